@@ -1,0 +1,1 @@
+"""The kit: drives a runtime under test, judges what it shows, and says why."""

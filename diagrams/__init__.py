@@ -1,0 +1,1 @@
+"""Pictures of charts, traces and coverage, generated and never drawn by hand."""
