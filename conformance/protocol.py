@@ -434,7 +434,6 @@ class Message(Wire):
     tool_calls: list[ToolCall] = Field(default_factory=list)
     call: str | None = None
     status: Literal["ok", "error", "pending", "cancelled"] | None = None
-    content: JsonValue = None
 
 
 class Resumption(Wire):

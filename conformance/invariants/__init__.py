@@ -1,0 +1,38 @@
+"""What holds at every observation and every quiescent point, written from the words of the spec.
+
+The order is the order of blame: where several checks object to one observation, the first one that can
+name the cause speaks, and those that only see its consequences come last.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from interlock.conformance.invariants import (
+    call,
+    cancel,
+    decide,
+    derive,
+    gate,
+    once,
+    pair,
+    progress,
+    run,
+    store,
+)
+from interlock.conformance.invariants.kinds import HELD, Invariant
+
+__all__ = ["HELD", "INVARIANTS", "Invariant"]
+
+INVARIANTS: Final[tuple[Invariant, ...]] = (
+    *store.INVARIANTS,
+    *run.INVARIANTS,
+    *cancel.INVARIANTS,
+    *decide.INVARIANTS,
+    *gate.INVARIANTS,
+    *once.INVARIANTS,
+    *pair.INVARIANTS,
+    *derive.INVARIANTS,
+    *call.INVARIANTS,
+    *progress.INVARIANTS,
+)

@@ -1,0 +1,534 @@
+"""What the kit knows: every gate, call, decision and claim of a scenario, folded from its trace.
+
+Two kinds of fact are kept apart.  *Witnessed* facts the kit caused or saw at a gate: a body was entered,
+an answer was given, a decision was sent.  *Claims* are what the runtime says of itself: statuses,
+dispositions, checkpoints.  Nothing here judges; the invariants and the oracle do, and they read this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from interlock.conformance.protocol import (
+    FINAL_CALL_STATUSES,
+    CallMoved,
+    Checkpointed,
+    DecisionTaken,
+    GateClosed,
+    GateOpened,
+    Handshake,
+    Message,
+    MessageAppended,
+    Observation,
+    Reason,
+    Refusal,
+    RunMoved,
+    Scenario,
+    SegmentEnded,
+    ToolSpec,
+)
+
+WORKING_GATES = ("model", "permission", "tool")
+
+
+@dataclass(eq=False, slots=True)
+class Gate:
+    """A gate that opened: what it waits for, and what became of it."""
+
+    id: str
+    on: str
+    run: str
+    opened: GateOpened
+    life: int
+    call: Call | None = None
+    outcome: Mapping[str, Any] | None = None  # as released
+    gone: str | None = None  # why the SUT gave it up
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the SUT still waits at it."""
+        return self.outcome is None and self.gone is None
+
+    @property
+    def ref(self) -> str:
+        """Its name in a scenario file: what it waits for, and for which call."""
+        return f"{self.on}:{self.opened.call}" if self.opened.call is not None else self.on
+
+
+@dataclass(eq=False, slots=True)
+class Decided:
+    """A decision that was sent, and what is known to have become of it."""
+
+    id: str
+    call: str
+    action: str
+    payload: Any
+    suspension: int | None
+    at: int  # the stimulus that carried it, counted from 1
+    alone: bool  # nothing else was in flight with it
+    answers: Call | None = None  # the call that it met, if that certainly waited for it
+    repeats: bool = False  # its id was sent before
+    stale: bool = False  # its suspension was over, or its call was final, or unknown
+    turned_down: bool = False
+    disposition: str | None = None
+    entries_before: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """One call that the model asked for."""
+
+    id: str
+    name: str
+    args: Mapping[str, Any]
+    run: str
+    step: int
+    tool: ToolSpec | None
+    life: int
+    doubled: bool = False  # its id was asked for twice in one turn, or was still live
+    raced: bool = False  # the turn that asked for it raced with something else
+    claimed: str | None = None
+    before_claim: str | None = None
+    suspensions: int = 0  # as claimed, else as witnessed
+    entries: list[Gate] = field(default_factory=list)
+    judged: list[Gate] = field(default_factory=list)
+    decisions: list[Decided] = field(default_factory=list)
+    listed_pending: bool = False  # in `pending` of the newest run.finished
+    claims: list[str] = field(default_factory=list)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is over, by its own claim or by what was witnessed."""
+        return self.claimed in FINAL_CALL_STATUSES or (self.claimed is None and self.ended_as is not None)
+
+    @property
+    def executing(self) -> list[Gate]:
+        """The entries of its body that have not answered."""
+        return [gate for gate in self.entries if gate.is_open]
+
+    @property
+    def last_answer(self) -> Mapping[str, Any] | None:
+        """What its body answered last."""
+        answers = [gate.outcome for gate in self.entries if gate.outcome is not None]
+        return answers[-1] if answers else None
+
+    @property
+    def result(self) -> Mapping[str, Any] | None:
+        """The answer of its body that is a result: ok, warning or error."""
+        answer = self.last_answer
+        return answer if answer is not None and answer["kind"] in ("ok", "warning", "error") else None
+
+    @property
+    def ended_as(self) -> str | None:
+        """The final status that follows from what was witnessed, if one does."""
+        answer = self.last_answer
+        if answer is not None and not self.executing:
+            return {"ok": "Succeeded", "warning": "Succeeded", "error": "Failed"}.get(answer["kind"])
+        verdict = self.last_verdict
+        return {"block": "Failed", "set_result": "Succeeded"}.get(verdict or "")
+
+    @property
+    def last_verdict(self) -> str | None:
+        """What the permission hook answered last."""
+        verdicts = [gate.outcome["kind"] for gate in self.judged if gate.outcome is not None]
+        return verdicts[-1] if verdicts else None
+
+    @property
+    def waits(self) -> bool:
+        """Whether it certainly waits for a decision, as far as is known."""
+        if self.claimed is not None:
+            return self.claimed == "Suspended"
+        if self.executing or self.is_final:
+            return False
+        return self.listed_pending
+
+    @property
+    def approvals(self) -> list[Decided]:
+        """The resume decisions for it that were not turned down, each once."""
+        return [d for d in self.decisions if d.action == "resume" and not (d.turned_down or d.repeats)]
+
+    @property
+    def rejection(self) -> Decided | None:
+        """The cancel decision that it certainly took."""
+        for decided in self.decisions:
+            if decided.action == "cancel" and decided.answers is self and not decided.turned_down:
+                return decided
+        return None
+
+
+@dataclass(eq=False, slots=True)
+class Run:
+    """One run of the thread."""
+
+    id: str
+    claimed: str | None = None
+    claims: list[str] = field(default_factory=list)
+    calls: dict[str, Call] = field(default_factory=dict)
+    former_calls: list[Call] = field(default_factory=list)
+    finished: list[SegmentEnded] = field(default_factory=list)
+    steps: int = 0
+    segment_open: bool = True
+    stirs: int = 1  # how many segments the stimuli so far may have begun
+    cancel_at: int | None = None  # the stimulus that held the cancel
+    cancel_alone: bool = False
+    cancel_status: str = "Running"
+    cancel_settled: bool = False  # a quiescent answer came since
+    faulted: str | None = None  # the gate kind that was released with a fault or a raise
+    fault_alone: bool = False
+    crashes: int = 0
+    had_input: bool = False
+    turn_alone: bool = True  # the newest turn of the model did not race
+    last_turn: Mapping[str, Any] | None = None
+
+    @property
+    def ended(self) -> Reason | None:
+        """The reason of its end, if it is over by run.finished."""
+        if self.finished and self.finished[-1].reason.code != "Suspended" and not self.segment_open:
+            return self.finished[-1].reason
+        return None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it is over, by its claim or by its last run.finished."""
+        return self.claimed == "Done" or self.ended is not None
+
+    @property
+    def every_call(self) -> Iterator[Call]:
+        """Its calls, those whose id a later turn used again first."""
+        yield from self.former_calls
+        yield from self.calls.values()
+
+
+class Account:
+    """The fold of one scenario's trace; `stimulus`, `observe` and `report` take it forward."""
+
+    def __init__(self, handshake: Handshake, policies: Mapping[str, Any], scenario: Scenario) -> None:
+        self.handshake = handshake
+        self.policies = policies
+        self.scenario = scenario
+        self.tools = {tool.name: tool for tool in scenario.tools}
+        self.runs: dict[str, Run] = {}
+        self.gates: dict[str, Gate] = {}
+        self.life = 1
+        self.stimuli = 0
+        self.quiescent = True
+        self.settled_before = True  # whether the SUT was quiescent when the newest stimulus came
+        self.alone = True  # whether the newest stimulus was no race
+        self.recovered_from: Any = None
+        self.since_model: list[Checkpointed] = []  # checkpoints since the last model gate opened
+        self.since_answer: list[Checkpointed] = []  # checkpoints since a tool or the model answered last
+        self.newest: list[tuple[str, Mapping[str, Any]]] = []
+        self.decision_ids: dict[str, Decided] = {}
+        self.checkpoints: list[Checkpointed] = []
+        self.messages: list[Message] = []
+        self.last_model_gate: Gate | None = None
+
+    # -- what it knows
+
+    @property
+    def run(self) -> Run | None:
+        """The newest run of the thread."""
+        return next(reversed(self.runs.values()), None)
+
+    @property
+    def open_gates(self) -> list[Gate]:
+        """The gates at which the SUT waits, oldest first."""
+        return [gate for gate in self.gates.values() if gate.is_open]
+
+    def observes(self, kind: str) -> bool:
+        """Whether the SUT said that it shows this kind."""
+        return kind in self.handshake.observes
+
+    def policy(self, key: str) -> Any:
+        """The value of a policy, or nothing while it is open."""
+        return self.policies.get(key)
+
+    def call_of(self, seen: Observation) -> Call | None:
+        """The call that an observation speaks of."""
+        run, call = self.run_of(seen), getattr(seen, "call", None)
+        return run.calls.get(call) if run is not None and call is not None else None
+
+    def run_of(self, seen: Observation) -> Run | None:
+        """The run that an observation speaks of."""
+        return self.runs.get(seen.run or "") or self.run
+
+    def gates_of(self, run: Run) -> list[Gate]:
+        """The gates at which a run waits."""
+        return [gate for gate in self.open_gates if gate.run == run.id]
+
+    def gate(self, ref: str) -> Gate | None:
+        """The open gate of that id, or of that name (`model`, `tool:c1`), the oldest first."""
+        known = self.gates.get(ref)
+        if known is not None and known.is_open:
+            return known
+        return next((gate for gate in self.open_gates if gate.ref == ref), None)
+
+    # -- stimuli
+
+    def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
+        """The kit sends something."""
+        self.stimuli += 1
+        self.settled_before, self.quiescent = self.quiescent, False
+        parts = (
+            [(part["method"], part["params"]) for part in params["stimuli"]]
+            if method == "deliver"
+            else [(method, params)]
+        )
+        self.alone = len(parts) == 1 and self.settled_before
+        self.newest = parts
+        for name, inner in parts:
+            fold = _STIMULUS_FOLDS.get(name)
+            if fold is not None:
+                fold(self, inner)
+
+    def _started(self, params: Mapping[str, Any]) -> None:
+        self.runs[params["run"]] = Run(params["run"])
+        self._decisions(params)
+
+    def _released(self, params: Mapping[str, Any]) -> None:
+        gate = self.gates.get(params["gate"])
+        if gate is None or not gate.is_open:
+            return
+        gate.outcome = params["outcome"]
+        if gate.on in ("model", "tool"):
+            self.since_answer = []
+        run = self.runs[gate.run]
+        kind = gate.outcome["kind"]
+        if kind in ("fault", "raise"):
+            run.faulted, run.fault_alone = gate.on if kind == "fault" else "raise", self.alone
+        if gate.on == "model":
+            run.last_turn, run.turn_alone = gate.outcome, self.alone
+            if kind == "turn":
+                self._asked(run, gate)
+
+    def _asked(self, run: Run, gate: Gate) -> None:
+        assert gate.outcome is not None
+        asked = gate.outcome.get("tool_calls", [])
+        for index, raw in enumerate(asked):
+            call_id = raw["id"]
+            former = run.calls.get(call_id)
+            doubled = any(other["id"] == call_id for other in asked[:index])
+            if doubled:
+                run.calls[call_id].doubled = True
+                continue
+            call = Call(
+                id=call_id,
+                name=raw["name"],
+                args=raw.get("args", {}),
+                run=run.id,
+                step=run.steps,
+                tool=self.tools.get(raw["name"]),
+                life=self.life,
+                raced=not self.alone,
+            )
+            if former is not None:
+                call.doubled = former.doubled or not former.is_final
+                run.former_calls.append(run.calls.pop(call_id))
+            run.calls[call_id] = call
+
+    def _decisions(self, params: Mapping[str, Any]) -> None:
+        run = self.runs.get(params["run"])
+        for raw in params.get("decisions", ()):
+            if run is not None:
+                run.stirs += 1
+            self._decided(run, raw)
+
+    def _decided(self, run: Run | None, raw: Mapping[str, Any]) -> None:
+        call = run.calls.get(raw["call"]) if run is not None else None
+        suspension = raw.get("suspension")
+        decided = Decided(
+            raw["id"], raw["call"], raw["action"], raw.get("payload"), suspension, self.stimuli, self.alone
+        )
+        decided.repeats = raw["id"] in self.decision_ids
+        if call is None:
+            decided.stale = self.alone
+        else:
+            current = suspension is None or suspension == call.suspensions
+            over = call.is_final or (run is not None and run.is_done)
+            past = suspension is not None and suspension < call.suspensions + (0 if call.waits else 1)
+            decided.stale = self.alone and (over or past)
+            decided.entries_before = len(call.entries)
+            standing = any(d.answers is call and not d.turned_down and _answers_now(d, call) for d in call.decisions)
+            if call.waits and current and not decided.repeats and not standing and self.settled_before:
+                decided.answers = call
+            call.decisions.append(decided)
+        if not decided.repeats:
+            self.decision_ids[decided.id] = decided
+
+    def _cancelled(self, params: Mapping[str, Any]) -> None:
+        run = self.runs.get(params["run"])
+        if run is None:
+            return
+        run.stirs += 1
+        if run.cancel_at is None and not run.is_done:
+            run.cancel_at, run.cancel_alone = self.stimuli, self.alone
+            run.cancel_status = run.claimed or ("Running" if run.segment_open else "Waiting")
+
+    def _new_input(self, params: Mapping[str, Any]) -> None:
+        self._decisions(params)
+        run = self.runs.get(params["run"])
+        if run is not None:
+            run.stirs += 1
+            run.had_input = True
+
+    def _crashed(self, _params: Mapping[str, Any]) -> None:
+        self.life += 1
+        for gate in self.open_gates:
+            gate.gone = "crash"
+        for run in self.runs.values():
+            run.crashes += 1
+            run.claimed = None
+            for call in run.calls.values():
+                call.claimed = None
+                call.listed_pending = False
+
+    def _recovered(self, params: Mapping[str, Any]) -> None:
+        run = self.runs.get(params["run"])
+        self.recovered_from = params.get("store")
+        if run is not None:
+            run.stirs += 1
+            run.segment_open = True
+
+    # -- observations
+
+    def observe(self, seen: Observation) -> None:
+        """The SUT shows something."""
+        fold = _OBSERVATION_FOLDS.get(type(seen))
+        if fold is not None:
+            fold(self, seen)
+
+    def _gate_opened(self, seen: GateOpened) -> None:
+        run = self.runs.get(seen.run or "") or self.run
+        if run is None:
+            return
+        gate = Gate(seen.gate, seen.on, run.id, seen, self.life)
+        self.gates[seen.gate] = gate
+        if seen.on in WORKING_GATES:
+            run.segment_open = True
+        if seen.on == "model":
+            run.steps += 1
+            run.faulted = None
+            self.last_model_gate = gate
+            self.since_model = []
+        if seen.call is not None:
+            gate.call = run.calls.get(seen.call)
+        if gate.call is not None:
+            gate.call.listed_pending = False
+            (gate.call.entries if seen.on == "tool" else gate.call.judged).append(gate)
+
+    def _gate_closed(self, seen: GateClosed) -> None:
+        gate = self.gates.get(seen.gate)
+        if gate is not None and gate.outcome is None:
+            gate.gone = seen.because or "given up"
+        elif gate is not None:
+            gate.outcome, gate.gone = None, seen.because or "given up"
+
+    def _run_moved(self, seen: RunMoved) -> None:
+        run = self.runs.get(seen.run or "")
+        if run is None:
+            return
+        run.claimed = seen.to
+        run.claims.append(seen.to)
+        if seen.to == "Running":
+            run.segment_open = True
+
+    def _call_moved(self, seen: CallMoved) -> None:
+        run = self.runs.get(seen.run or "")
+        call = run.calls.get(seen.call) if run is not None else None
+        if call is None:
+            return
+        call.before_claim, call.claimed = call.claimed, seen.to
+        call.claims.append(seen.to)
+        if seen.to == "Suspended":
+            call.suspensions = seen.suspension or call.suspensions + (call.before_claim != "Suspended")
+
+    def _segment_ended(self, seen: SegmentEnded) -> None:
+        run = self.runs.get(seen.run or "")
+        if run is None:
+            return
+        run.finished.append(seen)
+        run.segment_open = False
+        for call in run.calls.values():
+            newly = call.id in seen.pending and not call.listed_pending
+            if newly and not self.observes("call.status"):
+                call.suspensions += 1
+            call.listed_pending = call.id in seen.pending
+
+    def _disposed(self, seen: DecisionTaken) -> None:
+        decided = self._sent(seen.decision, seen.disposition == "duplicate")
+        if decided is not None:
+            decided.disposition = seen.disposition
+            decided.turned_down = seen.disposition in ("refused", "ignored", "duplicate")
+
+    def _sent(self, decision: str, repeat: bool) -> Decided | None:
+        for run in reversed(self.runs.values()):
+            for call in run.every_call:
+                for decided in reversed(call.decisions):
+                    if decided.id == decision and decided.repeats == repeat:
+                        return decided
+        return self.decision_ids.get(decision)
+
+    def _checkpointed(self, seen: Checkpointed) -> None:
+        self.checkpoints.append(seen)
+        self.since_model.append(seen)
+        self.since_answer.append(seen)
+
+    def _appended(self, seen: MessageAppended) -> None:
+        self.messages.append(seen.message)
+
+    # -- reports
+
+    def report(self, quiescent: bool, refused: list[Refusal]) -> None:
+        """The answer is complete."""
+        self.quiescent = quiescent
+        for refusal in refused:
+            self._refused(refusal)
+        if quiescent:
+            for run in self.runs.values():
+                run.cancel_settled = run.cancel_settled or run.cancel_at is not None
+
+    def _refused(self, refusal: Refusal) -> None:
+        if refusal.stimulus >= len(self.newest):
+            return
+        method, params = self.newest[refusal.stimulus]
+        for raw in params.get("decisions", ()):
+            if refusal.decision in (None, raw["id"]):
+                for decided in self._sent_now(raw["id"]):
+                    decided.turned_down = True
+        run = self.runs.get(params.get("run", ""))
+        if method == "cancel" and run is not None and run.cancel_at == self.stimuli:
+            run.cancel_at = None
+
+    def _sent_now(self, decision: str) -> Iterator[Decided]:
+        for run in self.runs.values():
+            for call in run.every_call:
+                yield from (d for d in call.decisions if d.id == decision and d.at == self.stimuli)
+
+
+def _answers_now(decided: Decided, call: Call) -> bool:
+    """Whether nothing has happened to the call since it took this decision."""
+    return decided.answers is call and len(call.entries) == decided.entries_before
+
+
+_STIMULUS_FOLDS: dict[str, Any] = {
+    "run.start": Account._started,
+    "gate.release": Account._released,
+    "decide": Account._decisions,
+    "cancel": Account._cancelled,
+    "run.input": Account._new_input,
+    "crash": Account._crashed,
+    "recover": Account._recovered,
+}
+
+_OBSERVATION_FOLDS: dict[type[Observation], Any] = {
+    GateOpened: Account._gate_opened,
+    GateClosed: Account._gate_closed,
+    RunMoved: Account._run_moved,
+    CallMoved: Account._call_moved,
+    SegmentEnded: Account._segment_ended,
+    DecisionTaken: Account._disposed,
+    Checkpointed: Account._checkpointed,
+    MessageAppended: Account._appended,
+}

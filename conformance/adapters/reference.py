@@ -1,0 +1,164 @@
+"""The reference runtime behind the hosted face."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from interlock.conformance import adapter as face
+from interlock.conformance.adapter import Checkpoint, Host, Refused, Segment
+from interlock.conformance.protocol import (
+    Control,
+    Decision,
+    DecisionSupport,
+    Handshake,
+    Party,
+    Reason,
+    Scenario,
+)
+from interlock.machines.runtime import runtime, state, world
+from interlock.machines.runtime.choices import policies_of
+
+OBSERVES = [
+    "run.status", "call.status", "phase", "message", "checkpoint", "decision", "run.finished",
+]  # fmt: skip
+
+
+class HostedWorld:
+    """The runtime's world, made of the kit's host."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.observe = host.observe
+
+    async def infer(self, messages: Sequence[Mapping[str, Any]], step: int) -> world.ModelTurn:
+        try:
+            return await self.host.infer(messages, step=step)
+        except face.WorldFault as fault:
+            raise world.WorldFault(str(fault)) from fault
+
+    async def permit(
+        self, call: str, name: str, args: Mapping[str, Any], resume: Mapping[str, Any] | None
+    ) -> world.Answer:
+        try:
+            return await self.host.permit(call, name, args, resume=resume)
+        except face.WorldFault as fault:
+            raise world.WorldFault(str(fault)) from fault
+
+    async def execute(
+        self, call: str, name: str, args: Mapping[str, Any], resume: Mapping[str, Any] | None
+    ) -> world.Answer:
+        try:
+            return await self.host.tool(call, name, args, resume=resume)
+        except face.ToolRaised as raised:
+            raise world.ToolRaised(str(raised)) from raised
+        except face.WorldFault as fault:
+            raise world.WorldFault(str(fault)) from fault
+
+    async def commit(self, trigger: str, cause: str, force: bool, state: Mapping[str, Any]) -> None:
+        try:
+            await self.host.commit(Checkpoint(trigger, cause, force, state))
+        except face.WorldFault as fault:
+            raise world.WorldFault(str(fault)) from fault
+
+    def refuse(self, why: str, decision: str) -> None:
+        self.host.refuse(why, decision)
+
+    def now_ms(self) -> int:
+        return round(asyncio.get_running_loop().time() * 1000)
+
+
+class ReferenceAdapter:
+    """One life of the reference under a profile; `make` builds the runtime, so that others can be built.
+
+    `handshake` may be given to declare something else than what the runtime does.
+    """
+
+    def __init__(
+        self,
+        profile: str = "awaken-8",
+        policies: Mapping[str, Any] | None = None,
+        make: Callable[..., runtime.Runtime] = runtime.Runtime,
+        declare: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.policies = policies_of(profile, policies or {})
+        self.make = make
+        self.handshake = handshake_of(profile, self.policies, declare or {})
+
+    async def open(self, host: Host, scenario: Scenario) -> None:
+        tools = {
+            tool.name: {"permission": tool.permission, "resume_mode": tool.resume_mode} for tool in scenario.tools
+        }
+        stop = [condition.model_dump(exclude_none=True) for condition in scenario.agent.stop]
+        self.runtime = self.make(HostedWorld(host), tools, stop, self.policies)
+
+    async def start(self, input: str, decisions: Sequence[Decision] = ()) -> Segment:
+        return _segment(await _refusing(self.runtime.start(input, _decisions(decisions))))
+
+    async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
+        return _maybe(await _refusing(self.runtime.decide(_decisions(decisions))))
+
+    async def cancel(self) -> Segment | None:
+        return _maybe(await self.runtime.cancel())
+
+    async def input(self, text: str) -> Segment | None:
+        return _maybe(await _refusing(self.runtime.input(text)))
+
+    async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
+        await self.open(host, scenario)
+        self.runtime.restore(checkpoint)
+
+    async def resume_run(self, run: str) -> Segment | None:
+        return _maybe(await self.runtime.go_on())
+
+    def inspect(self, run: str) -> dict[str, Any]:
+        held = self.runtime.state
+        return {
+            "status": held.status,
+            "reason": held.reason and held.reason.to_wire(),
+            "step": held.step,
+            "calls": {call.id: {"status": call.status} for call in held.calls.values()},
+            "messages": held.messages,
+        }
+
+
+def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str, Any]) -> Handshake:
+    """What the reference says of itself: every policy with its value, everything shown."""
+    shown = [*OBSERVES, *(["resume"] if policies["waiting"] == "reentered" else [])]
+    fields: dict[str, Any] = {
+        "implementation": Party(name="interlock-reference", version="1.0", language="python"),
+        "profile": profile,
+        "policies": dict(policies),
+        "control": Control(
+            settle="exact", crash=["soft"], store="kit", clock="virtual", step="turns"
+        ),
+        "gates": ["model", "permission", "tool", "store.put"],
+        "observes": shown,
+        "decisions": DecisionSupport(live=True, ids=True, suspensions=True, payload=True),
+    }
+    return Handshake(**{**fields, **declare})
+
+
+async def _refusing(verb: Any) -> Any:
+    try:
+        return await verb
+    except runtime.TurnedDown as refusal:
+        raise Refused(str(refusal)) from refusal
+
+
+def _decisions(decisions: Sequence[Decision]) -> list[state.Decision]:
+    return [state.Decision(d.id, d.call, d.action, d.payload, d.suspension) for d in decisions]
+
+
+def _segment(segment: runtime.Segment) -> Segment:
+    return Segment(Reason.model_validate(segment.reason.to_wire()), segment.pending)
+
+
+def _maybe(segment: runtime.Segment | None) -> Segment | None:
+    return None if segment is None else _segment(segment)
+
+
+def factory(profile: str = "awaken-8") -> Callable[[], ReferenceAdapter]:
+    """Makes the reference's adapters for a profile."""
+    return lambda: ReferenceAdapter(profile)

@@ -1,0 +1,108 @@
+"""One JSON object a line: how the pipe writes it, reads it, and quotes a line that is none.
+
+A line that can be read here can be handled by everything behind it: no text without a UTF-8 form,
+no number that is no JSON, no nesting that exhausts the stack.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+LINE_LIMIT_BYTES: Final = 4 * 1024 * 1024
+DEPTH_LIMIT: Final = 200
+"""Deeper than any message of the protocol, and shallower than what the JSON and model libraries bear."""
+
+QUOTE_LIMIT: Final = 100
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+class NotALine(Exception):
+    """The bytes are no line of the protocol; the words complete the sentence "it …"."""
+
+
+def encode(message: dict[str, Any]) -> bytes:
+    """The message as one line; `ValueError` or `TypeError` if it is no JSON."""
+    return _ENCODER.encode(message).encode("ascii") + b"\n"
+
+
+def decode(line: bytes | bytearray) -> Any:
+    """What the line says; `NotALine` if it cannot be read."""
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NotALine(f"is not UTF-8 (byte 0x{line[error.start]:02x} at position {error.start})") from None
+    message = _parsed(text)
+    if _is_deep(message, line.count(b"[") + line.count(b"{")):
+        raise NotALine(f"is nested deeper than {DEPTH_LIMIT} levels")
+    if _SURROGATE.search(line):
+        _refuse_lone_surrogates(message)
+    return message
+
+
+def detached(message: Any) -> Any:
+    """A copy made through JSON, so that neither side can change what the other one keeps."""
+    try:
+        return decode(_ENCODER.encode(message).encode("ascii"))
+    except RecursionError:
+        raise NotALine(f"is nested deeper than {DEPTH_LIMIT} levels") from None
+    except (TypeError, ValueError) as error:
+        raise NotALine(f"is no JSON ({error})") from None
+
+
+def quote(text: bytes | bytearray | str, limit: int = QUOTE_LIMIT) -> str:
+    """The first characters, escaped, so that any bytes fit into a sentence."""
+    if not isinstance(text, str):
+        text = bytes(text[: 4 * (limit + 1)]).decode("utf-8", "backslashreplace")
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit])
+    return f"“{shown}…”" if len(text) > limit else f"“{shown}”"
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        raise NotALine(f"is no JSON ({error.msg} at position {error.pos})") from None
+    except ValueError as error:  # a constant or a number that JSON does not have, or digits without end
+        raise NotALine(f"is no JSON ({error})") from None
+    except RecursionError:
+        raise NotALine(f"is nested deeper than {DEPTH_LIMIT} levels") from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"{digits} is too large for a number")
+    return number
+
+
+def _is_deep(message: Any, brackets: int) -> bool:
+    if brackets <= DEPTH_LIMIT:  # nearly every line; the walk below costs more than reading it did
+        return False
+    level = [message]
+    for _ in range(DEPTH_LIMIT):
+        level = [inner for outer in level for inner in _members(outer)]
+        if not level:
+            return False
+    return any(isinstance(inner, (dict, list)) for inner in level)
+
+
+def _members(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def _refuse_lone_surrogates(message: Any) -> None:
+    try:
+        json.dumps(message, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise NotALine("holds half a surrogate pair, which is no text") from None
+
+
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

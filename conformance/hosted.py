@@ -1,0 +1,255 @@
+"""A runtime in this process behind the protocol's verbs: `Hosted` is the `Sut` over a hosted adapter.
+
+It keeps the scenario and the lives that the runtime has in it, one after each crash, and answers every
+verb.  An answer that is an error has changed nothing, except where the runtime itself broke.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from interlock.conformance.adapter import AdapterFactory, Refused
+from interlock.conformance.gates import Counts, Gate, as_json
+from interlock.conformance.handover import illegal, must_have, parse, plan, plan_all
+from interlock.conformance.life import Life, Verb
+from interlock.conformance.loop import DidNotSettle
+from interlock.conformance.offer import effective_handshake, has
+from interlock.conformance.protocol import (
+    DID_NOT_SETTLE,
+    INVALID_PARAMS,
+    PROTOCOL_VERSION,
+    SUT_CRASHED,
+    Crash,
+    Deliver,
+    Empty,
+    Initialize,
+    Inspect,
+    ProtocolError,
+    Recover,
+    Scenario,
+    Settle,
+)
+
+KILLED: Final[deque[Life]] = deque()
+"""Lives that were killed: kept for a while, since collecting them would run their clean-up."""
+KILLED_MAX: Final = 64
+
+NOTHING: Final = object()
+"""What is durable when nothing is; None may be what a runtime with a store of its own is restored from."""
+
+
+class Hosted:
+    """A hosted adapter as the kit's `Sut`."""
+
+    def __init__(self, factory: AdapterFactory) -> None:
+        self._factory = factory
+        self._scenario: Scenario | None = None
+        self._life: Life | None = None
+        self._graves: list[Life] = []
+        self._kept: Any = NOTHING
+        self._asking = 0
+        self._verbs: dict[str, Callable[[Any], dict[str, Any]]] = {
+            "initialize": self._initialize,
+            "scenario.open": self._open,
+            "scenario.close": self._close,
+            "shutdown": self._shutdown,
+            "settle": self._settle,
+            "deliver": self._deliver,
+            "crash": self._crash,
+            "recover": self._recover,
+            "inspect": self._inspect,
+        }
+
+    def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """One verb of the protocol, and its answer."""
+        asked = parse(method, params)
+        with _errors_of_the_protocol():
+            if method in self._verbs:
+                return self._verbs[method](asked)
+            life = self._living()
+            plan(life, method, asked)(0)
+            return life.report(asked.turns)
+
+    def kill(self) -> None:
+        """End it at once; its clean-up does not run while anyone looks."""
+        killed = self._all_lives()
+        for life in killed:
+            life.die()
+        KILLED.extend(killed)
+        while len(KILLED) > KILLED_MAX:
+            KILLED.popleft().bury()
+
+    def close(self) -> None:
+        """Give back the loops and whatever stands on them."""
+        for life in self._all_lives():
+            life.bury()
+
+    def _initialize(self, asked: Initialize) -> dict[str, Any]:
+        spoken = asked.protocol
+        if not spoken.min <= PROTOCOL_VERSION <= spoken.max:
+            raise ProtocolError(
+                INVALID_PARAMS,
+                f"The kit speaks protocol {spoken.min} to {spoken.max}; this side speaks {PROTOCOL_VERSION}.",
+            )
+        return effective_handshake(self._factory())
+
+    def _open(self, scenario: Scenario) -> dict[str, Any]:
+        if self._scenario is not None:
+            raise illegal(f"Scenario {self._scenario.scenario} is open; it must be closed first.")
+        self._kept = NOTHING
+        self._life = life = Life(self._factory(), scenario, Counts())
+        self._scenario = scenario
+        try:
+            life.loop.run_until_complete(life.adapter.open(life.host, scenario))
+        except BaseException:
+            self.close()
+            raise
+        life.bystanders = frozenset(life.loop.alive())
+        return {}
+
+    def _close(self, _: Empty) -> dict[str, Any]:
+        self._opened()
+        try:
+            return {"leaks": _leaks(self._life) if self._life is not None else []}
+        finally:
+            self.close()
+
+    def _shutdown(self, _: Empty) -> dict[str, Any]:
+        self.close()
+        return {}
+
+    def _settle(self, asked: Settle) -> dict[str, Any]:
+        return self._living().report(asked.turns)
+
+    def _deliver(self, asked: Deliver) -> dict[str, Any]:
+        life = self._living()
+        plans = plan_all(life, [(request.method, request.params) for request in asked.stimuli])
+        for stimulus, hand_over in enumerate(plans):
+            hand_over(stimulus)
+        return life.report(asked.turns)
+
+    def _crash(self, _: Crash) -> dict[str, Any]:
+        life = self._living()
+        must_have(life.adapter, "restore")
+        life.host.dead = True  # from here on nothing that it does can reach the world
+        self._asking = sum(gate.on == "model" for gate in life.host.open_gates.values())
+        if has(life.adapter, "checkpoint"):
+            kept = life.loop.run_alone(life.adapter.checkpoint())
+            self._kept = NOTHING if kept is None else kept
+        self._put_to_rest(life)
+        return {}
+
+    def _recover(self, asked: Recover) -> dict[str, Any]:
+        scenario = self._opened()
+        counts = self._counts_to_recover(asked.run)
+        self._life = life = Life(self._factory(), scenario, counts)
+        must_have(life.adapter, "restore")
+        counts.recovered(asked.run, asked.store, self._asking)
+        verb = Verb("recover", asked.run, undo=lambda: _forget(counts))
+        life.begin(verb, self._restoring(life, verb, self._durable(life, asked.store)))
+        return life.report(asked.turns)
+
+    def _counts_to_recover(self, run: str) -> Counts:
+        """A life that has run nothing yet may be the one after a kill; any other did not crash."""
+        counts = self._graves[-1].counts if self._life is None else self._life.counts
+        if self._life is not None:
+            if counts.run is not None or counts.past:
+                raise illegal("Nothing crashed, so there is nothing to recover from.")
+            self._put_to_rest(self._life)
+        if counts.run not in {None, run}:
+            raise illegal(f"There is no run {run}; the run at hand was {counts.run}.")
+        return counts
+
+    def _durable(self, life: Life, store: Any) -> Any:
+        if store is not None:
+            return store
+        if life.adapter.handshake.control.store == "kit":
+            return NOTHING
+        return self._kept if has(life.adapter, "checkpoint") else None
+
+    async def _restoring(self, life: Life, verb: Verb, durable: Any) -> Any:
+        try:
+            if durable is NOTHING:
+                raise Refused("nothing was durable")
+            await life.adapter.restore(life.host, life.scenario, durable)
+        except Exception:
+            # The run never was: the runtime is as new, and can start another.
+            life.adapter = self._factory()
+            await life.adapter.open(life.host, life.scenario)
+            raise
+        verb.touched = True
+        return await life.adapter.resume_run(verb.run) if has(life.adapter, "resume_run") else None
+
+    def _inspect(self, asked: Inspect) -> dict[str, Any]:
+        life = self._living()
+        must_have(life.adapter, "inspect")
+        seen = life.adapter.inspect(asked.run)
+        shown: dict[str, Any] = as_json(life.loop.run_alone(seen) if isinstance(seen, Coroutine) else seen)
+        return shown
+
+    def _opened(self) -> Scenario:
+        if self._scenario is None:
+            raise illegal("No scenario is open; scenario.open comes first.")
+        return self._scenario
+
+    def _living(self) -> Life:
+        self._opened()
+        if self._life is None:
+            raise illegal("The runtime crashed; recover comes first.")
+        return self._life
+
+    def _put_to_rest(self, life: Life) -> None:
+        life.die()
+        self._graves.append(life)
+        self._life = None
+
+    def _all_lives(self) -> list[Life]:
+        lives = self._graves if self._life is None else [*self._graves, self._life]
+        self._life, self._scenario, self._graves = None, None, []
+        return lives
+
+
+def _forget(counts: Counts) -> None:
+    counts.begin(None)
+
+
+def _leaks(life: Life) -> list[dict[str, Any]]:
+    """What a thread still holds when its run is Done: gates, tasks, and a close that goes wrong."""
+    done = life.counts.status in {None, "Done"}
+    leaks = [_leaked_gate(gate) for gate in life.host.open_gates.values()]
+    if has(life.adapter, "close"):
+        closing = life.loop.create_task(life.adapter.close())
+        life.loop.settle()
+        if not closing.done():
+            leaks.append({"close": "did not return"})
+        elif not closing.cancelled() and (error := closing.exception()) is not None:
+            leaks.append({"close": f"{type(error).__name__}: {error}"})
+    tasks = life.loop.alive() - life.bystanders
+    leaks += sorted(({"task": _body(task)} for task in tasks), key=str)
+    return leaks if done else []
+
+
+def _leaked_gate(gate: Gate) -> dict[str, Any]:
+    return {name: gate.shown[name] for name in ("gate", "on", "call") if name in gate.shown}
+
+
+def _body(task: Any) -> str:
+    return str(getattr(task.get_coro(), "__qualname__", "a task"))
+
+
+@contextmanager
+def _errors_of_the_protocol() -> Iterator[None]:
+    """Whatever breaks underneath is an answer too."""
+    try:
+        yield
+    except (ProtocolError, KeyboardInterrupt):
+        raise
+    except DidNotSettle as error:
+        raise ProtocolError(DID_NOT_SETTLE, str(error)) from error
+    except BaseException as error:
+        words = f"The runtime or its adapter crashed: {type(error).__name__}: {error}"
+        raise ProtocolError(SUT_CRASHED, words, {"trace": traceback.format_exc()}) from error

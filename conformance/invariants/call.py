@@ -1,0 +1,167 @@
+"""CALL: each status that a call claims follows from what its gates and its decisions showed."""
+
+from __future__ import annotations
+
+from interlock.conformance.account import Account, Call, Run
+from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.protocol import FINAL_CALL_STATUSES, CallMoved, GateOpened, Observation
+
+
+def _subject(account: Account, seen: Observation) -> tuple[Run, Call] | None:
+    run, call = account.run_of(seen), account.call_of(seen)
+    return (run, call) if run is not None and call is not None and not call.doubled else None
+
+
+def a_call_moves_from_where_it_was(account: Account, seen: CallMoved) -> Judgements:
+    """Each report of a call's status names the status that was reported before it."""
+    subject = _subject(account, seen)
+    if subject is None:
+        return
+    run, call = subject
+    if (run.crashes and call.claimed is None) or seen.to == call.claimed:
+        return
+    was, said = call.claimed or "not at all", seen.origin or "not at all"
+    yield HELD if was == said else (
+        f"call {call.id} was last reported {was}, yet it is said to move from {said} to {seen.to}"
+    )
+
+
+def only_what_the_model_asked_for_lives(account: Account, seen: Observation) -> Judgements:
+    """A call has a status, or runs, only if the model asked for it."""
+    run, call_id = account.run_of(seen), getattr(seen, "call", None)
+    if run is None or call_id is None or any(call.doubled for call in run.every_call):
+        return
+    yield HELD if call_id in run.calls else f"the model asked for no call {call_id}, yet it appeared"
+
+
+def a_gate_suspends_before_execution(account: Account, seen: CallMoved) -> Judgements:
+    """A call is suspended before it runs because its tool asks, or the permission hook suspends it."""
+    subject = _subject(account, seen)
+    if subject is None or seen.to != "Suspended" or seen.origin != "New" or subject[1].entries:
+        return
+    call = subject[1]
+    held = call.tool is not None and (call.tool.permission == "ask" or call.last_verdict == "suspend")
+    yield HELD if held else f"nothing held call {call.id} back, yet it was Suspended before it ran"
+
+
+def an_answer_decides_the_status(kinds: tuple[str, ...], right: str) -> Invariant:
+    """The check of one arrow out of Running: which answers lead to which status."""
+    clause = {"Suspended": "CALL-3", "Succeeded": "CALL-4", "Failed": "CALL-5"}[right]
+
+    def follows(account: Account, seen: CallMoved) -> Judgements:
+        subject = _subject(account, seen)
+        if subject is None or seen.to not in ("Suspended", *FINAL_CALL_STATUSES) or subject[1].executing:
+            return
+        run, call = subject
+        answer = call.last_answer
+        if answer is None or answer["kind"] not in kinds or seen.to == call.claimed or call.is_final:
+            return
+        if seen.to == "Cancelled" or seen.origin not in ("Running", "Resuming"):
+            return
+        if seen.origin == "Resuming" and call.decisions and _answered_before(call):
+            return
+        yield HELD if seen.to == right else (
+            f"the tool of call {call.id} answered {answer['kind']}, yet the call became {seen.to}"
+        )
+
+    follows.__name__ = f"a_tool_that_answers_{'_or_'.join(kinds)}_leaves_its_call_{right}"
+    follows.__doc__ = f"A tool that answers {' or '.join(kinds)} leaves its call {right}."
+    return Invariant(clause, follows, CallMoved)
+
+
+def _answered_before(call: Call) -> bool:
+    """Whether the last answer is older than the newest decision."""
+    return len(call.entries) <= call.decisions[-1].entries_before
+
+
+def a_body_that_was_entered_is_Running(account: Account) -> Judgements:
+    """A call is Running exactly while its body is entered and has not answered."""
+    run = account.run
+    if run is None or not account.observes("call.status") or run.cancel_at:
+        return
+    for call in run.calls.values():
+        if call.doubled or call.claimed is None:
+            continue
+        if call.executing:
+            right = call.claimed == "Running"
+            yield HELD if right else f"the body of call {call.id} is executing, yet its status is {call.claimed}"
+        elif call.claimed == "Running" and not account.gates_of(run):
+            yield f"call {call.id} is Running, yet its body is not executing"
+
+
+def an_answer_is_taken(account: Account) -> Judgements:
+    """Once nothing of the run is under way, the status of a call is the one that its answer gave it."""
+    run = account.run
+    if run is None or not account.observes("call.status") or run.cancel_at or run.faulted or run.crashes:
+        return
+    if account.gates_of(run):
+        return
+    for call in run.calls.values():
+        if call.doubled or call.executing or call.result is None or call.claimed is None:
+            continue
+        right = "Failed" if call.result["kind"] == "error" else "Succeeded"
+        yield HELD if call.claimed == right else (
+            f"the tool of call {call.id} answered {call.result['kind']}, yet its status is {call.claimed}"
+        )
+
+
+def a_block_fails_the_call(account: Account, seen: CallMoved) -> Judgements:
+    """A call that is blocked, or that names no tool, fails without having run."""
+    subject = _subject(account, seen)
+    if subject is None or seen.origin != "New" or seen.to not in FINAL_CALL_STATUSES or subject[0].cancel_at:
+        return
+    call = subject[1]
+    if call.tool is None or call.last_verdict == "block":
+        why = "names no tool" if call.tool is None else "was blocked"
+        yield HELD if seen.to == "Failed" else f"call {call.id} {why}, yet it became {seen.to}"
+
+
+def a_set_result_succeeds_the_call(account: Account, seen: CallMoved) -> Judgements:
+    """A call whose result the permission hook sets succeeds without having run; nothing else does so."""
+    subject = _subject(account, seen)
+    if subject is None or seen.origin != "New" or seen.to not in FINAL_CALL_STATUSES or subject[0].cancel_at:
+        return
+    call = subject[1]
+    if call.last_verdict == "set_result":
+        yield HELD if seen.to == "Succeeded" else f"the result of call {call.id} was set, yet it became {seen.to}"
+    elif seen.to == "Succeeded":
+        yield f"call {call.id} has not run and nobody set its result, yet it Succeeded"
+
+
+def only_a_decision_resumes(account: Account, seen: CallMoved) -> Judgements:
+    """A Suspended call becomes Resuming only on a decision for it."""
+    subject = _subject(account, seen)
+    if subject is None or seen.to != "Resuming" or seen.to == subject[1].claimed:
+        return
+    call = subject[1]
+    decided = [d for d in call.decisions if not (d.turned_down or d.stale)]
+    yield HELD if decided or subject[0].crashes else f"nobody decided about call {call.id}, yet it is Resuming"
+
+
+def only_a_cancel_cancels(account: Account) -> Judgements:
+    """A call is Cancelled by a cancel decision, by a cancel or the end of the run, and by nothing else."""
+    run = account.run
+    if run is None or run.is_done or run.cancel_at or run.had_input:
+        return
+    for call in run.calls.values():
+        if call.claimed != "Cancelled" or call.doubled:
+            continue
+        rejected = any(d.action == "cancel" and not d.turned_down for d in call.decisions)
+        yield HELD if rejected else f"nobody cancelled call {call.id} or the run, yet it is Cancelled"
+
+
+INVARIANTS = (
+    Invariant("CALL-23", only_what_the_model_asked_for_lives, CallMoved),
+    Invariant("CALL-23", only_what_the_model_asked_for_lives, GateOpened),
+    Invariant("CALL-22", a_call_moves_from_where_it_was, CallMoved),
+    Invariant("CALL-2", a_gate_suspends_before_execution, CallMoved),
+    an_answer_decides_the_status(("pending",), "Suspended"),
+    an_answer_decides_the_status(("ok", "warning"), "Succeeded"),
+    an_answer_decides_the_status(("error",), "Failed"),
+    Invariant("CALL-15", a_block_fails_the_call, CallMoved),
+    Invariant("CALL-14", a_set_result_succeeds_the_call, CallMoved),
+    Invariant("CALL-7", only_a_decision_resumes, CallMoved),
+    Invariant("CALL-20", a_body_that_was_entered_is_Running),
+    Invariant("CALL-24", an_answer_is_taken),
+    Invariant("CALL-8", only_a_cancel_cancels),
+)

@@ -1,0 +1,116 @@
+"""CANCEL: after a cancel nothing new begins, and the run ends as Cancelled."""
+
+from __future__ import annotations
+
+from interlock.conformance.account import WORKING_GATES, Account, Run
+from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.protocol import CallMoved, GateClosed, GateOpened, Observation, RunMoved, SegmentEnded
+
+
+def nothing_new_begins_after_a_cancel(account: Account, seen: GateOpened) -> Judgements:
+    """Once the answer to the cancel is complete, no new model, permission or tool gate opens."""
+    run = account.run_of(seen)
+    if run is None or run.cancel_at is None or seen.on not in WORKING_GATES or run.is_done:
+        return
+    if run.cancel_settled and run.crashes == 0:
+        what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
+        yield f"the run was cancelled, yet {what}"
+
+
+def a_cancelled_run_ends_as_Cancelled(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run whose cancel met no race ends with reason Cancelled."""
+    run = account.run_of(seen)
+    if run is None or not _certain(run):
+        return
+    code = seen.reason.code
+    yield HELD if code == "Cancelled" else f"the run was cancelled, yet it ended as {code}"
+
+
+def a_cancelled_run_is_Done(account: Account) -> Judgements:
+    """A cancelled run is Done as soon as nothing of it is under way."""
+    run = account.run
+    if run is None or run.cancel_at is None or account.gates_of(run) or run.crashes:
+        return
+    yield HELD if run.is_done else "the run was cancelled and nothing of it is under way, yet it is not Done"
+
+
+def a_cancelled_wait_is_over(account: Account) -> Judgements:
+    """A cancel ends a run that waits."""
+    run = account.run
+    if run is None or run.cancel_at is None or run.cancel_status != "Waiting" or run.crashes:
+        return
+    if not account.gates_of(run):
+        yield HELD if run.is_done else "the run was cancelled while it waited, yet it still waits"
+
+
+def a_cancel_of_a_done_run_changes_nothing(account: Account, seen: Observation) -> Judgements:
+    """A cancel of a run that is Done changes nothing."""
+    run = account.run
+    if run is None or not _cancel_of_done(account, run):
+        return
+    if isinstance(seen, GateOpened | SegmentEnded | RunMoved | CallMoved):
+        yield f"the run was Done when it was cancelled, yet it showed {seen.kind}"
+
+
+def a_cancel_of_a_done_run_was_idle(account: Account) -> Judgements:
+    """Counts the cancels of a Done run that changed nothing."""
+    run = account.run
+    if run is not None and _cancel_of_done(account, run):
+        yield HELD
+
+
+def _cancel_of_done(account: Account, run: Run) -> bool:
+    is_cancel = len(account.newest) == 1 and account.newest[0][0] == "cancel" and account.alone
+    return is_cancel and run.is_done and run.cancel_at != account.stimuli
+
+
+def a_cancel_aborts_what_runs(account: Account) -> Judgements:
+    """Where a cancel aborts, a tool that ran is given up; where it drains, the tool ends by itself."""
+    run = account.run
+    mode = account.policy("cancel.inflight")
+    if run is None or run.cancel_at is None or mode is None or run.crashes:
+        return
+    if mode == "abort" and run.cancel_settled:
+        running = [gate for gate in account.gates_of(run) if gate.on == "tool"]
+        yield HELD if not running else f"the cancel aborts, yet call {running[0].opened.call} is still executing"
+
+
+def a_draining_cancel_gives_nothing_up(account: Account, seen: GateClosed) -> Judgements:
+    """Where a cancel drains, no tool that ran is given up."""
+    gate = account.gates.get(seen.gate)
+    if gate is None or gate.on != "tool" or account.policy("cancel.inflight") != "drain":
+        return
+    if account.runs[gate.run].cancel_at is not None and account.runs[gate.run].faulted is None:
+        yield f"the cancel drains, yet the body of call {gate.opened.call} was given up"
+
+
+def a_cancelled_call_is_Cancelled(account: Account) -> Judgements:
+    """When a cancel has ended the run, a call that was suspended is Cancelled, if it was closed at all."""
+    run = account.run
+    if run is None or run.cancel_at is None or not run.is_done or not account.observes("call.status"):
+        return
+    for call in run.calls.values():
+        gave_up = [gate for gate in call.entries if gate.gone is not None and gate.gone != "crash"]
+        if gave_up and call.result is None and not call.doubled and call.claimed is not None:
+            wrong = call.claimed in ("Succeeded", "Failed")
+            yield HELD if not wrong else f"the body of call {call.id} was given up, yet it {call.claimed}"
+
+
+def _certain(run: Run) -> bool:
+    return run.cancel_at is not None and run.cancel_alone and run.faulted is None and run.crashes == 0
+
+
+INVARIANTS = (
+    Invariant("CANCEL-1", nothing_new_begins_after_a_cancel, GateOpened),
+    Invariant("CANCEL-5", a_draining_cancel_gives_nothing_up, GateClosed),
+    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, GateOpened),
+    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, SegmentEnded),
+    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, RunMoved),
+    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, CallMoved),
+    Invariant("CANCEL-2", a_cancelled_run_ends_as_Cancelled, SegmentEnded),
+    Invariant("CANCEL-5", a_cancel_aborts_what_runs),
+    Invariant("CANCEL-6", a_cancelled_call_is_Cancelled),
+    Invariant("CANCEL-3", a_cancelled_wait_is_over),
+    Invariant("CANCEL-2", a_cancelled_run_is_Done),
+    Invariant("CANCEL-4", a_cancel_of_a_done_run_was_idle),
+)

@@ -1,0 +1,268 @@
+"""DECIDE: a decision reaches the call it names, once, with what it carries, and none is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from interlock.conformance.account import Account, Call, Decided, Run
+from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.protocol import (
+    CallMoved,
+    GateOpened,
+    MessageAppended,
+    Observation,
+    SegmentEnded,
+)
+
+
+def _entering(account: Account, seen: GateOpened) -> Call | None:
+    call = account.call_of(seen)
+    return call if seen.on == "tool" and call is not None and not call.doubled else None
+
+
+def a_decision_reaches_the_call_it_names(account: Account, seen: GateOpened) -> Judgements:
+    """A decision moves the call that it names and no other."""
+    call = _entering(account, seen)
+    if call is None or call.life != account.life:
+        return
+    if seen.resume is not None and seen.resume.decision is not None:
+        sent = account.decision_ids.get(seen.resume.decision)
+        if sent is not None:
+            right = sent.call == call.id
+            yield HELD if right else f"decision {sent.id} names call {sent.call}, yet call {call.id} ran on it"
+    if call.entries and _unapproved(call):
+        other = _unused_approval(account, call)
+        if other is not None:
+            yield f"decision {other.id} names call {other.call}, yet call {call.id} ran"
+
+
+def _unapproved(call: Call) -> bool:
+    """Whether entering it once more has no decision of its own."""
+    asks = call.tool is not None and call.tool.permission == "ask"
+    allowed = len(call.approvals) + (0 if asks else 1)
+    return len(call.entries) >= allowed and call.result is None
+
+
+def _unused_approval(account: Account, call: Call) -> Decided | None:
+    run = account.runs[call.run]
+    for other in run.calls.values():
+        if other is not call:
+            for decided in other.approvals:
+                if decided.at == account.stimuli and len(other.entries) == decided.entries_before:
+                    return decided
+    return None
+
+
+def a_suspended_call_is_not_taken_for_another(account: Account, seen: GateOpened) -> Judgements:
+    """A call that asks and was not decided does not run on the decision for its sibling."""
+    call = _entering(account, seen)
+    if call is None or call.entries or call.tool is None or call.tool.permission != "ask" or call.approvals:
+        return
+    other = _unused_approval(account, call)
+    if other is not None:
+        yield f"decision {other.id} names call {other.call}, yet call {call.id} ran"
+
+
+def a_decision_executes_once(account: Account, seen: GateOpened) -> Judgements:
+    """An accepted decision leads to at most one execution, and its id, sent twice, is one decision."""
+    call = _entering(account, seen)
+    if call is None or call.life != account.life or not call.decisions:
+        return
+    entries = [gate for gate in call.entries if gate.life == account.life]
+    asks = call.tool is not None and call.tool.permission == "ask"
+    allowed = len([d for d in call.approvals if not d.stale]) + (0 if asks else 1)
+    if call.result is not None or call.executing:
+        return
+    yield HELD if len(entries) < allowed else (
+        f"call {call.id} had {allowed} leaves to execute, yet it was executed {len(entries) + 1} times"
+    )
+
+
+def a_late_decision_changes_nothing(account: Account, seen: Observation) -> Judgements:
+    """A decision for a call that is unknown, over, or past that suspension changes nothing."""
+    late = _late(account)
+    if late is None:
+        return
+    what = _effect(seen)
+    if what:
+        yield f"decision {late.id} was for {_why_late(account, late)}, yet {what}"
+
+
+def _effect(seen: Observation) -> str:
+    """What an observation changes, if it is more than an echo of being woken."""
+    if isinstance(seen, GateOpened) and seen.on in ("tool", "permission", "model"):
+        return f"a {seen.on} gate opened" + (f" for call {seen.call}" if seen.call else "")
+    if isinstance(seen, CallMoved) and seen.to != seen.origin:
+        return f"call {seen.call} became {seen.to}"
+    if isinstance(seen, MessageAppended):
+        return "a message was added"
+    if isinstance(seen, SegmentEnded) and seen.reason.code != "Suspended":
+        return f"the run ended as {seen.reason.code}"
+    return ""
+
+
+def _late(account: Account) -> Decided | None:
+    """The decision that came alone, to a quiescent runtime, and too late or for nobody."""
+    if not account.alone or len(account.newest) != 1 or account.newest[0][0] != "decide":
+        return None
+    run = account.run
+    if run is None or account.newest[0][1]["run"] != run.id:
+        return None
+    sent = [_newest(account, raw["id"], raw["call"], run) for raw in account.newest[0][1]["decisions"]]
+    if not sent or any(d is None or not (d.stale or d.repeats) for d in sent):
+        return None
+    return sent[0]
+
+
+def _newest(account: Account, decision: str, call: str, run: Run) -> Decided | None:
+    known = run.calls.get(call)
+    if known is None:
+        return Decided(decision, call, "", None, None, account.stimuli, True, stale=True)
+    return next((d for d in reversed(known.decisions) if d.id == decision and d.at == account.stimuli), None)
+
+
+def _why_late(account: Account, late: Decided) -> str:
+    run = account.run
+    call = run.calls.get(late.call) if run is not None else None
+    if call is None:
+        return f"call {late.call}, which is unknown"
+    if late.repeats:
+        return f"call {call.id}, and had been taken before"
+    if late.suspension is not None and late.suspension < call.suspensions:
+        return f"suspension {late.suspension} of call {call.id}, which is over"
+    return f"call {call.id}, which is over"
+
+
+def a_late_decision_was_idle(account: Account) -> Judgements:
+    """Counts the late decisions that changed nothing."""
+    if _late(account) is not None:
+        yield HELD
+
+
+def no_accepted_decision_is_lost(account: Account) -> Judgements:
+    """A decision that a waiting call took acts once nothing else of the run is under way."""
+    run = account.run
+    if run is None or run.is_done or run.cancel_at or account.gates_of(run):
+        return
+    waiting = [call for call in run.calls.values() if call.waits and not call.doubled]
+    taken = [(call, _taken(call)) for call in waiting]
+    partial = account.policy("resume") == "partial"
+    for call, decided in taken:
+        if decided is not None and (partial or all(d is not None for _, d in taken)):
+            yield f"call {call.id} took decision {decided.id}, yet it still waits"
+    for call in run.calls.values():
+        if any(d.answers is call and not d.turned_down for d in call.decisions) and not call.waits:
+            yield HELD
+
+
+def _taken(call: Call) -> Decided | None:
+    """The decision that the call took in the suspension that is open, or that was kept for it."""
+    for decided in reversed(call.decisions):
+        took = decided.answers is call or decided.disposition in ("accepted", "buffered")
+        if took and not (decided.turned_down or decided.repeats or decided.stale):
+            unused = len(call.entries) == decided.entries_before or decided.disposition == "buffered"
+            if unused and (decided.answers is call or decided.disposition == "buffered"):
+                return decided
+            return None
+    return None
+
+
+def the_payload_arrives(account: Account, seen: GateOpened) -> Judgements:
+    """A replay gets the payload that was decided; false, 0, an empty text and null are payloads too."""
+    call = _entering(account, seen)
+    if call is None or call.tool is None or not call.approvals:
+        return
+    decided = [d for d in call.approvals if not d.stale]
+    payloads = [d.payload for d in decided]
+    if seen.resume is not None and payloads:
+        right = any(_same(seen.resume.payload, payload) for payload in payloads)
+        yield HELD if right else (
+            f"call {call.id} was decided with payload {_show(payloads[-1])}, "
+            f"yet its replay got {_show(seen.resume.payload)}"
+        )
+    if call.tool.resume_mode == "pass_to_tool" and seen.args is not None and payloads:
+        right = any(_carries(seen.args, payload) for payload in payloads)
+        yield HELD if right else (
+            f"call {call.id} was decided with payload {_show(payloads[-1])} for its arguments, "
+            f"yet it ran with {_show(seen.args)}"
+        )
+
+
+def a_decision_used_as_result_executes_nothing(account: Account, seen: GateOpened) -> Judgements:
+    """Where the decision is the result, the tool is not executed on it."""
+    call = _entering(account, seen)
+    if call is None or call.tool is None or call.tool.resume_mode != "use_as_result":
+        return
+    decided = [d for d in call.approvals if d.answers is call and len(call.entries) == d.entries_before]
+    if decided:
+        yield f"decision {decided[-1].id} is to be the result of call {call.id}, yet its tool was executed"
+
+
+def a_decision_used_as_result_is_the_result(account: Account, seen: GateOpened) -> Judgements:
+    """Where the decision is the result, the model sees its payload, whatever it is."""
+    run = account.run_of(seen)
+    if run is None or seen.on != "model" or seen.messages is None:
+        return
+    for call, decided in _used_as_results(run):
+        texts = [m.text for m in seen.messages if m.role == "tool" and m.call == call.id and m.status != "pending"]
+        if texts and decided.payload not in ("", None):
+            yield HELD if any(_spells(text, decided.payload) for text in texts) else (
+                f"decision {decided.id} gave call {call.id} the result {_show(decided.payload)}, "
+                f"yet the model was shown {_show(texts[-1])}"
+            )
+
+
+def _used_as_results(run: Run) -> Iterator[tuple[Call, Decided]]:
+    for call in run.calls.values():
+        if call.tool is not None and call.tool.resume_mode == "use_as_result" and not call.entries:
+            taken = [d for d in call.approvals if d.answers is call]
+            if len(taken) == 1 and len(call.decisions) == 1 and call.claimed in (None, "Succeeded"):
+                yield call, taken[0]
+
+
+def approved_arguments_are_executed(account: Account, seen: GateOpened) -> Judgements:
+    """The arguments that the model gave, and that were approved, are those that the body gets."""
+    call = _entering(account, seen)
+    if call is None or call.tool is None or seen.args is None:
+        return
+    if call.tool.resume_mode == "pass_to_tool" and call.approvals:
+        return
+    right = _same(dict(seen.args), dict(call.args))
+    yield HELD if right else f"call {call.id} has arguments {_show(call.args)}, yet it ran with {_show(seen.args)}"
+
+
+def _same(left: Any, right: Any) -> bool:
+    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
+
+
+def _carries(args: dict[str, Any], payload: Any) -> bool:
+    return _same(args, payload) or any(_same(value, payload) for value in args.values())
+
+
+def _spells(text: str, payload: Any) -> bool:
+    spelled = {json.dumps(payload), str(payload)} | ({payload} if isinstance(payload, str) else set())
+    return any(form in text for form in spelled)
+
+
+def _show(value: Any) -> str:
+    shown = json.dumps(dict(value) if isinstance(value, dict) else value)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+INVARIANTS = (
+    Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened),
+    Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened),
+    Invariant("DECIDE-3", a_late_decision_changes_nothing, GateOpened),
+    Invariant("DECIDE-3", a_late_decision_changes_nothing, CallMoved),
+    Invariant("DECIDE-3", a_late_decision_changes_nothing, MessageAppended),
+    Invariant("DECIDE-3", a_late_decision_changes_nothing, SegmentEnded),
+    Invariant("DECIDE-8", a_decision_used_as_result_executes_nothing, GateOpened),
+    Invariant("DECIDE-6", the_payload_arrives, GateOpened),
+    Invariant("DECIDE-6", a_decision_used_as_result_is_the_result, GateOpened),
+    Invariant("DECIDE-7", approved_arguments_are_executed, GateOpened),
+    Invariant("DECIDE-1", a_decision_executes_once, GateOpened),
+    Invariant("DECIDE-4", no_accepted_decision_is_lost),
+    Invariant("DECIDE-3", a_late_decision_was_idle),
+)

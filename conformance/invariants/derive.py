@@ -1,0 +1,93 @@
+"""DERIVE: while a run has no work of its own, its status is the projection of its calls."""
+
+from __future__ import annotations
+
+from interlock.conformance.account import Account, Call, Run
+from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.protocol import GateOpened, SegmentEnded
+
+
+def _claims_both(account: Account) -> Run | None:
+    """The run to project: one that is not Done, shows both statuses, and has no work of its own."""
+    run = account.run
+    shown = account.observes("run.status") and account.observes("call.status")
+    if run is None or not shown or run.claimed is None or run.is_done:
+        return None
+    own_work = any(gate.on != "tool" for gate in account.gates_of(run))
+    return None if own_work else run
+
+
+def _busy(run: Run) -> list[Call]:
+    return [c for c in run.calls.values() if c.executing or c.claimed in ("Running", "Resuming")]
+
+
+def _suspended(run: Run) -> list[Call]:
+    return [c for c in run.calls.values() if c.claimed == "Suspended" and not c.doubled]
+
+
+def a_run_with_a_busy_call_is_Running(account: Account) -> Judgements:
+    """While any call of the round executes or is resuming, the run is Running."""
+    run = _claims_both(account)
+    for call in _busy(run) if run is not None else ():
+        assert run is not None
+        yield HELD if run.claimed == "Running" else (
+            f"call {call.id} is {'executing' if call.executing else call.claimed}, yet the run is {run.claimed}"
+        )
+
+
+def a_run_whose_calls_all_wait_is_Waiting(account: Account) -> Judgements:
+    """When no call is busy and at least one is Suspended, the run is Waiting."""
+    run = _claims_both(account)
+    if run is None or _busy(run):
+        return
+    suspended = _suspended(run)
+    if suspended:
+        yield HELD if run.claimed == "Waiting" else (
+            f"call {suspended[0].id} is Suspended and no call is busy, yet the run is {run.claimed}"
+        )
+
+
+def a_run_waits_for_somebody(account: Account) -> Judgements:
+    """A run is Waiting only while a call of it is Suspended."""
+    run = _claims_both(account)
+    if run is None or run.claimed != "Waiting" or _busy(run):
+        return
+    yield HELD if _suspended(run) else "the run is Waiting, yet none of its calls is Suspended"
+
+
+def a_run_with_work_of_its_own_is_Running(account: Account) -> Judgements:
+    """While a model or permission gate is open, the run is Running."""
+    run = account.run
+    if run is None or not account.observes("run.status") or run.claimed is None:
+        return
+    for gate in account.gates_of(run):
+        if gate.on in ("model", "permission"):
+            yield HELD if run.claimed == "Running" else f"a {gate.on} gate is open, yet the run is {run.claimed}"
+
+
+def no_inference_while_a_call_waits(account: Account, seen: GateOpened) -> Judgements:
+    """Where a round waits for its suspended calls, the model is not asked while a call is Suspended."""
+    run = account.run_of(seen)
+    if run is None or seen.on != "model" or account.policy("round.mixed") != "wait" or not run.calls:
+        return
+    waiting = [call.id for call in run.calls.values() if call.waits and not call.doubled]
+    yield HELD if not waiting else f"call {waiting[0]} still waits for a decision, yet the model was asked again"
+
+
+def a_suspended_segment_leaves_nothing_running(account: Account, seen: SegmentEnded) -> Judgements:
+    """A segment ends as Suspended only when no call of the run is executing."""
+    run = account.run_of(seen)
+    if run is None or seen.reason.code != "Suspended":
+        return
+    running = [call.id for call in run.calls.values() if call.executing]
+    yield HELD if not running else f"the segment ended as Suspended, yet call {running[0]} is executing"
+
+
+INVARIANTS = (
+    Invariant("DERIVE-6", a_suspended_segment_leaves_nothing_running, SegmentEnded),
+    Invariant("DERIVE-5", no_inference_while_a_call_waits, GateOpened),
+    Invariant("DERIVE-1", a_run_with_a_busy_call_is_Running),
+    Invariant("DERIVE-2", a_run_whose_calls_all_wait_is_Waiting),
+    Invariant("DERIVE-3", a_run_waits_for_somebody),
+    Invariant("DERIVE-4", a_run_with_work_of_its_own_is_Running),
+)

@@ -1,0 +1,193 @@
+"""PAIR and ROUND: at every inference the history is one that a model's API takes, and nothing is missing.
+
+What counts is the history that the model receives, not the one that is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from interlock.conformance.account import Account, Call, Run
+from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.protocol import GateOpened, Message
+
+
+@dataclass(slots=True)
+class Pairing:
+    """Which calls of a history have their result where it belongs."""
+
+    paired: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    orphaned: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
+
+
+def pair(messages: Sequence[Message]) -> Pairing:
+    """Walk a history: results follow the turn that asked for them, each once, before anything else."""
+    pairing = Pairing()
+    asked: dict[str, int] = {}
+    for message in messages:
+        if message.role == "tool":
+            call = message.call or "(none)"
+            if call not in asked:
+                pairing.orphaned.append(call)
+            else:
+                asked[call] += 1
+        elif message.role in ("user", "assistant"):
+            _close(asked, pairing)
+            asked = {call.id: 0 for call in message.tool_calls}
+    _close(asked, pairing)
+    return pairing
+
+
+def _close(asked: dict[str, int], pairing: Pairing) -> None:
+    for call, results in asked.items():
+        target = pairing.missing if results == 0 else pairing.paired if results == 1 else pairing.doubled
+        target.append(call)
+
+
+def _histories(account: Account, seen: GateOpened) -> Iterator[tuple[Run, Pairing]]:
+    run = account.run_of(seen)
+    if run is not None and seen.on == "model" and seen.messages is not None:
+        yield run, pair(seen.messages)
+
+
+def every_call_has_its_result(account: Account, seen: GateOpened) -> Judgements:
+    """Before an inference, each call of the history has a visible result behind the turn that asked for it."""
+    for _, pairing in _histories(account, seen):
+        for call in pairing.paired:
+            yield HELD
+        for call in pairing.missing:
+            if call not in pairing.orphaned:
+                yield f"the model was shown call {call} without a result"
+
+
+def no_result_is_orphaned(account: Account, seen: GateOpened) -> Judgements:
+    """Before an inference, each result of the history follows the turn that asked for it."""
+    for _, pairing in _histories(account, seen):
+        for call in pairing.orphaned:
+            yield f"the model was shown a result for call {call} which is not behind the turn that asked for it"
+        if pairing.paired and not pairing.orphaned:
+            yield HELD
+
+
+def no_call_has_two_results(account: Account, seen: GateOpened) -> Judgements:
+    """Before an inference, no call of the history has two visible results."""
+    for run, pairing in _histories(account, seen):
+        for call in pairing.doubled:
+            if not _is_doubled(account, call):
+                yield f"the model was shown two results for call {call}"
+        if pairing.paired and not pairing.doubled:
+            yield HELD
+
+
+def a_repeated_id_gives_one_result(account: Account, seen: GateOpened) -> Judgements:
+    """Two calls with one id in one turn never give two visible results under that id."""
+    for run, pairing in _histories(account, seen):
+        for call in pairing.doubled:
+            if _is_doubled(account, call):
+                yield f"the id {call} was asked for twice, and the model was shown two results under it"
+        for call_view in run.calls.values():
+            if call_view.doubled and call_view.id in pairing.paired:
+                yield HELD
+
+
+def _is_doubled(account: Account, call_id: str) -> bool:
+    return any(call.doubled for run in account.runs.values() for call in run.every_call if call.id == call_id)
+
+
+# --- what the results say -----------------------------------------------------------------------
+
+
+def _token(call: Call) -> str | None:
+    """What the tool of a call answered, if it answered with a text of the kit's."""
+    content = call.result.get("content") if call.result is not None else None
+    return content if isinstance(content, str) and content else None
+
+
+def _finished(account: Account) -> Iterator[tuple[Run, Call, str]]:
+    """The calls of the thread whose tool answered, where nothing may have taken the answer away."""
+    for run in account.runs.values():
+        ids = [call.id for call in run.every_call]
+        for call in run.every_call:
+            token = _token(call)
+            raced_away = run.cancel_at is not None or run.crashes or call.doubled
+            if token is not None and not raced_away and ids.count(call.id) == 1:
+                yield run, call, token
+
+
+def _shown(seen: GateOpened, call: Call) -> list[str]:
+    return [m.text for m in seen.messages or () if m.role == "tool" and m.call == call.id]
+
+
+def no_finished_result_is_lost(account: Account, seen: GateOpened) -> Judgements:
+    """What a tool answered is what the model is shown for that call, from the next inference on."""
+    if seen.on != "model" or seen.messages is None:
+        return
+    for run, call, token in _finished(account):
+        if _failing_sibling(run, call) is None and _swapped_with(account, seen, call) is None:
+            yield _lost(seen, call, token)
+
+
+def _lost(seen: GateOpened, call: Call, token: str) -> str:
+    texts = _shown(seen, call)
+    if any(token in text for text in texts):
+        return HELD
+    instead = f"it was shown {texts[-1][:60]!r}" if texts else "it was shown nothing"
+    return f"the tool of call {call.id} answered {token!r}, yet the model was not shown that: {instead}"
+
+
+def a_failure_costs_no_sibling_its_result(account: Account, seen: GateOpened) -> Judgements:
+    """The failure of one call does not cost another call of the round its result."""
+    if seen.on != "model" or seen.messages is None:
+        return
+    for run, call, token in _finished(account):
+        sibling = _failing_sibling(run, call)
+        if sibling is not None and _swapped_with(account, seen, call) is None:
+            lost = _lost(seen, call, token)
+            yield HELD if lost == HELD else f"call {sibling.id} failed, and {lost}"
+
+
+def _failing_sibling(run: Run, call: Call) -> Call | None:
+    for other in run.every_call:
+        if other is not call and other.step == call.step:
+            answer = other.last_answer
+            if other.last_verdict == "block" or (answer is not None and answer["kind"] in ("error", "raise")):
+                return other
+    return None
+
+
+def results_carry_their_own_ids(account: Account, seen: GateOpened) -> Judgements:
+    """Whatever the order in which calls finish, each result stands under the id of its own call."""
+    if seen.on != "model" or seen.messages is None:
+        return
+    for _, call, token in _finished(account):
+        other = _swapped_with(account, seen, call)
+        if other is not None:
+            yield f"the model was shown the result of call {other.id} under call {call.id}"
+        elif any(token in text for text in _shown(seen, call)):
+            yield HELD
+
+
+def _swapped_with(account: Account, seen: GateOpened, call: Call) -> Call | None:
+    """The other call whose answer stands under this call's id."""
+    texts = _shown(seen, call)
+    own = _token(call)
+    if own is None or any(own in text for text in texts):
+        return None
+    for _, other, token in _finished(account):
+        if other is not call and any(token in text for text in texts):
+            return other
+    return None
+
+
+INVARIANTS = (
+    Invariant("ROUND-3", a_repeated_id_gives_one_result, GateOpened),
+    Invariant("PAIR-3", no_call_has_two_results, GateOpened),
+    Invariant("PAIR-2", no_result_is_orphaned, GateOpened),
+    Invariant("PAIR-1", every_call_has_its_result, GateOpened),
+    Invariant("ROUND-2", results_carry_their_own_ids, GateOpened),
+    Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, GateOpened),
+    Invariant("PAIR-4", no_finished_result_is_lost, GateOpened),
+)

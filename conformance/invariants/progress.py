@@ -1,0 +1,18 @@
+"""PROGRESS: a run that nothing holds goes on until it is Done."""
+
+from __future__ import annotations
+
+from interlock.conformance.account import Account
+from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+
+
+def a_run_that_nothing_holds_goes_on(account: Account) -> Judgements:
+    """A run that is not Done waits at a gate or for a decision."""
+    run = account.run
+    if run is None or run.is_done:
+        return
+    held = bool(account.gates_of(run)) or run.claimed == "Waiting" or any(c.waits for c in run.calls.values())
+    yield HELD if held else "no gate of the run is open and no call waits for a decision, yet it is not Done"
+
+
+INVARIANTS = (Invariant("PROGRESS-1", a_run_that_nothing_holds_goes_on),)

@@ -1,0 +1,131 @@
+"""RUN: what a run may do, how it ends, and that its status, its events and its end agree."""
+
+from __future__ import annotations
+
+from interlock.conformance.account import WORKING_GATES, Account, Call, Run
+from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.protocol import GateOpened, RunMoved, SegmentEnded
+
+
+def a_run_moves_from_where_it_was(account: Account, seen: RunMoved) -> Judgements:
+    """Each report of a run's status names the status that was reported before it."""
+    run = account.runs.get(seen.run or "")
+    if run is None or (run.crashes and run.claimed is None) or seen.to == run.claimed:
+        return
+    right = seen.origin == run.claimed
+    yield HELD if right else (
+        f"the run was last reported {_or_nothing(run.claimed)}, yet it is said to move from "
+        f"{_or_nothing(seen.origin)} to {seen.to}"
+    )
+
+
+def a_done_run_opens_no_gate(account: Account, seen: GateOpened) -> Judgements:
+    """A run that is Done opens no model, permission or tool gate."""
+    run = account.run_of(seen)
+    if run is None or seen.on not in WORKING_GATES:
+        return
+    what = f"call {seen.call} " if seen.call else ""
+    yield HELD if not run.is_done else f"the run is Done, yet {what}opened a {seen.on} gate"
+
+
+def a_segment_finishes_once(account: Account, seen: SegmentEnded) -> Judgements:
+    """Each segment of a run announces its end exactly once, and a run that is over announces nothing."""
+    run = account.run_of(seen)
+    if run is None:
+        return
+    if run.ended is not None:
+        yield f"the run had finished as {run.ended.code}, yet it finished again as {seen.reason.code}"
+    elif len(run.finished) >= run.stirs:
+        yield "the segment had finished and nothing has begun another, yet it finished again"
+    else:
+        yield HELD
+
+
+def the_end_and_the_status_agree(account: Account) -> Judgements:
+    """The reason of a segment's end and the status of the run say the same."""
+    run = account.run
+    if run is None or not account.observes("run.status") or not account.observes("run.finished"):
+        return
+    if run.claimed == "Done" and run.ended is None:
+        yield "the run says that it is Done, yet its end was not announced by run.finished"
+    elif run.finished and not run.segment_open and run.claimed is not None:
+        code = run.finished[-1].reason.code
+        right = "Waiting" if code == "Suspended" else "Done"
+        yield HELD if run.claimed == right else (
+            f"the segment ended as {code}, which leaves the run {right}, yet its status is {run.claimed}"
+        )
+    elif run.claimed == "Waiting" and not run.finished:
+        yield "the run says that it waits, yet no run.finished with reason Suspended has told so"
+
+
+def pending_names_the_calls_that_wait(account: Account, seen: SegmentEnded) -> Judgements:
+    """A segment that ends as Suspended names the calls that wait for a decision, all of them and no other."""
+    run = account.run_of(seen)
+    if run is None or seen.reason.code != "Suspended":
+        return
+    if not seen.pending:
+        yield "the segment ended as Suspended, yet it names no call that waits"
+        return
+    for call_id in seen.pending:
+        call = run.calls.get(call_id)
+        if call is not None:
+            why = _why_not_waiting(call)
+            yield HELD if not why else f"call {call_id} is named as waiting, yet {why}"
+    for call in run.calls.values():
+        if call.claimed == "Suspended" and not call.doubled:
+            listed = call.id in seen.pending
+            yield HELD if listed else f"call {call.id} is Suspended, yet the end of the segment does not name it"
+
+
+def _why_not_waiting(call: Call) -> str:
+    if call.claimed is not None and call.claimed != "Suspended":
+        return f"its status is {call.claimed}"
+    if call.executing:
+        return "its body is executing"
+    if call.result is not None:
+        return f"its tool has answered {call.result['kind']}"
+    return ""
+
+
+def a_turn_without_calls_ends_the_run_naturally(account: Account, seen: SegmentEnded) -> Judgements:
+    """NaturalEnd is the end of a run whose model asked for no more calls, and of no other."""
+    run = account.run_of(seen)
+    if run is None or run.last_turn is None or run.last_turn["kind"] != "turn":
+        return
+    asked = run.last_turn.get("tool_calls", [])
+    code = seen.reason.code
+    if code == "NaturalEnd" and asked:
+        yield f"the model's last turn asked for {len(asked)} calls, yet the run ended as NaturalEnd"
+    elif not asked and _nothing_else_ends(account, run):
+        right = code in ("NaturalEnd", "Suspended")
+        yield HELD if right else f"the model asked for nothing more, yet the run ended as {code}"
+
+
+def _nothing_else_ends(account: Account, run: Run) -> bool:
+    return run.turn_alone and not (
+        run.cancel_at or run.faulted or run.crashes or run.had_input or account.scenario.agent.stop
+    )
+
+
+def a_broken_world_ends_the_run_in_error(account: Account, seen: SegmentEnded) -> Judgements:
+    """A fault of the model or of the tool executor ends the run with reason Error."""
+    run = account.run_of(seen)
+    if run is None or run.faulted not in ("model", "tool") or not run.fault_alone or run.cancel_at:
+        return
+    right = seen.reason.code == "Error"
+    yield HELD if right else f"the {run.faulted} gate broke, yet the run ended as {seen.reason.code}"
+
+
+def _or_nothing(status: str | None) -> str:
+    return status if status is not None else "not at all"
+
+
+INVARIANTS = (
+    Invariant("RUN-19", a_run_moves_from_where_it_was, RunMoved),
+    Invariant("RUN-20", a_done_run_opens_no_gate, GateOpened),
+    Invariant("RUN-21", a_segment_finishes_once, SegmentEnded),
+    Invariant("RUN-3", a_turn_without_calls_ends_the_run_naturally, SegmentEnded),
+    Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded),
+    Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded),
+    Invariant("RUN-22", the_end_and_the_status_agree),
+)

@@ -1,0 +1,175 @@
+"""STORE: checkpoints come at their occasions, in order, and hold what has happened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from interlock.conformance.account import Account, Call, Run
+from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.protocol import FINAL_CALL_STATUSES, Checkpointed, GateOpened, SegmentEnded
+
+
+def _stores(account: Account) -> bool:
+    return account.observes("checkpoint") and account.handshake.control.store != "none"
+
+
+def messages_only_grow(account: Account, seen: Checkpointed) -> Judgements:
+    """From checkpoint to checkpoint messages are only added, but that a result takes its placeholder's place."""
+    earlier = next((c for c in reversed(account.checkpoints) if c.state and c.run == seen.run), None)
+    if earlier is None or seen.state is None or account.life > 1:
+        return
+    before, after = _messages(earlier.state), _messages(seen.state)
+    for index, message in enumerate(before):
+        if index >= len(after):
+            yield f"the thread had {len(before)} messages when it was stored, yet {len(after)} are stored now"
+            return
+        if not _succeeds(message, after[index]):
+            yield f"message {index + 1} was stored as {_brief(message)}, yet it is stored as {_brief(after[index])} now"
+            return
+    yield HELD
+
+
+def _messages(state: Mapping[str, Any] | None) -> Sequence[Mapping[str, Any]]:
+    messages = (state or {}).get("messages") or []
+    return [m for m in messages if isinstance(m, Mapping)]
+
+
+def _succeeds(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    same = all(before.get(key) == after.get(key) for key in ("role", "call", "text"))
+    replaced = before.get("status") == "pending" and before.get("call") == after.get("call")
+    return same or (replaced and after.get("role") == "tool")
+
+
+def _brief(message: Mapping[str, Any]) -> str:
+    return f"{message.get('role')} {str(message.get('text'))[:30]!r}"
+
+
+def the_end_is_durable_before_it_is_announced(account: Account, seen: SegmentEnded) -> Judgements:
+    """The end of a segment is announced only after the checkpoint that holds it."""
+    run = account.run_of(seen)
+    if run is None or not _stores(account) or run.faulted == "store.put":
+        return
+    right = "Waiting" if seen.reason.code == "Suspended" else "Done"
+    newest = next((c for c in reversed(account.checkpoints) if c.run in (None, run.id)), None)
+    if newest is None:
+        yield f"the segment ended as {seen.reason.code}, yet nothing of the run is durable"
+    elif newest.state is not None:
+        stored = (newest.state.get("run") or {}).get("status")  # type: ignore[union-attr]
+        yield HELD if stored == right else (
+            f"the segment ended as {seen.reason.code}, yet the newest checkpoint says {stored}"
+        )
+
+
+def the_last_checkpoint_is_forced(account: Account, seen: SegmentEnded) -> Judgements:
+    """Where checkpoints have triggers, a segment's last one is RunFinished, and it is forced."""
+    run = account.run_of(seen)
+    if run is None or not _stores(account) or account.policy("checkpoint.at") != "triggers":
+        return
+    if run.faulted == "store.put" or not account.checkpoints:
+        return
+    newest = account.checkpoints[-1]
+    if newest.trigger != "RunFinished":
+        yield f"the segment ended as {seen.reason.code}, yet its last checkpoint is {newest.trigger}"
+    else:
+        yield HELD if newest.force is not False else "the checkpoint RunFinished was not forced"
+
+
+def the_turn_is_durable_before_its_tools(account: Account, seen: GateOpened) -> Judgements:
+    """Where checkpoints have triggers, the assistant's turn is committed before a tool of it runs."""
+    run, call = account.run_of(seen), account.call_of(seen)
+    if run is None or call is None or seen.on not in ("tool", "permission") or account.life > 1:
+        return
+    if not _stores(account) or account.policy("checkpoint.at") != "triggers" or call.step != run.steps:
+        return
+    committed = any(c.trigger == "AssistantTurnCommitted" for c in account.since_model)
+    yield HELD if committed else f"call {call.id} runs, yet the turn that asked for it is not committed"
+
+
+def the_round_is_durable_before_the_next_inference(account: Account, seen: GateOpened) -> Judgements:
+    """The results of a round are durable before the model is asked again."""
+    run = account.run_of(seen)
+    if run is None or seen.on != "model" or not run.calls or not _stores(account) or account.life > 1:
+        return
+    at = account.policy("checkpoint.at")
+    if at is None or not (run.last_turn or {}).get("tool_calls"):
+        return
+    if at == "triggers":
+        committed = any(c.trigger == "ToolResultsCommitted" for c in account.since_answer)
+    else:
+        committed = any(c.trigger == "StepEnd" for c in account.since_model)
+    yield HELD if committed else "the model is asked again, yet the results of the round are not durable"
+
+
+def a_failed_commit_ends_the_run_in_Error(account: Account, seen: SegmentEnded) -> Judgements:
+    """A commit that failed ends the run with reason Error."""
+    run = account.run_of(seen)
+    if run is None or run.faulted != "store.put" or run.cancel_at:
+        return
+    code = seen.reason.code
+    yield HELD if code == "Error" else f"a commit failed, yet the run ended as {code}"
+
+
+def a_failed_commit_is_not_swallowed(account: Account, seen: GateOpened) -> Judgements:
+    """After a commit that failed, the run asks nothing more of the model or of a tool."""
+    run = account.run_of(seen)
+    if run is None or run.faulted != "store.put" or seen.on not in ("model", "tool"):
+        return
+    what = f"call {seen.call} runs" if seen.call else "the model is asked"
+    yield f"a commit failed, yet {what}"
+
+
+def a_checkpoint_holds_every_live_call(account: Account, seen: Checkpointed) -> Judgements:
+    """A checkpoint holds every call of the run that is not over."""
+    run = account.run_of(seen)
+    if run is None or seen.state is None or not isinstance(seen.state.get("calls"), dict):
+        return
+    for call in run.calls.values():
+        known_live = call.claimed is not None and call.claimed not in FINAL_CALL_STATUSES
+        if known_live and not call.doubled:
+            stored = call.id in seen.state["calls"]  # type: ignore[operator]
+            yield HELD if stored else f"call {call.id} is {call.claimed}, yet the checkpoint does not hold it"
+
+
+def a_checkpoint_says_what_happened(account: Account, seen: Checkpointed) -> Judgements:
+    """The status that a checkpoint gives a call follows from what was seen of that call."""
+    run = account.run_of(seen)
+    if run is None or seen.state is None or not isinstance(seen.state.get("calls"), dict):
+        return
+    for call_id, stored in seen.state["calls"].items():  # type: ignore[union-attr]
+        call = run.calls.get(call_id)
+        if call is None or call.doubled or not isinstance(stored, dict) or run.cancel_at or run.crashes:
+            continue
+        status = stored.get("status")
+        why = _contradiction(run, call, str(status))
+        yield HELD if not why else f"the checkpoint says that call {call_id} {_is(str(status))}, yet {why}"
+
+
+def _is(status: str) -> str:
+    return status if status in ("Succeeded", "Failed") else f"is {status}"
+
+
+def _contradiction(run: Run, call: Call, status: str) -> str:
+    answer = call.last_answer
+    if status in FINAL_CALL_STATUSES and call.executing:
+        return "its body is executing"
+    if status == "Succeeded" and answer is not None and answer["kind"] == "error":
+        return "its tool answered with an error"
+    if status == "Failed" and answer is not None and answer["kind"] in ("ok", "warning"):
+        return f"its tool answered {answer['kind']}"
+    if status == "Suspended" and call.result is not None:
+        return f"its tool answered {call.result['kind']}"
+    return ""
+
+
+INVARIANTS = (
+    Invariant("STORE-7", a_failed_commit_is_not_swallowed, GateOpened),
+    Invariant("STORE-7", a_failed_commit_ends_the_run_in_Error, SegmentEnded),
+    Invariant("STORE-1", messages_only_grow, Checkpointed),
+    Invariant("STORE-9", a_checkpoint_holds_every_live_call, Checkpointed),
+    Invariant("STORE-8", a_checkpoint_says_what_happened, Checkpointed),
+    Invariant("STORE-4", the_turn_is_durable_before_its_tools, GateOpened),
+    Invariant("STORE-5", the_round_is_durable_before_the_next_inference, GateOpened),
+    Invariant("STORE-3", the_last_checkpoint_is_forced, SegmentEnded),
+    Invariant("STORE-2", the_end_is_durable_before_it_is_announced, SegmentEnded),
+)

@@ -1,0 +1,188 @@
+"""An event loop in the kit's hands: one batch of what is ready at a time, on a clock that the kit moves.
+
+Order is that of asyncio's own loop: first in, first out, due timers behind what was ready before them.
+There is no selector, so between two turns nothing can happen but what the kit does; this is where a real
+loop would poll for input.  Sockets, subprocesses and signals do not exist here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import sys
+import threading
+from asyncio import events
+from collections import deque
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Final
+
+from interlock.conformance.asyncio_face import AsyncioFace
+from interlock.conformance.exceptions import Blame, InterlockError
+
+TURNS_MAX: Final = 10_000
+CLOCK_RESOLUTION: Final = 1e-6
+CLOSE_ATTEMPTS_MAX: Final = 100
+
+
+class DidNotSettle(InterlockError):
+    """The SUT kept moving, or waits for something that only it could give."""
+
+    blame: ClassVar[Blame] = "SUT"
+
+
+class VirtualLoop(AsyncioFace):
+    """An asyncio loop that runs only when it is told to."""
+
+    # What the kit does with it.
+
+    def turn(self) -> bool:
+        """Run one batch of what is ready; false if there was none."""
+        with self._running():
+            return self._turn()
+
+    def run_turns(self, turns: int) -> bool:
+        """Run at most so many turns; true if nothing is left to run."""
+        with self._running():
+            for _ in range(turns):
+                if not self._turn():
+                    break
+        return self.quiescent()
+
+    def settle(self, limit: int = TURNS_MAX) -> int:
+        """Run until only the kit can move the SUT on; gives the number of turns."""
+        with self._running():
+            for turns in range(limit):
+                if not self._turn():
+                    return turns
+        if self.quiescent():
+            return limit
+        raise DidNotSettle(
+            f"The runtime was still busy after {limit} turns of its loop.",
+            "It should come to rest once it waits for the model, a tool, a decision or the clock.",
+        )
+
+    def quiescent(self) -> bool:
+        """Whether nothing is ready, no timer is due, and no work is under way outside."""
+        self._collect_due()
+        if self._ready or not self.outside.quiet():
+            return False
+        self._let_time_pass()
+        return not self._ready
+
+    def advance(self, ms: int) -> None:
+        """Let virtual time pass: what falls due first is ready at once, the rest in its time."""
+        self._horizon_ms += ms
+        self._horizon = self._horizon_ms / 1000
+        self._move_clock()
+
+    def run_alone(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Run a coroutine to its end while everything else on the loop stands still."""
+        others, self._ready = self._ready, deque()
+        try:
+            task = self.create_task(coroutine)
+            while not task.done() and self.turn():
+                pass
+        finally:
+            self._ready = others + self._ready
+        if not task.done():
+            task.cancel()
+            raise DidNotSettle(
+                f"{_name(coroutine)} did not return.", "It should need nothing but the adapter itself."
+            )
+        return task.result()
+
+    def alive(self) -> set[asyncio.Task[Any]]:
+        """The tasks that have not ended."""
+        return {task for task in self._tasks | asyncio.all_tasks(self) if not task.done()}
+
+    def abandon(self) -> None:
+        """Stop for good, where it stands: nothing on it ever runs again, and nobody cleans up."""
+        for task in self.alive():
+            task._log_destroy_pending = False  # type: ignore[attr-defined]
+            self._tasks.add(task)  # collecting a suspended coroutine would run its clean-up
+        self._dead = True
+
+    def bury(self) -> None:
+        """End, quietly, what an abandoned loop left suspended; its clean-up has no loop to run on."""
+        self.abandon()
+        with self._running():
+            for task in list(self._tasks):
+                _close(task.get_coro())
+        self._tasks.clear()
+        self._ready.clear()
+        self._timers.clear()
+
+    def run_until_complete(self, future: Any) -> Any:
+        task = asyncio.ensure_future(future, loop=self)
+        self.settle()
+        if not task.done():
+            raise DidNotSettle(f"{task!r} waits for something that nobody will give.")
+        return task.result()
+
+    def close(self) -> None:
+        self.bury()
+
+    # One turn.
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        outer, hooks, thread = events._get_running_loop(), sys.get_asyncgen_hooks(), self._thread
+        events._set_running_loop(self)
+        sys.set_asyncgen_hooks(firstiter=None, finalizer=self._forget_generator)
+        self._thread = threading.get_ident()
+        try:
+            yield
+        finally:
+            self._thread = thread
+            sys.set_asyncgen_hooks(*hooks)
+            events._set_running_loop(outer)
+
+    def _turn(self) -> bool:
+        if self._dead:
+            return False
+        self._collect_due()
+        if not self._ready and not self.outside.quiet():
+            self._ready.extend(self.outside.take())
+        self._let_time_pass()
+        batch = len(self._ready)
+        for _ in range(batch):
+            handle = self._ready.popleft()
+            if not handle.cancelled():
+                handle._run()
+        return batch > 0
+
+    def _collect_due(self) -> None:
+        due = self._now + CLOCK_RESOLUTION
+        while self._timers and self._timers[0][0] <= due:
+            self._ready.append(heapq.heappop(self._timers)[2])
+        while self._ready and self._ready[0].cancelled():
+            self._ready.popleft()
+
+    def _let_time_pass(self) -> None:
+        """Move from timer to timer, within the horizon, until something is ready."""
+        while not self._ready and self._now < self._horizon:
+            self._move_clock()
+
+    def _move_clock(self) -> None:
+        while self._timers and self._timers[0][2].cancelled():
+            heapq.heappop(self._timers)
+        due = self._timers[0][0] if self._timers else self._horizon
+        self._now = max(self._now, min(due, self._horizon))
+        self._collect_due()
+
+
+def _name(coroutine: Any) -> str:
+    return str(getattr(coroutine, "__qualname__", coroutine))
+
+
+def _close(coroutine: Any) -> None:
+    """Close a coroutine, and again for every await that its clean-up still attempts."""
+    for _ in range(CLOSE_ATTEMPTS_MAX):
+        try:
+            coroutine.close()
+        except RuntimeError:
+            continue
+        except BaseException:  # nobody is left to whom it would matter
+            return
+        return

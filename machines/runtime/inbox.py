@@ -1,0 +1,102 @@
+"""How decisions reach the reference runtime: what is accepted, kept for later, or turned down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from interlock.machines.runtime.ledger import Ledger
+from interlock.machines.runtime.state import Call, Decision
+
+
+class Inbox(Ledger):
+    """Receives decisions; a decision that is turned down has changed nothing."""
+
+    def receive(self, decisions: Sequence[Decision]) -> list[tuple[Decision, str]]:
+        """Take a batch in; the answer is what was turned down, each with the reason why."""
+        refusals = [(decision, why) for decision in decisions if (why := self.objection(decision))]
+        if refusals and self.policies["decision.batch"] == "atomic":
+            why = f"its batch holds decision {refusals[0][0].id}: {refusals[0][1]}"
+            refused = dict((decision.id, reason) for decision, reason in refusals)
+            refusals = [(decision, refused.get(decision.id, why)) for decision in decisions]
+        turned_down = {id(decision) for decision, _ in refusals}
+        for decision in decisions:
+            if id(decision) in turned_down:
+                self.dispose(decision, "refused")
+            elif why := self.objection(decision):  # an earlier one of the same batch stands in its way
+                refusals.append((decision, why))
+                self.dispose(decision, "refused")
+            else:
+                self.take(decision)
+        return refusals
+
+    def objection(self, decision: Decision) -> str | None:
+        """Why this decision cannot be taken, or nothing."""
+        if decision.id in self.state.seen_decisions:
+            return f"decision {decision.id} was taken before"
+        call = self.state.calls.get(decision.call)
+        if call is None:
+            return f"call {decision.call} is unknown"
+        if self.ending or self.state.status == "Done" or call.is_final:
+            return f"call {call.id} is over"
+        if not self.is_timely(decision, call):
+            return f"call {call.id} does not wait in its suspension {decision.suspension}"
+        if decision.call in self.state.decisions:
+            return f"call {call.id} is decided already"
+        if call.status != "Suspended" and self.policies["decision.early"] == "refuse":
+            return f"call {call.id} does not wait for a decision"
+        return None
+
+    def is_timely(self, decision: Decision, call: Call) -> bool:
+        """Whether the suspension that it answers is open, or still to come."""
+        if decision.suspension is None:
+            return True
+        open_or_next = call.suspension if call.status == "Suspended" else call.suspension + 1
+        return decision.suspension >= open_or_next
+
+    def take(self, decision: Decision) -> None:
+        """A decision that nothing stands against: it acts now, later, or not at all."""
+        self.state.seen_decisions.append(decision.id)
+        call = self.state.calls[decision.call]
+        if call.status == "Suspended" and decision.suspension in (None, call.suspension):
+            self.accept(decision)
+        elif self.policies["decision.early"] == "ignore":
+            self.dispose(decision, "ignored")
+        else:
+            self.state.early.append(decision)
+            self.dispose(decision, "buffered")
+
+    def accept(self, decision: Decision) -> None:
+        """The decision will act on the suspension that is open."""
+        self.state.decisions[decision.call] = decision
+        self.dispose(decision, "accepted")
+
+    def dispose(self, decision: Decision, disposition: str) -> None:
+        """Say what became of a decision."""
+        if disposition == "refused" and decision.id in self.state.seen_decisions:
+            disposition = "duplicate"
+        self.observe("decision", decision=decision.id, call=decision.call, disposition=disposition)
+
+    def say_call(self, call: Call, target: str, before: str | None) -> None:
+        """A call that waits takes the decision that was kept for it; a final one drops what is left."""
+        super().say_call(call, target, before)
+        if target == "Suspended":
+            self._promote(call)
+        elif call.is_final:
+            self._forget(call)
+
+    def _promote(self, call: Call) -> None:
+        for decision in self.state.early:
+            if decision.call == call.id and decision.suspension in (None, call.suspension):
+                self.state.early.remove(decision)
+                self.accept(decision)
+                return
+
+    def _forget(self, call: Call) -> None:
+        for decision in [d for d in self.state.early if d.call == call.id]:
+            self.state.early.remove(decision)
+            self.dispose(decision, "ignored")
+        self.state.decisions.pop(call.id, None)
+
+    def ready(self) -> list[Decision]:
+        """The accepted decisions whose calls wait for them, in order of arrival."""
+        return [d for d in self.state.decisions.values() if self.state.calls[d.call].status == "Suspended"]

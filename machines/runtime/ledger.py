@@ -1,0 +1,143 @@
+"""The books of a run: every status, message and checkpoint of the reference runtime goes through here.
+
+No status changes but by a row of a chart, and whatever changes is observed as it changes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
+
+from interlock.machines.runtime.state import (
+    CALL_TABLE,
+    Call,
+    Message,
+    Reason,
+    RunState,
+    run_table,
+)
+from interlock.machines.runtime.world import World
+from interlock.machines.table import IllegalTransition, Refused, Table, react
+
+T = TypeVar("T")
+
+PENDING_TEXT = "waiting for a decision"
+
+
+class RunCancelled(Exception):
+    """The cancel signal reached the run while it waited for the outside world."""
+
+
+class Ledger:
+    """State, policies and world of one thread, with the moves that keep them in step.
+
+    `tools` maps a name to {"permission", "resume_mode"}; `stop` are the declared stop conditions;
+    `policies` has a value for every policy that the runtime reads.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        tools: Mapping[str, Mapping[str, Any]],
+        stop: Sequence[Mapping[str, Any]],
+        policies: Mapping[str, Any],
+    ) -> None:
+        self.world = world
+        self.tools = tools
+        self.stop = stop
+        self.policies = policies
+        self.state = RunState()
+        self.cancelling = False
+        self.ending = False
+
+    # -- statuses
+
+    def move_run(self, event: str, reason: Reason | None = None) -> None:
+        """Move the run along its chart and say so."""
+        table = run_table(self.policies["run.created"] == "yes")
+        target = _target(table, self.state.status or table.initial, event)
+        self.say_run(target, reason)
+
+    def say_run(self, target: str, reason: Reason | None = None) -> None:
+        """Put the run into a status and observe it; only entering a life uses this without a row."""
+        before, self.state.status, self.state.reason = self.state.status, target, reason
+        self.observe("run.status", **{"from": before}, to=target, reason=reason and reason.to_wire())
+
+    def move_call(self, call: Call, event: str) -> None:
+        """Move a call along its chart and say so."""
+        self.say_call(call, _target(CALL_TABLE, call.status, event), before=call.status)
+
+    def say_call(self, call: Call, target: str, before: str | None) -> None:
+        """Put a call into a status and observe it; only entering a life uses this without a row."""
+        call.status = target
+        if target == "Suspended" and before is not None:
+            call.suspension += 1
+        fields = {"suspension": call.suspension} if target == "Suspended" else {}
+        self.observe("call.status", call=call.id, **{"from": before}, to=target, **fields)
+
+    # -- messages
+
+    def append(self, message: Message) -> None:
+        """Add a message to the thread and say so."""
+        self.state.messages.append(message)
+        self.observe("message", message=message)
+
+    def answer(self, call: Call, status: str, content: Any) -> None:
+        """Give a call its visible result; it supersedes the placeholder that stands for it."""
+        text = content if isinstance(content, str) else json.dumps(content)
+        message = {"role": "tool", "call": call.id, "status": status, "text": text}
+        call.committed = status != "pending"
+        place = self._placeholder(call)
+        if place is None:
+            self.append(message)
+        else:
+            self.state.messages[place] = message
+            self.observe("message", message=message)
+
+    def _placeholder(self, call: Call) -> int | None:
+        for index in range(len(self.state.messages) - 1, -1, -1):
+            standing = self.state.messages[index]
+            if standing.get("call") == call.id and standing["status"] == "pending":
+                return index
+            if any(asked["id"] == call.id for asked in standing.get("tool_calls", ())):
+                return None
+        return None
+
+    # -- checkpoints
+
+    async def commit(
+        self, trigger: str, cause: str, *, force: bool = False, ending: tuple[str, Reason | None] | None = None
+    ) -> None:
+        """Make the state durable; `ending` is the status and reason that the run is about to take."""
+        state = self.state.to_checkpoint()
+        if ending is not None:
+            status, reason = ending
+            state["run"] |= {"status": status, "reason": reason and reason.to_wire()}
+        await self.world.commit(trigger, cause, force, state)
+
+    # -- saying and waiting
+
+    def observe(self, kind: str, **fields: Any) -> None:
+        """Tell the world what happened in this run."""
+        self.world.observe(kind, **fields)
+
+    def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
+        """A phase fires."""
+        fields: dict[str, Any] = {"step": self.state.step}
+        if call is not None:
+            fields["call"] = call.id
+        if verdict is not None:
+            fields["verdict"] = verdict
+        self.observe("phase", phase=phase, **fields)
+
+    async def outside(self, waiting: Coroutine[Any, Any, T], drains: bool = False) -> T:
+        """Wait for the model, the permission hook or a tool, unless the run is cancelled."""
+        raise NotImplementedError  # pragma: no cover - the runtime knows how it is cancelled
+
+
+def _target(table: Table, state: str, event: str) -> str:
+    answer = react(table, state, event)
+    if isinstance(answer, Refused):
+        raise IllegalTransition(answer)
+    return answer.row.target

@@ -1,0 +1,185 @@
+"""How the reference runtime carries calls through a round: judge, execute, replay, record.
+
+The round has two serial halves.  First every call is judged, in the model's order; then those that are
+allowed are executed, one after the other or all at once.  A replay takes the same way with one call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from interlock.machines.runtime.inbox import Inbox
+from interlock.machines.runtime.ledger import PENDING_TEXT
+from interlock.machines.runtime.state import Call, Decision
+from interlock.machines.runtime.world import Answer, ToolRaised
+
+Resume = dict[str, Any] | None
+
+
+class RunBlocked(Exception):
+    """The permission hook blocked a call, and with it the run."""
+
+
+class Rounds(Inbox):
+    """Executes calls; what they answered is held in `results` until it is recorded in the thread."""
+
+    results: dict[str, tuple[str, Any]]
+
+    async def run_round(self, calls: Sequence[Call]) -> None:
+        """Judge and execute new calls, then record what they answered, in the model's order."""
+        try:
+            allowed = await self.judge_all(calls)
+            await self.execute_all(allowed)
+        finally:
+            self.record(calls)
+
+    # -- judging
+
+    async def judge_all(self, calls: Sequence[Call]) -> list[Call]:
+        """The calls that may be executed; the others are suspended, failed or have their result."""
+        return [call for call in calls if await self.judge(call, None)]
+
+    async def judge(self, call: Call, resume: Resume) -> bool:
+        """Whether the call may be executed; if not, it has moved to where its verdict puts it."""
+        self.phase("ToolGate" if self.policies["phases"] == "nine" else "BeforeToolExecute", call)
+        kind, content = await self.verdict(call, resume)
+        if kind == "allow":
+            return True
+        if kind == "suspend":
+            self.move_call(call, "suspend")
+        elif kind == "set_result":
+            self.settle(call, "provide" if call.status == "New" else "succeed", "ok", content)
+        else:
+            self.settle(call, "fail", "error", content)
+        self.phase("AfterToolExecute", call, verdict=kind)
+        if kind == "block" and self.policies["round.block"] == "end_run":
+            raise RunBlocked(str(content))
+        return False
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        """What the permission side says: allow, suspend, set_result, block or fail, and its content."""
+        tool = self.tools.get(call.name)
+        if tool is None:
+            return "fail", f"there is no tool {call.name}"
+        if resume is not None and call.resume_mode == "use_as_result":
+            return "set_result", resume["payload"]
+        if tool["permission"] == "ask":
+            return ("suspend" if resume is None else "allow"), None
+        if tool["permission"] == "gate" and (resume is None or self.policies["replay.gate"] == "yes"):
+            asking = self.world.permit(call.id, call.name, call.args, resume)
+            answer = await self.outside(asking)
+            return answer.kind, answer.content if answer.kind == "set_result" else answer.message or "blocked"
+        return "allow", None
+
+    # -- executing
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        """Execute the allowed calls as the executor does."""
+        if self.policies["round.executor"] == "parallel":
+            await self.together([self.execute(call, None) for call in calls])
+            return
+        for index, call in enumerate(calls):
+            await self.execute(call, None)
+            if call.status == "Suspended":
+                self.leave_behind(calls[index + 1 :])
+                return
+
+    def leave_behind(self, calls: Sequence[Call]) -> None:
+        """A sequential round that stops at a suspension fails the rest, or holds it back."""
+        if self.policies["round.rest"] == "failed":
+            for call in calls:
+                self.settle(call, "fail", "error", "not executed: an earlier call of the round was suspended")
+
+    async def together(self, coroutines: Sequence[Any]) -> None:
+        """Run them concurrently; the first that fails takes the others down."""
+        tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
+        if not tasks:
+            return
+        _, left = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left)
+        for task in tasks:
+            if not task.cancelled() and (failure := task.exception()) is not None:
+                raise failure
+
+    async def execute(self, call: Call, resume: Resume) -> None:
+        """Enter the body of a call and take its answer."""
+        if self.policies["phases"] == "nine":
+            self.phase("BeforeToolExecute", call)
+        self.move_call(call, "start")
+        args = self.arguments(call, resume)
+        try:
+            answer = await self.outside(self.world.execute(call.id, call.name, args, resume), drains=True)
+        except ToolRaised as raised:
+            self.settle(call, "fail", "error", str(raised))
+            self.phase("AfterToolExecute", call)
+            if self.policies["tool.raises"] == "end_run":
+                raise
+            return
+        except asyncio.CancelledError:  # a sibling took the round down
+            self.settle(call, "cancel", "cancelled", "aborted")
+            raise
+        self.take_answer(call, answer)
+        self.phase("AfterToolExecute", call)
+
+    def arguments(self, call: Call, resume: Resume) -> dict[str, Any]:
+        """The arguments that the body gets, by the call's resume mode."""
+        if resume is None or call.resume_mode != "pass_to_tool":
+            return call.args
+        payload = resume["payload"]
+        return payload if isinstance(payload, dict) else {"k": call.id, "v": payload}
+
+    def take_answer(self, call: Call, answer: Answer) -> None:
+        """Move a call to where the answer of its body puts it."""
+        if answer.kind == "pending":
+            self.move_call(call, "suspend")
+        elif answer.kind == "error":
+            self.settle(call, "fail", "error", answer.content or answer.message or "failed")
+        else:
+            self.settle(call, "succeed", "ok", answer.content)
+
+    def settle(self, call: Call, event: str, status: str, content: Any) -> None:
+        """A call ends, and its result is held until the round is recorded."""
+        self.results[call.id] = (status, content)
+        self.state.errors_in_a_row = self.state.errors_in_a_row + 1 if status == "error" else 0
+        self.move_call(call, event)
+
+    # -- recording
+
+    def record(self, calls: Sequence[Call]) -> None:
+        """Write results into the thread, and a placeholder for whatever waits while the loop goes on."""
+        for call in calls:
+            if call.id in self.results:
+                status, content = self.results.pop(call.id)
+                if self.cancelling and self.policies["cancel.results"] == "dropped":
+                    status, content = "cancelled", "the run was cancelled"
+                self.answer(call, status, content)
+            elif call.status == "Suspended" and self.needs_placeholder(call):
+                self.answer(call, "pending", PENDING_TEXT)
+
+    def needs_placeholder(self, call: Call) -> bool:
+        """Whether the model may be asked again while this call waits, and nothing stands for it yet."""
+        standing = any(message.get("call") == call.id for message in self._since_asked(call))
+        return self.policies["round.mixed"] == "continue" and not standing
+
+    def _since_asked(self, call: Call) -> list[dict[str, Any]]:
+        messages = self.state.messages
+        for index in range(len(messages) - 1, -1, -1):
+            if any(asked["id"] == call.id for asked in messages[index].get("tool_calls", ())):
+                return messages[index + 1 :]
+        return []
+
+    # -- replaying
+
+    async def replay(self, call: Call, decision: Decision) -> None:
+        """Carry a Resuming call through the pipeline again, on its decision."""
+        resume = {"decision": decision.id, "action": decision.action, "payload": decision.payload}
+        try:
+            if await self.judge(call, resume):
+                await self.execute(call, resume)
+        finally:
+            self.record([call])

@@ -1,0 +1,397 @@
+"""The reference runtime: one thread, its runs, and the loop that takes a run from input to end.
+
+There is one loop for every profile.  What differs between profiles are policies, which it reads where
+they matter; where it stands is never kept in a local variable but always in the `RunState`, so that a
+run that was suspended, or recovered from a checkpoint, goes on by the same code as one that was not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from interlock.machines.runtime.ledger import RunCancelled
+from interlock.machines.runtime.rounds import RunBlocked, Rounds
+from interlock.machines.runtime.state import Call, Decision, Reason, RunState, from_checkpoint
+from interlock.machines.runtime.stops import stop_reason
+from interlock.machines.runtime.world import ModelTurn, ToolRaised, WorldFault
+
+T = TypeVar("T")
+
+RUN_EVENTS = {
+    "NaturalEnd": "natural_end",
+    "BehaviorRequested": "behavior_requested",
+    "Stopped": "stopped",
+    "Blocked": "blocked",
+    "Cancelled": "cancelled",
+    "Error": "failed",
+}
+
+
+class TurnedDown(Exception):
+    """A stimulus that the runtime refuses; it has changed nothing."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """How a segment of a run ended, and the calls that wait for a decision."""
+
+    reason: Reason
+    pending: tuple[str, ...] = ()
+
+
+class Runtime(Rounds):
+    """One thread of runs, one after the other.
+
+    `start`, `decide` and `cancel` give the `Segment` that they ran, or nothing where they only handed
+    something to a segment under way; they raise `TurnedDown` where they refuse.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.results = {}
+        self.active = False
+        self._waiting: set[asyncio.Task[Any]] = set()
+        self._draining: set[asyncio.Task[Any]] = set()
+
+    # -- verbs
+
+    async def start(self, text: str, decisions: Sequence[Decision] = ()) -> Segment:
+        """Begin the next run of the thread with the user's input."""
+        if self.state.status not in (None, "Done"):
+            raise TurnedDown("the run before it is not over")
+        self.state = RunState(
+            number=self.state.number + 1, messages=self.state.messages, started_ms=self.world.now_ms()
+        )
+        self.cancelling = self.ending = False
+        return await self.segment(self._begin(text, decisions))
+
+    async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
+        """Take decisions in; a waiting run goes on with what was accepted."""
+        for decision, why in self.receive(decisions):
+            self.world.refuse(why, decision.id)
+        if self.active or self.state.status != "Waiting" or not self.ready():
+            return None
+        return await self.segment(self._resume())
+
+    async def cancel(self) -> Segment | None:
+        """The external cancel signal; a run that is over does not hear it."""
+        if self.state.status in (None, "Done") or self.ending:
+            return None
+        self.cancelling = True
+        if not self.active:
+            return await self.segment(self._end(Reason("Cancelled")))
+        aborted = self._waiting - self._draining if self.drains else self._waiting
+        for task in sorted(aborted, key=lambda task: task.get_name()):
+            task.cancel()
+        return None
+
+    async def input(self, text: str) -> Segment | None:
+        """New user input for a run that is not over."""
+        if self.active or self.state.status != "Waiting":
+            raise TurnedDown("the run takes input only while it waits")
+        if self.policies["input.waiting"] != "supersede":
+            raise TurnedDown("the run waits for decisions, not for input")
+        return await self.segment(self._supersede(text))
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take a checkpoint over, and say in which statuses this life begins."""
+        self.state = from_checkpoint(state)
+        resting_status, self.state.status = self.state.status or "Running", None
+        self.say_run(resting_status, self.state.reason)
+        for call in self.state.calls.values():
+            resting = {"Running": "New", "Resuming": "Suspended"}.get(call.status, call.status)
+            self.say_call(call, resting, before=None)
+
+    async def go_on(self) -> Segment | None:
+        """After `restore`: a run that was Running goes on by itself; one that waits, waits."""
+        if self.state.status == "Running":
+            return await self.segment(self._steps())
+        if self.state.status == "Waiting" and self.ready():
+            return await self.segment(self._resume())
+        return None
+
+    # -- segments
+
+    async def segment(self, steps: Awaitable[Segment]) -> Segment:
+        """Run to the end or to a wait; whatever breaks on the way ends the run."""
+        self.active = True
+        try:
+            return await steps
+        except RunCancelled:
+            return await self._end(Reason("Cancelled"))
+        except RunBlocked as blocked:
+            return await self._end(Reason("Blocked", str(blocked)))
+        except (WorldFault, ToolRaised) as fault:
+            return await self._end(Reason("Error", str(fault)))
+        finally:
+            self.active = False
+
+    async def _begin(self, text: str, decisions: Sequence[Decision]) -> Segment:
+        self.say_run("Created" if self.created else "Running")
+        if self.created:
+            self.move_run("begin")
+        self.phase("RunStart")
+        self.append({"role": "user", "text": text})
+        await self.commit_at("UserMessage", "run_start")
+        if decisions:
+            self.receive(decisions)
+        return await self._steps()
+
+    async def _resume(self) -> Segment:
+        self.move_run("resume")
+        if self.reentered:
+            self.phase("RunStart")
+            waiting = {call.id for call in self.state.in_status("Suspended")}
+            await self.apply_decisions("run_start")
+            again = {call.id for call in self.state.in_status("Suspended")} & waiting
+            decided_again = [c for c in again if self.state.calls[c].suspension > self._suspensions[c]]
+            if decided_again and self.policies["replay.start"] == "end_if_any":
+                return await self._suspend()
+        return await self._steps()
+
+    async def _supersede(self, text: str) -> Segment:
+        self.move_run("resume")
+        for call in self.state.in_status("Suspended"):
+            self.move_call(call, "cancel")
+            self.answer(call, "cancelled", "superseded by new input")
+        self.append({"role": "user", "text": text})
+        self.state.turn_was_last = False
+        await self.commit_at("UserMessage", "run_start")
+        return await self._steps()
+
+    async def _steps(self) -> Segment:
+        """The loop.  Each turn looks at the state alone to know what comes next."""
+        while True:
+            await self.apply_decisions("replay")
+            if self.must_wait():
+                return await self._suspend()
+            held_back = self.state.in_status("New")
+            if held_back:
+                await self._tool_round(held_back)
+                continue
+            if self.state.turn_was_last:
+                return await self._end(Reason("NaturalEnd"))
+            stopped = self._stop() if self.state.step else None
+            if stopped is not None:
+                return await self._end(stopped)
+            await self._step()
+
+    def must_wait(self) -> bool:
+        """Whether the run can only wait: by policy one suspended call is enough, or it takes the round."""
+        suspended = self.state.in_status("Suspended")
+        if not suspended:
+            return False
+        if self.policies["round.mixed"] == "wait" or self.state.turn_was_last:
+            return True
+        return all(call.status == "Suspended" for call in self.state.last_round())
+
+    def _stop(self) -> Reason | None:
+        exceeds = self.policies["stop.threshold"] == "exceeds"
+        return stop_reason(self.stop, self.state, self.world.now_ms(), exceeds)
+
+    # -- one step
+
+    async def _step(self) -> None:
+        """One inference, and the round that it asks for."""
+        self.state.step += 1
+        self.phase("StepStart")
+        self.phase("BeforeInference")
+        turn = await self.outside(self.world.infer(self.state.messages, self.state.step))
+        self.phase("AfterInference")
+        calls = self._take_turn(turn)
+        if self.triggers:
+            self._end_step()
+            await self.commit_at("AssistantTurnCommitted", "step")
+        if calls:
+            await self._tool_round(calls)
+        elif not self.triggers:
+            await self._step_end()
+
+    def _take_turn(self, turn: ModelTurn) -> list[Call]:
+        """Record the turn; a call whose id is taken, in the turn or by a live call, is not recorded."""
+        calls: dict[str, Call] = {}
+        for asked in turn.tool_calls:
+            live = self.state.calls.get(asked.id)
+            if asked.id not in calls and (live is None or live.is_final):
+                mode = self.tools.get(asked.name, {}).get("resume_mode", "replay")
+                calls[asked.id] = Call(asked.id, asked.name, dict(asked.args), mode, step=self.state.step)
+        asked_for = [{"id": c.id, "name": c.name, "args": c.args} for c in calls.values()]
+        self.append({"role": "assistant", "text": turn.text, "tool_calls": asked_for})
+        self.state.tokens += turn.usage.input + turn.usage.output
+        self.state.turn_was_last = not calls
+        for call in calls.values():
+            self.state.calls.pop(call.id, None)
+            self.state.calls[call.id] = call
+            self.state.history_of_calls.append([call.name, {k: v for k, v in call.args.items() if k != "k"}])
+            self.say_call(call, "New", before=None)
+        return list(calls.values())
+
+    async def _tool_round(self, calls: list[Call]) -> None:
+        await self.run_round(calls)
+        await self.commit_at("ToolResultsCommitted", "round")
+        await self.apply_decisions("replay")
+        if not self.triggers and not self.must_wait() and not self.state.in_status("New"):
+            await self._step_end()
+
+    async def _step_end(self) -> None:
+        self._end_step()
+        await self.commit("StepEnd", "step")
+
+    def _end_step(self) -> None:
+        """StepEnd fires once a step, however often the step waits."""
+        if self.state.steps_ended < self.state.step:
+            self.state.steps_ended = self.state.step
+            self.phase("StepEnd")
+
+    # -- decisions
+
+    async def apply_decisions(self, cause: str) -> None:
+        """RESUME_TOOL_CALL: drain what was decided, replay it, and make the effects durable."""
+        self._suspensions = {call.id: call.suspension for call in self.state.calls.values()}
+        while True:
+            self.gate_state("DrainDecisionChannel")
+            ready = self.ready()
+            if not ready:
+                self.gate_state("NoDecision")
+                return
+            batch = ready[:1] if self.reentered else ready
+            await self._replay_batch(batch)
+            self.state.turn_was_last = self.state.turn_was_last and not self._resolved(batch)
+            for state in ("ClearResolved", "SnapshotIfStateChanged", "CommitReplay"):
+                self.gate_state(state, batch[0])
+            if self.policies["replay.commit"] == "yes":
+                await self.commit("ToolResultsCommitted", cause)
+
+    def _resolved(self, batch: Sequence[Decision]) -> bool:
+        return any(self.state.calls[decision.call].is_final for decision in batch)
+
+    async def _replay_batch(self, batch: Sequence[Decision]) -> None:
+        replays = [decision for decision in batch if self._prepare(decision)]
+        jobs = [self._replay_one(decision) for decision in replays]
+        if self.policies["round.executor"] == "parallel":
+            await self.together(jobs)
+        else:
+            for job in jobs:
+                await job
+
+    def _prepare(self, decision: Decision) -> bool:
+        """Suspended to Resuming, or to its end if the decision cancels it; true if it is to be replayed."""
+        self.state.decisions.pop(decision.call)
+        call = self.state.calls[decision.call]
+        for state in ("ResolveDecision", "PersistResumeDecision", "Replay"):
+            self.gate_state(state, decision)
+        if decision.action == "resume":
+            self.gate_state("ReplayResume", decision)
+            self.move_call(call, "resume")
+            return True
+        self.gate_state("ReplayCancel", decision)
+        if self.policies["decision.cancel_path"] == "via_resuming":
+            self.move_call(call, "resume")
+        self.move_call(call, "cancel")
+        self.answer(call, "cancelled", "rejected")
+        return False
+
+    async def _replay_one(self, decision: Decision) -> None:
+        call = self.state.calls[decision.call]
+        self.gate_state("ExecuteReplayedTool", decision)
+        await self.replay(call, decision)
+        if call.status == "Suspended":
+            self.gate_state("SetNextSuspended", decision)
+
+    def gate_state(self, state: str, decision: Decision | None = None) -> None:
+        """Show the resume gate where the source has one: a run that is entered anew at each decision."""
+        if self.reentered:
+            fields = {} if decision is None else {"decision": decision.id, "call": decision.call}
+            self.observe("resume", state=state, **fields)
+
+    # -- waiting and ending
+
+    async def _suspend(self) -> Segment:
+        pending = tuple(call.id for call in self.state.in_status("Suspended"))
+        reason = Reason("Suspended")
+        if self.reentered:
+            self.phase("RunEnd")
+            await self.commit("RunFinished", "suspend", force=True, ending=("Waiting", reason))
+        else:
+            self._end_step()
+            await self.commit("StepEnd", "suspend", ending=("Waiting", reason))
+        if self.cancelling:
+            raise RunCancelled
+        if self.ready():  # decided while the store was busy
+            return await self._steps()
+        self.move_run("suspend", reason)
+        return Segment(reason, pending)
+
+    async def _end(self, reason: Reason) -> Segment:
+        self.ending = True
+        self._close_live_calls(reason)
+        self.phase("RunEnd")
+        ending = ("Done", reason)
+        try:
+            if self.triggers:
+                await self.commit("RunFinished", "end", force=True, ending=ending)
+            else:
+                await self.commit("StepEnd", "end", ending=ending)
+        except WorldFault as fault:
+            reason = Reason("Error", str(fault))
+        self.move_run(RUN_EVENTS[reason.code], reason)
+        return Segment(reason)
+
+    def _close_live_calls(self, reason: Reason) -> None:
+        """No call outlives its run: the thread that the next run takes over is well-formed."""
+        if self.policies["end.live"] == "left":
+            return
+        for call in self.state.live():
+            unstarted = call.status == "New" and reason.code != "Cancelled"
+            self.move_call(call, "fail" if unstarted else "cancel")
+            self.answer(call, "error" if unstarted else "cancelled", f"the run ended: {reason.code}")
+
+    # -- policies and waiting for the outside
+
+    @property
+    def triggers(self) -> bool:
+        """Whether checkpoints come at the named triggers rather than at the end of a step."""
+        return bool(self.policies["checkpoint.at"] == "triggers")
+
+    @property
+    def reentered(self) -> bool:
+        """Whether a decision enters a suspended run anew rather than waking it."""
+        return bool(self.policies["waiting"] == "reentered")
+
+    @property
+    def created(self) -> bool:
+        """Whether a run is Created before it is Running."""
+        return bool(self.policies["run.created"] == "yes")
+
+    @property
+    def drains(self) -> bool:
+        """Whether tools that run at a cancel end by themselves."""
+        return bool(self.policies["cancel.inflight"] == "drain")
+
+    async def commit_at(self, trigger: str, cause: str) -> None:
+        """A checkpoint that only the policy of named triggers has."""
+        if self.triggers:
+            await self.commit(trigger, cause)
+
+    async def outside(self, waiting: Coroutine[Any, Any, T], drains: bool = False) -> T:
+        """Wait for the outside world; a cancel takes the wait away, unless tools drain."""
+        if self.cancelling:
+            waiting.close()  # never entered: the world does not hear of it
+            raise RunCancelled
+        task = asyncio.current_task()
+        assert task is not None  # only coroutines of the loop wait
+        self._waiting.add(task)
+        if drains:
+            self._draining.add(task)
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            if self.cancelling:
+                raise RunCancelled from None
+            raise
+        finally:
+            self._waiting.discard(task)
+            self._draining.discard(task)

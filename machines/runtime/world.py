@@ -1,0 +1,82 @@
+"""What the reference runtime needs from outside: a model, a permission hook, tools, a store, a clock.
+
+Whoever runs the runtime brings a `World`.  The runtime waits in each of these calls and nowhere else,
+and tells what it does through `observe`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+
+class WorldFault(Exception):
+    """The outside world broke: the model, the permission hook, the tool executor or the store."""
+
+
+class ToolRaised(Exception):
+    """The body of a tool threw, which is not the same as answering with an error."""
+
+
+class AskedCall(Protocol):
+    """A call as the model asks for it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def args(self) -> dict[str, Any]: ...
+
+
+class TokensSpent(Protocol):
+    """Tokens that a turn cost."""
+
+    @property
+    def input(self) -> int: ...
+    @property
+    def output(self) -> int: ...
+
+
+class ModelTurn(Protocol):
+    """What the model answered."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def tool_calls(self) -> Sequence[AskedCall]: ...
+    @property
+    def usage(self) -> TokensSpent: ...
+
+
+class Answer(Protocol):
+    """What the permission hook or a tool answered: a kind, and what it says."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def content(self) -> Any: ...
+    @property
+    def message(self) -> str | None: ...
+
+
+class World(Protocol):
+    """The outside world.  Each coroutine may raise `WorldFault`; `execute` may raise `ToolRaised`."""
+
+    async def infer(self, messages: Sequence[Mapping[str, Any]], step: int) -> ModelTurn: ...
+
+    async def permit(
+        self, call: str, name: str, args: Mapping[str, Any], resume: Mapping[str, Any] | None
+    ) -> Answer: ...
+
+    async def execute(
+        self, call: str, name: str, args: Mapping[str, Any], resume: Mapping[str, Any] | None
+    ) -> Answer: ...
+
+    async def commit(self, trigger: str, cause: str, force: bool, state: Mapping[str, Any]) -> None: ...
+
+    def observe(self, kind: str, **fields: Any) -> None: ...
+
+    def refuse(self, why: str, decision: str) -> None: ...
+
+    def now_ms(self) -> int: ...

@@ -1,0 +1,301 @@
+"""The words of the spec as data: clauses, policies, profiles, errata, glossary; loaded once, checked whole.
+
+Nothing here says which moves exist (the charts do) or how a clause is judged (the kit does).  A file that
+does not fit is refused with one sentence that names the file and the place in it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from interlock.spec.needs import known_words, not_a_need
+
+__all__ = [
+    "Clause", "Erratum", "Place", "Policy", "Profile", "Spec", "SpecError", "Term", "Value",
+    "load_spec", "read_spec",
+]  # fmt: skip
+
+Level = Literal["MUST", "SHOULD", "MAY"]
+Family = Literal["lifecycle", "tool-runner", "message-loop"]
+Value = str | list[str]
+"""What a policy is set to: one of its values, or for a policy that is a set any of them."""
+
+Sentence = Annotated[str, Field(pattern=r"^\S.*\.$")]
+Source = Annotated[str, Field(pattern=r"^\S+ § \S.*$")]
+SENTENCES: Final = ("sentence", "intent", "meaning", "found", "decided", "why")
+
+
+class SpecError(Exception):
+    """The words of the spec, or a word that was asked of it, cannot be."""
+
+
+class Word(BaseModel):
+    """A part of the spec: immutable, strictly typed, and nothing in it that it does not know."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+class Clause(Word):
+    """One normative sentence: what it asks, why, under which policies, and what it takes to see it."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Z]+-[1-9][0-9]*$")]
+    level: Level
+    sentence: Sentence
+    intent: Sentence
+    sources: Annotated[list[Source], Field(min_length=1)]
+    core: bool = False
+    applies: dict[str, list[str]] = Field(default_factory=dict)
+    needs: list[str] = Field(default_factory=list)
+    look_at: list[str] = Field(default_factory=list)
+    untestable: str | None = None
+
+    @property
+    def area(self) -> str:
+        """The family of the clause: CALL of CALL-4."""
+        return self.id.rpartition("-")[0]
+
+
+class Policy(Word):
+    """A point where runtimes legitimately differ; `when` says under which other policies it matters."""
+
+    key: str
+    sentence: Sentence
+    kind: Literal["one of", "set of"] = "one of"
+    values: Annotated[list[str], Field(min_length=1)]
+    sources: Annotated[list[Source], Field(min_length=1)]
+    when: dict[str, list[str]] = Field(default_factory=dict)
+
+
+class Profile(Word):
+    """A named choice for the policies; one that is left out is open."""
+
+    name: str
+    family: Family
+    sentence: Sentence
+    source: str
+    policies: dict[str, Value] = Field(default_factory=dict)
+
+
+class Place(Word):
+    """Where a source says something: the heading, and the line in the document."""
+
+    document: str
+    section: str
+    line: int
+
+
+class Erratum(Word):
+    """A contradiction in the sources: what was found, what the spec decides, and why."""
+
+    id: Annotated[str, Field(pattern=r"^E-[1-9][0-9]*$")]
+    title: str
+    places: Annotated[list[Place], Field(min_length=1)]
+    found: Sentence
+    decided: Sentence
+    why: Sentence
+
+
+class Term(Word):
+    """A word of the project and the one thing that it means."""
+
+    word: str
+    meaning: Sentence
+
+
+@dataclass(frozen=True)
+class Spec:
+    """The whole spec, every part by its name, in the order of the files."""
+
+    clauses: Mapping[str, Clause]
+    policies: Mapping[str, Policy]
+    profiles: Mapping[str, Profile]
+    folder: Traversable
+
+    # Only documents read the next two, and TOML is slow to parse.
+
+    @cached_property
+    def errata(self) -> Mapping[str, Erratum]:
+        """The contradictions of the sources, by id."""
+        return _by_name("id", _parts(self.folder / "errata.toml", "erratum", Erratum))
+
+    @cached_property
+    def glossary(self) -> Mapping[str, Term]:
+        """The words of the project and their meanings."""
+        return _by_name("word", _parts(self.folder / "glossary.toml", "word", Term))
+
+    def clause(self, clause_id: str) -> Clause:
+        """Return a clause by its id."""
+        return _named("clause", clause_id, self.clauses)
+
+    def policy(self, key: str) -> Policy:
+        """Return a policy by its key."""
+        return _named("policy", key, self.policies)
+
+    def profile(self, name: str) -> Profile:
+        """Return a profile by its name."""
+        return _named("profile", name, self.profiles)
+
+    def policies_of(self, profile: str, overrides: Mapping[str, Any] | None = None) -> dict[str, Value]:
+        """Return what a profile and a SUT's own word set; a policy that neither sets is open, and absent."""
+        declared = {**self.profile(profile).policies, **(overrides or {})}
+        for key, value in declared.items():
+            if complaint := _unfit(self.policy(key), value):
+                raise SpecError(complaint)
+        return {key: declared[key] for key in self.policies if key in declared}
+
+
+Named = TypeVar("Named")
+
+
+def _named(kind: str, name: str, known: Mapping[str, Named]) -> Named:
+    if name in known:
+        return known[name]
+    raise SpecError(f"{name!r} names no {kind}; {known_words(name, known)}")
+
+
+def _unfit(policy: Policy, value: object) -> str | None:
+    """Say why a policy cannot have a value, if it cannot."""
+    if policy.kind == "set of":
+        if not isinstance(value, list):
+            return f"policy {policy.key} is a set: its value is a list, not {value!r}"
+        values = value
+    else:
+        values = [value]
+    for one in values:
+        if one not in policy.values:
+            return f"policy {policy.key} has no value {one!r}; {known_words(one, policy.values)}"
+    return None
+
+
+@cache
+def load_spec() -> Spec:
+    """Read the spec that this package carries, once."""
+    return read_spec(resources.files(__package__))
+
+
+def read_spec(folder: Traversable) -> Spec:
+    """Read a spec from a folder laid out like this one, and refuse it if it does not hold together."""
+    spec = Spec(
+        clauses=_by_name("id", _all_clauses(folder)),
+        policies=_by_name("key", _parts(folder / "policies.toml", "policy", Policy)),
+        profiles=_by_name("name", _all_profiles(folder)),
+        folder=folder,
+    )
+    for place, complaint in _complaints(spec):
+        raise SpecError(f"{place}: {complaint}")
+    return spec
+
+
+def _all_clauses(folder: Traversable) -> Iterator[tuple[str, Clause]]:
+    for file in _toml_files(folder / "clauses"):
+        for place, clause in _parts(file, "clause", Clause):
+            if clause.area != file.name.removesuffix(".toml").upper():
+                raise SpecError(
+                    f"{place}: stands in the file of another area; move it to {clause.area.lower()}.toml."
+                )
+            yield place, clause
+
+
+def _all_profiles(folder: Traversable) -> Iterator[tuple[str, Profile]]:
+    for file in _toml_files(folder / "profiles"):
+        yield f"profiles/{file.name}", _part(f"profiles/{file.name}", _toml(file), Profile)
+
+
+def _toml_files(folder: Traversable) -> list[Traversable]:
+    return sorted(
+        (file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name
+    )
+
+
+def _toml(file: Traversable) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SpecError(f"{file.name}: is missing; the spec is not whole without it.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"{file.name}: is no TOML: {error}.") from None
+
+
+PartType = TypeVar("PartType", bound=Word)
+
+
+def _parts(file: Traversable, table: str, model: type[PartType]) -> Iterator[tuple[str, PartType]]:
+    """Yield each part of a file that is a list of them, with its place in words."""
+    raw = _toml(file)
+    if strange := sorted(raw.keys() - {table}):
+        raise SpecError(f"{file.name}: holds {strange[0]!r}; it is a list of [[{table}]].")
+    for number, part in enumerate(raw.get(table, ()), start=1):
+        name = next((part[key] for key in ("id", "key", "word") if key in part), f"number {number}")
+        place = f"{file.name}, {table} {name}"
+        yield place, _part(place, part, model)
+
+
+def _part(place: str, raw: dict[str, Any], model: type[PartType]) -> PartType:
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        raise SpecError(f"{place}: {_sentence(error.errors()[0], model)}") from None
+
+
+def _sentence(error: ErrorDetails, model: type[Word]) -> str:
+    where = ".".join(map(str, error["loc"]))
+    match error["type"]:
+        case "extra_forbidden":
+            return f"has the unknown key {where!r}; {known_words(where, model.model_fields)}"
+        case "missing":
+            return f"lacks {where}."
+        case "too_short" if where == "sources":
+            return 'has no source; cite at least one as "document § section".'
+        case "string_pattern_mismatch" if where.startswith("sources"):
+            return f'cites {error["input"]!r}; write a source as "document § section".'
+        case "string_pattern_mismatch" if where in SENTENCES:
+            return f"has {where} that is no sentence; begin it with a word and end it with a full stop."
+        case _:
+            return f"has {error['input']!r} as its {where}; {error['msg'].lower()}."
+
+
+def _by_name(key: str, parts: Iterable[tuple[str, PartType]]) -> dict[str, PartType]:
+    named: dict[str, PartType] = {}
+    for place, part in parts:
+        name = getattr(part, key)
+        if name in named:
+            raise SpecError(f"{place}: {name} is there twice; an id is never used again.")
+        named[name] = part
+    return named
+
+
+def _complaints(spec: Spec) -> Iterator[tuple[str, str]]:
+    for clause in spec.clauses.values():
+        place = f"{clause.area.lower()}.toml, clause {clause.id}"
+        yield from ((place, complaint) for complaint in _misapplied(clause.applies, spec))
+        yield from ((place, complaint) for need in clause.needs if (complaint := not_a_need(need)))
+    for policy in spec.policies.values():
+        for complaint in _misapplied(policy.when, spec):
+            yield f"policies.toml, policy {policy.key}", complaint
+    for profile in spec.profiles.values():
+        for key, value in profile.policies.items():
+            if complaint := _unset(key, value, spec):
+                yield f"profiles/{profile.name}.toml", complaint
+
+
+def _misapplied(applies: Mapping[str, list[str]], spec: Spec) -> Iterator[str]:
+    for key, values in applies.items():
+        for value in values:
+            one = [value] if key in spec.policies and spec.policies[key].kind == "set of" else value
+            if complaint := _unset(key, one, spec):
+                yield complaint
+
+
+def _unset(key: str, value: Value, spec: Spec) -> str | None:
+    if key not in spec.policies:
+        return f"{key!r} names no policy; {known_words(key, spec.policies)}"
+    return _unfit(spec.policies[key], value)

@@ -1,0 +1,50 @@
+"""What a clause may ask of a SUT: the first word of a need, and what may follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Final
+
+__all__ = ["NEEDS", "known_words", "not_a_need"]
+
+GATES: Final = {
+    "model": ("turn", "fault"),
+    "permission": ("allow", "block", "suspend", "set_result", "fault"),
+    "tool": ("ok", "warning", "error", "raise", "fault", "pending"),
+    "store.put": ("ok", "fault"),
+}
+
+NEEDS: Final[dict[str, tuple[str, ...]]] = {
+    "observes": (
+        "run.status", "call.status", "phase", "resume", "message", "checkpoint", "decision", "event",
+        "run.finished",
+    ),
+    "gate": tuple(GATES),
+    "stimulus": ("decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver"),
+    "outcome": tuple(f"{gate}.{kind}" for gate, kinds in GATES.items() for kind in kinds),
+    "tools": ("allow", "ask", "gate"),
+    "control": (
+        "settle=exact", "crash=soft", "crash=kill", "store=kit", "store=own", "clock=virtual", "step=turns",
+    ),
+    "decisions": ("live", "ids", "suspensions", "payload"),
+    "inspect": ("yes",),
+}  # fmt: skip
+
+
+def known_words(word: object, known: Iterable[str]) -> str:
+    """Say which words there are, the one that was probably meant first."""
+    names = list(known)
+    close = get_close_matches(str(word), names, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{hint}Known: {', '.join(names) or 'none'}."
+
+
+def not_a_need(need: str) -> str | None:
+    """Say why two words are no need, if they are none."""
+    word, _, what = need.partition(" ")
+    if word not in NEEDS:
+        return f"needs {need!r}, which begins with no word of needs; {known_words(word, NEEDS)}"
+    if what not in NEEDS[word]:
+        return f"needs {need!r}, but {what!r} does not follow {word}; {known_words(what, NEEDS[word])}"
+    return None

@@ -1,0 +1,5 @@
+"""Answers once, and ends without being asked to."""
+
+from speaking import answer, requests
+
+answer(next(requests()))

@@ -1,0 +1,11 @@
+"""Begins its second answer, and never ends it."""
+
+import signal
+
+from speaking import answer, requests, write
+
+waiting = requests()
+answer(next(waiting))
+next(waiting)
+write('{"jsonrpc": "2.0", "id"', end="")
+signal.pause()

@@ -1,0 +1,120 @@
+"""Every chart, arrow by arrow and both ways, against a table that was transcribed from its source by hand.
+
+The tables are in transcribed/, with the line of each arrow.  A `*` stands for the outside, `?` for an
+arrow that the source draws without saying what takes it.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from interlock.machines.chart import Chart
+from interlock.machines.charts.call import ToolCall
+from interlock.machines.charts.resume_tool_call import ResumeToolCall
+from interlock.machines.charts.run import Run, RunWithCreated
+from interlock.machines.charts.run_flow import RunFlow
+from interlock.machines.charts.tool_call import ToolCallPhases
+from interlock.machines.table import compile_chart
+
+TRANSCRIBED = Path(__file__).parent / "transcribed"
+
+# What the spec adds to its source, and the erratum or the source that settles it.
+ADDED = {
+    Run: {
+        ("Running", "blocked", "Done"): "awaken has a reason of its own for it (line 98)",
+        ("Waiting", "stopped", "Done"): "awaken ends a waiting run on completion too (line 29)",
+    },
+    ToolCall: {
+        ("New", "provide", "Succeeded"): "E-7",
+        ("New", "fail", "Failed"): "E-7",
+        ("New", "cancel", "Cancelled"): "E-7",
+    },
+    ResumeToolCall: {},
+    ToolCallPhases: {},
+    RunFlow: {},
+}
+
+LABELLED = [
+    (Run, "run_tirea"),
+    (ToolCall, "call_tirea"),
+    (ResumeToolCall, "resume_tool_call"),
+    (ToolCallPhases, "tool_call"),
+    (RunFlow, "run_flow"),
+]
+
+
+def transcribed(name: str) -> list[list[str]]:
+    lines = (TRANSCRIBED / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [line.split()[:4] for line in lines if not line.startswith("#")]
+
+
+def arrows(chart: type[Chart]) -> set[tuple[str, str, str]]:
+    return {(row.source, row.event, row.target) for row in compile_chart(chart).rows}
+
+
+@pytest.mark.parametrize(("chart", "name"), LABELLED)
+def test_a_chart_has_the_arrows_of_its_source_and_the_listed_additions(chart, name):
+    """No arrow is missing, none is there without a source, and each addition says what settles it."""
+    source = {(s, e, t) for _, s, e, t in transcribed(name) if "*" not in (s, t)}
+
+    assert source & ADDED[chart].keys() == set()
+    assert arrows(chart) - source == set(ADDED[chart])
+    assert source - arrows(chart) == set()
+
+
+@pytest.mark.parametrize(("chart", "name"), LABELLED)
+def test_a_chart_starts_and_ends_where_its_source_does(chart, name):
+    """The arrows from and to the outside are the initial and the final states."""
+    table, rows = compile_chart(chart), transcribed(name)
+    ends = {source for _, source, _, target in rows if target == "*"}
+
+    assert [target for _, source, _, target in rows if source == "*"] == [table.initial]
+    assert not ends or ends == table.finals
+
+
+@pytest.mark.parametrize(("chart", "name"), LABELLED[2:])
+def test_the_ids_of_a_chart_follow_the_order_of_its_source(chart, name):
+    """Reading the source downwards, the numbers count its arrows; runs and calls have an order of their own."""
+    number = {(r.source, r.event, r.target): int(r.clause.split("-")[1]) for r in compile_chart(chart).rows}
+    in_order = [number[s, e, t] for _, s, e, t in transcribed(name) if "*" not in (s, t)]
+
+    assert in_order == list(range(1, len(in_order) + 1))
+
+
+@pytest.mark.parametrize(("chart", "name"), [(Run, "run_awaken"), (RunWithCreated, "run_created")])
+def test_a_run_joins_the_same_states_as_the_source_without_labels(chart, name):
+    """Whatever takes an arrow, it leads where the source draws one, and nowhere else."""
+    drawn = {(source, target) for _, source, _, target in transcribed(name)}
+
+    assert {(row.source, row.target) for row in compile_chart(chart).rows} == drawn
+
+
+def test_a_call_joins_the_same_states_as_the_source_without_labels():
+    """Where awaken draws a call, the chart differs by the errata alone: held, ended or cancelled when New."""
+    drawn = {(source, target) for _, source, _, target in transcribed("call_awaken")}
+    joined = {(row.source, row.target) for row in compile_chart(ToolCall).rows}
+
+    assert drawn - joined == set()
+    assert joined - drawn == {("New", end) for end in ("Suspended", "Succeeded", "Failed", "Cancelled")}
+
+
+def test_a_run_that_is_created_first_has_the_named_arrows_out_of_created():
+    """It begins, is cancelled, or is rejected."""
+    named = {(s, e, t) for _, s, e, t in transcribed("run_created") if e != "?"}
+
+    assert {arrow for arrow in arrows(RunWithCreated) if arrow[0] == "Created"} == named
+
+
+def test_a_run_that_is_created_first_is_the_other_run_from_running_on():
+    """The two charts of a run agree row by row, clause and phrase included."""
+    late = {row for row in compile_chart(RunWithCreated).rows if row.source != "Created"}
+
+    assert late == set(compile_chart(Run).rows)
+
+
+def test_one_clause_says_one_thing_in_all_charts():
+    """A clause stands on the same row wherever it stands."""
+    charts = (Run, RunWithCreated, ToolCall, ResumeToolCall, ToolCallPhases, RunFlow)
+    rows = {row for chart in charts for row in compile_chart(chart).rows}
+
+    assert len({row.clause for row in rows}) == len(rows)
