@@ -6,9 +6,11 @@ verb.  An answer that is an error has changed nothing, except where the runtime 
 
 from __future__ import annotations
 
+import atexit
 import traceback
+import weakref
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -49,7 +51,7 @@ class Hosted:
         self._factory = factory
         self._scenario: Scenario | None = None
         self._life: Life | None = None
-        self._graves: list[Life] = []
+        self._lives: list[Life] = []  # the living one, if any, and those that crashed
         self._kept: Any = NOTHING
         self._asking = 0
         self._verbs: dict[str, Callable[[Any], dict[str, Any]]] = {
@@ -63,6 +65,8 @@ class Hosted:
             "recover": self._recover,
             "inspect": self._inspect,
         }
+        # A dropped SUT takes its lives with it; left to the collector, their clean-up would run.
+        weakref.finalize(self, _bury, self._lives)
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """One verb of the protocol, and its answer."""
@@ -76,17 +80,19 @@ class Hosted:
 
     def kill(self) -> None:
         """End it at once; its clean-up does not run while anyone looks."""
-        killed = self._all_lives()
-        for life in killed:
+        if not KILLED:
+            atexit.register(_bury, KILLED)
+        for life in self._lives:
             life.die()
-        KILLED.extend(killed)
+        KILLED.extend(self._lives)
         while len(KILLED) > KILLED_MAX:
             KILLED.popleft().bury()
+        self._forget_all()
 
     def close(self) -> None:
         """Give back the loops and whatever stands on them."""
-        for life in self._all_lives():
-            life.bury()
+        _bury(self._lives)
+        self._forget_all()
 
     def _initialize(self, asked: Initialize) -> dict[str, Any]:
         spoken = asked.protocol
@@ -101,7 +107,7 @@ class Hosted:
         if self._scenario is not None:
             raise illegal(f"Scenario {self._scenario.scenario} is open; it must be closed first.")
         self._kept = NOTHING
-        self._life = life = Life(self._factory(), scenario, Counts())
+        life = self._live(scenario, Counts())
         self._scenario = scenario
         try:
             life.loop.run_until_complete(life.adapter.open(life.host, scenario))
@@ -140,13 +146,14 @@ class Hosted:
         if has(life.adapter, "checkpoint"):
             kept = life.loop.run_alone(life.adapter.checkpoint())
             self._kept = NOTHING if kept is None else kept
-        self._put_to_rest(life)
+        life.die()
+        self._life = None
         return {}
 
     def _recover(self, asked: Recover) -> dict[str, Any]:
         scenario = self._opened()
         counts = self._counts_to_recover(asked.run)
-        self._life = life = Life(self._factory(), scenario, counts)
+        life = self._live(scenario, counts)
         must_have(life.adapter, "restore")
         counts.recovered(asked.run, asked.store, self._asking)
         verb = Verb("recover", asked.run, undo=lambda: _forget(counts))
@@ -155,11 +162,11 @@ class Hosted:
 
     def _counts_to_recover(self, run: str) -> Counts:
         """A life that has run nothing yet may be the one after a kill; any other did not crash."""
-        counts = self._graves[-1].counts if self._life is None else self._life.counts
+        counts = self._lives[-1].counts
         if self._life is not None:
             if counts.run is not None or counts.past:
                 raise illegal("Nothing crashed, so there is nothing to recover from.")
-            self._put_to_rest(self._life)
+            self._life.die()
         if counts.run not in {None, run}:
             raise illegal(f"There is no run {run}; the run at hand was {counts.run}.")
         return counts
@@ -202,19 +209,23 @@ class Hosted:
             raise illegal("The runtime crashed; recover comes first.")
         return self._life
 
-    def _put_to_rest(self, life: Life) -> None:
-        life.die()
-        self._graves.append(life)
-        self._life = None
+    def _live(self, scenario: Scenario, counts: Counts) -> Life:
+        self._life = life = Life(self._factory(), scenario, counts)
+        self._lives.append(life)
+        return life
 
-    def _all_lives(self) -> list[Life]:
-        lives = self._graves if self._life is None else [*self._graves, self._life]
-        self._life, self._scenario, self._graves = None, None, []
-        return lives
+    def _forget_all(self) -> None:
+        self._life, self._scenario = None, None
+        self._lives.clear()
 
 
 def _forget(counts: Counts) -> None:
     counts.begin(None)
+
+
+def _bury(lives: Iterable[Life]) -> None:
+    for life in lives:
+        life.bury()
 
 
 def _leaks(life: Life) -> list[dict[str, Any]]:

@@ -255,12 +255,16 @@ def _sentence(error: ErrorDetails, model: type[Word]) -> str:
             return f"lacks {where}."
         case "too_short" if where == "sources":
             return 'has no source; cite at least one as "document § section".'
+        case "too_short":
+            return f"has no {where}; it takes at least one."
+        case "literal_error":
+            return f"has {error['input']!r} as its {where}, which is one of {error['ctx']['expected']}."
         case "string_pattern_mismatch" if where.startswith("sources"):
             return f'cites {error["input"]!r}; write a source as "document § section".'
         case "string_pattern_mismatch" if where in SENTENCES:
             return f"has {where} that is no sentence; begin it with a word and end it with a full stop."
         case _:
-            return f"has {error['input']!r} as its {where}; {error['msg'].lower()}."
+            return f"has {error['input']!r} as its {where}; {error['msg'][0].lower()}{error['msg'][1:]}."
 
 
 def _by_name(key: str, parts: Iterable[tuple[str, PartType]]) -> dict[str, PartType]:

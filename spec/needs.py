@@ -36,8 +36,8 @@ def known_words(word: object, known: Iterable[str]) -> str:
     """Say which words there are, the one that was probably meant first."""
     names = list(known)
     close = get_close_matches(str(word), names, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{hint}Known: {', '.join(names) or 'none'}."
+    listed = f"nown: {', '.join(names) or 'none'}."
+    return f"did you mean {close[0]!r}? K{listed}" if close else f"k{listed}"
 
 
 def not_a_need(need: str) -> str | None:

@@ -55,10 +55,7 @@ BANNED = {
     "os.urandom": "choices come from a seed",
 }
 EXCEPTIONS = {
-    (
-        "conformance.child",
-        "time.monotonic",
-    ): "waiting for a process needs a limit; it decides no verdict",
+    ("conformance.child", "time.monotonic"): "waiting for a process needs a limit; no verdict comes of it",
 }
 
 

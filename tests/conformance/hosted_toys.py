@@ -76,10 +76,8 @@ class Talk:
     def decide(self, *decisions, run="r1", **more):
         return self("decide", run=run, decisions=list(decisions), **more)
 
-    def deliver(self, *stimuli, **more):
-        return self(
-            "deliver", stimuli=[{"method": name, "params": params} for name, params in stimuli], **more
-        )
+    def deliver(self, *stimuli):
+        return self("deliver", stimuli=requests(*stimuli))
 
     def fails(self, code, method, **params):
         """The words of an answer that is an error with this code."""
@@ -87,6 +85,10 @@ class Talk:
             self.sut.request(method, params)
         assert code == caught.value.code
         return caught.value.message
+
+
+def requests(*stimuli):
+    return [{"method": name, "params": params} for name, params in stimuli]
 
 
 def resume(call="c1", decision="d1", **more):

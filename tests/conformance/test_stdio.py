@@ -134,8 +134,9 @@ def test_kill_and_close_are_harmless_twice(pipe):
     assert sut.pid is None
 
 
-def test_who_answered_shutdown_may_leave(pipe, tmp_path):
+def test_who_answered_shutdown_may_leave(pipe, tmp_path, monkeypatch):
     """A process that answered `shutdown` gets a moment to end by itself."""
+    monkeypatch.setattr("interlock.conformance.child.LEAVE_LIMIT_SECONDS", 30)
     sut = pipe("leaves_slowly", str(tmp_path / "note"))
     sut.request("shutdown", {})
     sut.close()
@@ -319,11 +320,11 @@ def test_half_a_line_and_the_end(pipe):
 
 def test_half_a_line_and_silence(pipe):
     """A process that stops in the middle of a line is out of time, and the half is quoted."""
-    sut = pipe("writes_half_a_line_and_hangs", scale=0.1)
+    sut = pipe("writes_half_a_line_and_hangs", scale=0.2)
     sut.request("initialize", HELLO)
     error = diagnosis(sut, TimedOut)
 
-    assert "did not answer settle within 1 s; it had written half a line, “{" in error.what
+    assert "did not answer settle within 2 s; it had written half a line, “{" in error.what
 
 
 def test_an_end_before_the_handshake(pipe):
@@ -472,7 +473,7 @@ def test_the_name_can_be_pasted_into_a_shell():
 
 
 def test_no_descriptor_is_left_open(pipe):
-    """A hundred lives leave as many descriptors open as none."""
+    """Many lives leave as many descriptors open as none."""
     sut = pipe("right")
     before = len(os.listdir("/dev/fd"))
     for _ in range(5):

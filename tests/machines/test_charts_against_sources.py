@@ -34,6 +34,7 @@ ADDED = {
     RunFlow: {},
 }
 
+# The ids of runs and calls were given in an order of their own; the others count the source's arrows.
 LABELLED = [
     (Run, "run_tirea"),
     (ToolCall, "call_tirea"),
@@ -74,7 +75,7 @@ def test_a_chart_starts_and_ends_where_its_source_does(chart, name):
 
 @pytest.mark.parametrize(("chart", "name"), LABELLED[2:])
 def test_the_ids_of_a_chart_follow_the_order_of_its_source(chart, name):
-    """Reading the source downwards, the numbers count its arrows; runs and calls have an order of their own."""
+    """Reading the source downwards, the numbers count its arrows."""
     number = {(r.source, r.event, r.target): int(r.clause.split("-")[1]) for r in compile_chart(chart).rows}
     in_order = [number[s, e, t] for _, s, e, t in transcribed(name) if "*" not in (s, t)]
 

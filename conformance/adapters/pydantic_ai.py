@@ -1,0 +1,145 @@
+"""pydantic-ai behind the hosted face, offline: its FunctionModel asks the kit, and its tools enter the kit's.
+
+Approvals are its suspensions, and each decision starts a new run of the agent on the message history.
+That history is all the state there is; its caller keeps it, here as of the last inference that began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from typing import Any, Final
+
+from pydantic import JsonValue
+from pydantic_ai import (
+    Agent,
+    ApprovalRequired,
+    CancellationToken,
+    DeferredToolRequests,
+    DeferredToolResults,
+    RunCancelled,
+    RunContext,
+    Tool,
+    ToolDenied,
+    ToolFailed,
+)
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from interlock.conformance.adapter import Host, Segment
+from interlock.conformance.protocol import (
+    Decision,
+    DecisionSupport,
+    Handshake,
+    Message,
+    OfferedOutcomes,
+    Party,
+    Scenario,
+    ToolCall,
+    ToolSpec,
+)
+
+STATUS: Final = {"success": "ok", "denied": "cancelled", "interrupted": "cancelled"}
+"""The status of a tool's result by pydantic-ai's outcome; any other outcome is an error."""
+
+
+class PydanticAI:
+    """One thread of an agent."""
+
+    handshake = Handshake(
+        implementation=Party(name="pydantic-ai", version=version("pydantic-ai-slim"), language="python"),
+        gates=["model", "tool"],
+        stimuli=["decide", "cancel", "run.again", "clock.advance", "deliver"],
+        outcomes=OfferedOutcomes(tool=["ok", "error", "raise", "fault", "pending"]),
+        tools=["allow", "ask"],
+        decisions=DecisionSupport(live=False, ids=False, suspensions=False, payload=False),
+    )
+
+    async def open(self, host: Host, scenario: Scenario) -> None:
+        self.host = host
+        self.history: list[ModelMessage] = []
+        self.agent = Agent(
+            FunctionModel(self._infer),
+            tools=[self._tool(spec) for spec in scenario.tools],
+            output_type=[str, DeferredToolRequests],
+        )
+
+    async def start(self, text: str) -> Segment:
+        self.history = [*self.history, ModelRequest(parts=[UserPromptPart(text)])]
+        return await self._run()
+
+    async def decide(self, decisions: Sequence[Decision]) -> Segment:
+        answers = {one.call: one.action == "resume" or ToolDenied() for one in decisions}
+        return await self._run(DeferredToolResults(approvals=answers))
+
+    async def cancel(self) -> None:
+        self.token.cancel()
+
+    async def checkpoint(self) -> bytes:
+        return ModelMessagesTypeAdapter.dump_json(self.history)
+
+    async def restore(self, host: Host, scenario: Scenario, checkpoint: bytes) -> None:
+        await self.open(host, scenario)
+        self.history = ModelMessagesTypeAdapter.validate_json(checkpoint)
+
+    async def resume_run(self, run: str) -> Segment | None:
+        return await self._run() if isinstance(self.history[-1], ModelRequest) else None
+
+    async def _run(self, results: DeferredToolResults | None = None) -> Segment:
+        self.token = CancellationToken()
+        try:
+            done = await self.agent.run(
+                message_history=self.history, deferred_tool_results=results, cancellation_token=self.token
+            )
+        except RunCancelled as cancelled:
+            self.history = list(cancelled.all_messages())
+            return Segment("Cancelled")
+        self.history = done.all_messages()
+        if isinstance(done.output, DeferredToolRequests):
+            waiting = [*done.output.approvals, *done.output.calls]
+            return Segment("Suspended", [call.tool_call_id for call in waiting])
+        return Segment("NaturalEnd")
+
+    async def _infer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        self.history = list(messages)
+        turn = await self.host.infer([seen for message in messages for seen in _seen(message)])
+        calls = [ToolCallPart(call.name, dict(call.args), call.id) for call in turn.tool_calls]
+        return ModelResponse(parts=[*([TextPart(turn.text)] if turn.text else []), *calls])
+
+    def _tool(self, spec: ToolSpec) -> Tool[None]:
+        async def body(ctx: RunContext[None], k: str = "", v: JsonValue = None) -> Any:
+            answer = await self.host.tool(str(ctx.tool_call_id), spec.name, {"k": k, "v": v})
+            if answer.kind == "pending":
+                raise ApprovalRequired
+            if answer.kind == "error":
+                raise ToolFailed(answer.message or str(answer.content))
+            return answer.content
+
+        return Tool(body, name=spec.name, requires_approval=spec.permission == "ask")
+
+
+def _seen(message: ModelMessage) -> Iterator[Message]:
+    """What the model receives, in the protocol's words: results first, as pydantic-ai sends them."""
+    if isinstance(message, ModelResponse):
+        calls = [ToolCall(id=one.tool_call_id, name=one.tool_name, args=one.args_as_dict()) for one in message.tool_calls]
+        yield Message(role="assistant", text=message.text or "", tool_calls=calls)
+        return
+    for part in message.parts:
+        if part.part_kind == "tool-return":
+            status = STATUS.get(part.outcome, "error")
+            yield Message(role="tool", call=part.tool_call_id, text=str(part.content), status=status)
+        elif part.part_kind == "retry-prompt" and part.tool_name:
+            yield Message(role="tool", call=part.tool_call_id, text=part.model_response(), status="error")
+        else:
+            yield Message(role="user", text=str(part.content))
+
+
+adapter = PydanticAI

@@ -1,0 +1,37 @@
+"""Where every choice of a schedule is made: one small interface, so that any source of choices fits."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Chooser(Protocol):
+    """A source of choices; 0 is always the plainest one."""
+
+    def choose(self, count: int) -> int:
+        """One of 0 … count - 1."""
+        ...
+
+
+def pick(chooser: Chooser, options: Sequence[T]) -> T:
+    """One of the options."""
+    return options[chooser.choose(len(options))]
+
+
+def chance(chooser: Chooser, one_in: int) -> bool:
+    """True about once in so many times; false is the plain choice."""
+    return chooser.choose(one_in) == one_in - 1
+
+
+class Seeded:
+    """Choices from a seed: the same seed makes the same choices on every machine."""
+
+    def __init__(self, *seed: int) -> None:
+        self._random = random.Random(":".join(str(part) for part in seed))
+
+    def choose(self, count: int) -> int:
+        return self._random.randrange(count)

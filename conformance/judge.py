@@ -1,0 +1,95 @@
+"""The judge: takes a scenario in, record by record, and gives what held and what is broken.
+
+It asks the charts and the invariants about each observation, and the invariants about each quiescent
+point.  The first thing that nothing explains is the violation; what comes after it is not judged, since
+an account that went wrong once would blame the innocent.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from interlock.conformance.account import Account
+from interlock.conformance.invariants import HELD, INVARIANTS, Invariant
+from interlock.conformance.oracle import Judgement, Oracle
+from interlock.conformance.protocol import Handshake, Observation, Report, Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A clause that is broken, why, and after which stimulus (from 1)."""
+
+    clause: str
+    because: str
+    stimulus: int
+
+
+SEEING: Final[dict[type[Observation], tuple[Invariant, ...]]] = {
+    kind: tuple(check for check in INVARIANTS if check.seeing is kind)
+    for kind in {check.seeing for check in INVARIANTS if check.seeing is not None}
+}
+SETTLED: Final = tuple(check for check in INVARIANTS if check.seeing is None)
+
+
+class Judge:
+    """Judges one scenario; `violation` is the first thing that is wrong, or nothing."""
+
+    def __init__(
+        self,
+        handshake: Handshake,
+        policies: Mapping[str, Any],
+        scenario: Scenario,
+        applies: Mapping[str, bool] | None = None,
+    ) -> None:
+        self.account = Account(handshake, policies, scenario)
+        self.oracle = Oracle(self.account)
+        self.applies = applies or {}
+        self.exercised: Counter[str] = Counter()
+        self.violation: Violation | None = None
+        self.silence_counts = handshake.control.settle == "exact"
+
+    def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
+        """The kit sends something."""
+        self.account.stimulus(method, params)
+
+    def observe(self, seen: Observation) -> None:
+        """The runtime shows something."""
+        if self.violation is None:
+            self._weigh(self._about(seen))
+        self.account.observe(seen)
+
+    def report(self, report: Report) -> None:
+        """The answer is complete, observations included already."""
+        self.account.report(report.quiescent, report.refused)
+        if self.violation is None and report.quiescent and self.silence_counts:
+            self._weigh(self._settled())
+
+    def answer(self, report: Report) -> None:
+        """Take a whole report in: its observations in order, then its end."""
+        for seen in report.observations:
+            self.observe(seen)
+        self.report(report)
+
+    def _about(self, seen: Observation) -> Iterator[Judgement]:
+        for check in SEEING.get(type(seen), ()):
+            for because in check.judge(self.account, seen):
+                yield Judgement(check.clause, because)
+        yield from self.oracle.judge(seen)
+
+    def _settled(self) -> Iterator[Judgement]:
+        for check in SETTLED:
+            for because in check.judge(self.account):
+                yield Judgement(check.clause, because)
+
+    def _weigh(self, judgements: Iterator[Judgement]) -> None:
+        for judgement in judgements:
+            if not self.applies.get(judgement.clause, True):
+                continue
+            self.exercised[judgement.clause] += 1
+            if judgement.because != HELD:
+                self.violation = Violation(judgement.clause, judgement.because, self.account.stimuli)
+                return
+

@@ -1,0 +1,90 @@
+"""A move: one stimulus in the kit's own words, which hold for any runtime that can take it.
+
+A move names a gate by what waits there (`model`, `tool:c1`), never by the id that a runtime gave it, so
+that a schedule found on one runtime can be replayed on another, shrunk, and written by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from interlock.conformance.account import Account
+from interlock.conformance.trace import Trace
+
+CRASH_AND_RECOVER: Final = "crash"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A stimulus of the protocol with gates by name, and how many turns the runtime may take on it."""
+
+    method: str
+    params: Mapping[str, Any]
+    turns: int | None = None
+
+    def parts(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """The stimuli that it hands over: several for a race."""
+        if self.method != "deliver":
+            return [(self.method, self.params)]
+        return [(part["method"], part["params"]) for part in self.params["stimuli"]]
+
+
+def race(moves: Iterable[Move]) -> Move:
+    """All of the moves in one delivery, in this order."""
+    return Move("deliver", {"stimuli": [{"method": move.method, "params": move.params} for move in moves]})
+
+
+def grounded(move: Move, account: Account) -> dict[str, Any] | None:
+    """The move's params with the gate ids of this runtime; nothing if a gate that it names is not open."""
+    if move.method == "deliver":
+        inner = [grounded(Move(method, params), account) for method, params in move.parts()]
+        kept = [
+            {"method": part[0], "params": params}
+            for part, params in zip(move.parts(), inner, strict=True)
+            if params is not None
+        ]
+        gates = [part["params"].get("gate") for part in kept if part["params"].get("gate")]
+        if not kept or len(set(gates)) < len(gates):
+            return None
+        params: dict[str, Any] = {"stimuli": kept}
+    elif move.method == "gate.release":
+        gate = account.gate(move.params["gate"])
+        if gate is None:
+            return None
+        params = {**move.params, "gate": gate.id}
+    else:
+        params = dict(move.params)
+    return params if move.turns is None else {**params, "turns": move.turns}
+
+
+def moves_of(trace: Trace) -> Iterator[Move]:
+    """The moves of a trace: its stimuli, with gates by the name under which they opened."""
+    names: dict[str, str] = {}
+    for record in trace.records:
+        if "observation" in record and record["observation"].get("kind") == "gate.open":
+            seen = record["observation"]
+            call = seen.get("call")
+            names[seen["gate"]] = f"{seen['on']}:{call}" if call is not None else seen["on"]
+        elif "stimulus" in record:
+            stimulus = record["stimulus"]
+            if stimulus["method"] != "recover":  # part of the crash before it
+                yield _named(stimulus["method"], stimulus["params"], names)
+        elif "crash" in record:
+            yield Move(CRASH_AND_RECOVER, {})
+
+
+def _named(method: str, params: Mapping[str, Any], names: Mapping[str, str]) -> Move:
+    turns = params.get("turns")
+    plain = {key: value for key, value in params.items() if key != "turns"}
+    if method == "deliver":
+        plain = {
+            "stimuli": [
+                {"method": part["method"], "params": dict(_named(part["method"], part["params"], names).params)}
+                for part in plain["stimuli"]
+            ]
+        }
+    elif "gate" in plain:
+        plain["gate"] = names.get(plain["gate"], plain["gate"])
+    return Move(method, plain, turns)

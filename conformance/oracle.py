@@ -1,0 +1,117 @@
+"""What the charts allow: follows every status that a runtime claims along its chart, arrow by arrow.
+
+A claim that no arrow explains is a violation of the clause that closes the state it left, and says what
+the state would have taken.  Each arrow that was taken counts as exercised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from interlock.conformance.account import Account, Run
+from interlock.conformance.protocol import CallMoved, Observation, ResumeEntered, RunMoved
+from interlock.machines.charts.call import ToolCall
+from interlock.machines.charts.resume_tool_call import ResumeToolCall
+from interlock.machines.charts.run import Run as RunChart
+from interlock.machines.charts.run import RunWithCreated
+from interlock.machines.table import Table, compile_chart
+
+CALLS: Final = compile_chart(ToolCall)
+RUNS: Final = compile_chart(RunChart)
+RUNS_WITH_CREATED: Final = compile_chart(RunWithCreated)
+RESUME_GATE: Final = compile_chart(ResumeToolCall)
+
+EVENT_OF_REASON: Final = {
+    "NaturalEnd": "natural_end",
+    "BehaviorRequested": "behavior_requested",
+    "Stopped": "stopped",
+    "Blocked": "blocked",
+    "Cancelled": "cancelled",
+    "Error": "failed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One thing that was judged: its clause, and why it is broken, or nothing if it held."""
+
+    clause: str
+    because: str = ""
+
+
+class Oracle:
+    """Follows one scenario; ask it about each observation before the account takes it in."""
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        self.resume_gate: str | None = None
+
+    def judge(self, seen: Observation) -> Iterator[Judgement]:
+        """Yield what the charts say of an observation."""
+        if isinstance(seen, CallMoved):
+            yield from self._call(seen)
+        elif isinstance(seen, RunMoved):
+            yield from self._run(seen)
+        elif isinstance(seen, ResumeEntered):
+            yield from self._resume(seen)
+
+    def _call(self, seen: CallMoved) -> Iterator[Judgement]:
+        call = self.account.call_of(seen)
+        run = self.account.run_of(seen)
+        if call is None or run is None or call.doubled or call.claimed == seen.to:
+            return
+        if call.claimed is None:
+            yield from self._first(f"call {call.id}", CALLS, seen.to, bool(run.crashes))
+        else:
+            yield from self._move(f"call {call.id}", CALLS, call.claimed, seen.to, None)
+
+    def _run(self, seen: RunMoved) -> Iterator[Judgement]:
+        run = self.account.runs.get(seen.run or "")
+        if run is None or run.claimed == seen.to:
+            return
+        table = self._run_table(run, seen)
+        if run.claimed is None:
+            yield from self._first("the run", table, seen.to, bool(run.crashes))
+        else:
+            event = EVENT_OF_REASON.get(seen.reason.code) if seen.reason is not None else None
+            yield from self._move("the run", table, run.claimed, seen.to, event)
+
+    def _run_table(self, run: Run, seen: RunMoved) -> Table:
+        """Created has a place only where the policy gives it one, or leaves it open."""
+        declared = self.account.policy("run.created")
+        shows = seen.to == "Created" or "Created" in run.claims
+        return RUNS_WITH_CREATED if declared == "yes" or (declared is None and shows) else RUNS
+
+    def _resume(self, seen: ResumeEntered) -> Iterator[Judgement]:
+        was, self.resume_gate = self.resume_gate, seen.state
+        if was is None or RESUME_GATE.is_final(was):
+            right = seen.state == RESUME_GATE.initial
+            because = "" if right else f"the resume gate was entered at {seen.state}, not {RESUME_GATE.initial}"
+            yield Judgement("RESUME-20", because)
+        elif was != seen.state:
+            yield from self._move("the resume gate", RESUME_GATE, was, seen.state, None)
+
+    def _first(self, subject: str, table: Table, to: str, recovered: bool) -> Iterator[Judgement]:
+        known = {table.initial} | (table.targets(table.initial) if table is CALLS else set())
+        if to in known or (recovered and to in table.states):
+            return
+        because = f"{subject} was first reported {to}, yet it begins as {table.initial}"
+        yield Judgement(table.closed[table.initial], because)
+
+    def _move(self, subject: str, table: Table, was: str, to: str, event: str | None) -> Iterator[Judgement]:
+        arrows = table.arrow(was, to)
+        if not arrows:
+            yield Judgement(table.closed.get(was, table.closed[table.initial]), _refusal(subject, table, was, to))
+            return
+        taken = next((row for row in arrows if row.event == event), arrows[0])
+        yield Judgement(taken.clause)
+
+
+def _refusal(subject: str, table: Table, was: str, to: str) -> str:
+    if table.is_final(was):
+        return f"{subject} was {was}, which is final, yet it became {to}"
+    ways = ", ".join(state for state in table.states if state in table.targets(was))
+    return f"{subject} was {was}, which leads to {ways}, yet it became {to}"
+

@@ -1,0 +1,161 @@
+"""One scenario on one runtime: sends moves, records the trace, and lets the judge see everything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from interlock.conformance.exceptions import AdapterError, SutDied
+from interlock.conformance.judge import Judge, Violation
+from interlock.conformance.moves import CRASH_AND_RECOVER, Move, grounded
+from interlock.conformance.protocol import (
+    DID_NOT_SETTLE,
+    SUT_CRASHED,
+    UNSUPPORTED,
+    Handshake,
+    ProtocolError,
+    Report,
+    Scenario,
+)
+from interlock.conformance.sut import Sut
+from interlock.conformance.trace import Trace
+
+DRAIN_LIMIT: Final = 60
+"""Moves within which a run that is given everything it waits for has to be Done."""
+
+
+class Session:
+    """A scenario under way.  `judge.violation` is the first thing that went wrong."""
+
+    def __init__(self, sut: Sut, handshake: Handshake, scenario: Scenario, judge: Judge) -> None:
+        self.sut = sut
+        self.handshake = handshake
+        self.scenario = scenario
+        self.judge = judge
+        self.account = judge.account
+        self.trace = Trace()
+        self.sent: list[Move] = []
+        self.trace.add("handshake", handshake.to_wire())
+        self.trace.add("scenario", scenario.to_wire())
+        self._request("scenario.open", scenario.to_wire())
+
+    @property
+    def violation(self) -> Violation | None:
+        """The first thing that nothing explains, or nothing."""
+        return self.judge.violation
+
+    def play(self, moves: Iterable[Move]) -> None:
+        """Send moves until one of them breaks a clause; a move whose gate is not open is left out."""
+        for move in moves:
+            if self.violation is not None:
+                return
+            self.send(move)
+
+    def send(self, move: Move) -> bool:
+        """Send one move; false if it could not be sent because a gate that it names is not open."""
+        if move.method == CRASH_AND_RECOVER:
+            return self._crash()
+        params = grounded(move, self.account)
+        if params is None:
+            return False
+        self.sent.append(move)
+        self._stimulate(move.method, params)
+        return True
+
+    def _stimulate(self, method: str, params: Mapping[str, Any]) -> None:
+        self.trace.add("stimulus", {"method": method, "params": dict(params)})
+        self.judge.stimulus(method, params)
+        raw = self._request(method, params)
+        report = self._report(method, raw)
+        for observation in raw.get("observations", ()):
+            self.trace.add("observation", observation)
+        self.trace.add("report", {"quiescent": report.quiescent, "refused": raw.get("refused", [])})
+        self.judge.answer(report)
+
+    def _crash(self) -> bool:
+        run = self.account.run
+        if run is None or "soft" not in self.handshake.control.crash:
+            return False
+        self.sent.append(Move(CRASH_AND_RECOVER, {}))
+        self.trace.add("crash", {})
+        self._request("crash", {})
+        self.judge.stimulus("crash", {})
+        stored = next((c.state for c in reversed(self.account.checkpoints)), None)
+        store = stored if self.handshake.control.store == "kit" else None
+        self._stimulate("recover", {"run": run.id, "store": store})
+        return True
+
+    def _report(self, method: str, raw: Mapping[str, Any]) -> Report:
+        try:
+            return Report.model_validate(raw)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            given = json.dumps(first.get("input"), default=str)[:80]
+            raise AdapterError(
+                f"The answer to {method} does not fit the protocol: {where} is {given}.", f"{first['msg']}."
+            ) from error
+
+    def _request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return self.sut.request(method, dict(params))
+        except ProtocolError as error:
+            raise _blamed(method, error) from error
+
+    # -- ending
+
+    def drain(self) -> None:
+        """Give the run everything that it waits for, until it is Done or breaks a clause."""
+        for _ in range(DRAIN_LIMIT):
+            run = self.account.run
+            if self.violation is not None or run is None or (run.is_done and self.account.quiescent):
+                return
+            move = self._next_of_drain()
+            if move is None or not self.send(move):
+                return
+
+    def _next_of_drain(self) -> Move | None:
+        run = self.account.run
+        assert run is not None
+        if not self.account.quiescent:
+            return Move("settle", {})
+        for gate in self.account.open_gates:
+            return Move("gate.release", {"gate": gate.ref, "outcome": _easy_outcome(gate.on, gate.ref)})
+        waiting = [call for call in run.calls.values() if call.waits]
+        if not waiting or "decide" not in self.handshake.stimuli:
+            return None
+        return Move("decide", {"run": run.id, "decisions": [self._approval(call.id) for call in waiting]})
+
+    def _approval(self, call: str) -> dict[str, Any]:
+        number = len(self.account.decision_ids) + 1
+        return {"id": f"end{number}-{call}", "call": call, "action": "resume", "payload": None}
+
+    def close(self) -> None:
+        """End the scenario on the runtime."""
+        answer = self._request("scenario.close", {})
+        self.trace.add("end", {"leaks": answer.get("leaks", [])})
+
+
+def _easy_outcome(on: str, ref: str) -> dict[str, Any]:
+    easy: dict[str, dict[str, Any]] = {
+        "model": {"kind": "turn", "text": "done", "tool_calls": []},
+        "permission": {"kind": "allow"},
+        "tool": {"kind": "ok", "content": f"<{ref} at the end>"},
+    }
+    return easy.get(on, {"kind": "ok"})
+
+
+def _blamed(method: str, error: ProtocolError) -> AdapterError:
+    if error.code == SUT_CRASHED:
+        return SutDied(f"The runtime crashed at {method}: {error.message}.")
+    if error.code == DID_NOT_SETTLE:
+        return AdapterError(f"The runtime did not settle at {method}: {error.message}.")
+    if error.code == UNSUPPORTED:
+        return AdapterError(
+            f"The adapter does not support {method}, which its handshake offers: {error.message}.",
+            "Leave it out of the handshake, or answer it.",
+        )
+    return AdapterError(f"The adapter answered {method} with error {error.code}: {error.message}.")
