@@ -258,6 +258,10 @@ class Account:
         """The gates at which a run waits."""
         return [gate for gate in self.open_gates if gate.run == run.id]
 
+    def durable(self, run: Run) -> Checkpointed | None:
+        """The newest checkpoint of a run."""
+        return next((c for c in reversed(self.checkpoints) if c.run in (None, run.id)), None)
+
     def gate(self, ref: str) -> Gate | None:
         """The open gate of that id, or of that name (`model`, `tool:c1`), the oldest first."""
         known = self.gates.get(ref)
@@ -363,7 +367,8 @@ class Account:
             return
         run.stirs += 1
         if run.cancel_at is None and not run.is_done:
-            run.cancel_at, run.cancel_alone = self.stimuli, self.alone
+            committing = any(gate.on == "store.put" for gate in self.open_gates)
+            run.cancel_at, run.cancel_alone = self.stimuli, self.alone and not committing
             run.cancel_status = run.claimed or ("Running" if run.segment_open else "Waiting")
 
     def _new_input(self, params: Mapping[str, Any]) -> None:

@@ -97,8 +97,10 @@ def give_input(stage: Stage, chooser: Chooser) -> Move | None:
 
 def crash(stage: Stage, chooser: Chooser) -> Move | None:
     """The runtime is lost, and comes back from what is durable."""
-    able = "soft" in stage.handshake.control.crash and stage.account.checkpoints
-    return Move(CRASH_AND_RECOVER, {}) if able and stage.run is not None else None
+    run = stage.run
+    if run is None or "soft" not in stage.handshake.control.crash:
+        return None
+    return Move(CRASH_AND_RECOVER, {}) if stage.account.durable(run) is not None else None
 
 
 # --- the model ----------------------------------------------------------------------------------

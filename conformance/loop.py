@@ -177,11 +177,19 @@ def _name(coroutine: Any) -> str:
 
 
 def _close(coroutine: Any) -> None:
-    """Close a coroutine, and again for every await that its clean-up still attempts."""
+    """Close a coroutine, those that it awaits first: one that keeps awaiting would outlive its awaiter."""
+    chain = [coroutine]
+    while (awaited := getattr(chain[-1], "cr_await", None)) is not None:
+        chain.append(awaited)
+    for link in reversed(chain):
+        _close_link(link)
+
+
+def _close_link(link: Any) -> None:
     for _ in range(CLOSE_ATTEMPTS_MAX):
         try:
-            coroutine.close()
-        except RuntimeError:
+            link.close()
+        except RuntimeError:  # its clean-up awaited something, or failed; closing a closed one is nothing
             continue
         except BaseException:  # nobody is left to whom it would matter
             return

@@ -77,14 +77,14 @@ class Session:
 
     def _crash(self) -> bool:
         run = self.account.run
-        if run is None or "soft" not in self.handshake.control.crash:
+        durable = self.account.durable(run) if run is not None else None
+        if run is None or durable is None or "soft" not in self.handshake.control.crash:
             return False
         self.sent.append(Move(CRASH_AND_RECOVER, {}))
         self.trace.add("crash", {})
         self._request("crash", {})
         self.judge.stimulus("crash", {})
-        stored = next((c.state for c in reversed(self.account.checkpoints)), None)
-        store = stored if self.handshake.control.store == "kit" else None
+        store = durable.state if self.handshake.control.store == "kit" else None
         self._stimulate("recover", {"run": run.id, "store": store})
         return True
 

@@ -65,7 +65,7 @@ class PydanticAI:
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         self.host = host
-        self.history: list[ModelMessage] = []
+        self._save([], resting=True)
         self.agent = Agent(
             FunctionModel(self._infer),
             tools=[self._tool(spec) for spec in scenario.tools],
@@ -73,7 +73,7 @@ class PydanticAI:
         )
 
     async def start(self, text: str) -> Segment:
-        self.history = [*self.history, ModelRequest(parts=[UserPromptPart(text)])]
+        self._save([*self.history, ModelRequest(parts=[UserPromptPart(text)])], resting=False)
         return await self._run()
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
@@ -83,15 +83,18 @@ class PydanticAI:
     async def cancel(self) -> None:
         self.token.cancel()
 
-    async def checkpoint(self) -> bytes:
-        return ModelMessagesTypeAdapter.dump_json(self.history)
+    async def checkpoint(self) -> tuple[bytes, bool]:
+        return ModelMessagesTypeAdapter.dump_json(self.history), self.resting
 
-    async def restore(self, host: Host, scenario: Scenario, checkpoint: bytes) -> None:
+    async def restore(self, host: Host, scenario: Scenario, checkpoint: tuple[bytes, bool]) -> None:
         await self.open(host, scenario)
-        self.history = ModelMessagesTypeAdapter.validate_json(checkpoint)
+        self._save(ModelMessagesTypeAdapter.validate_json(checkpoint[0]), resting=checkpoint[1])
 
     async def resume_run(self, run: str) -> Segment | None:
-        return await self._run() if isinstance(self.history[-1], ModelRequest) else None
+        return None if self.resting else await self._run()
+
+    def _save(self, history: Sequence[ModelMessage], *, resting: bool) -> None:
+        self.history, self.resting = list(history), resting
 
     async def _run(self, results: DeferredToolResults | None = None) -> Segment:
         self.token = CancellationToken()
@@ -100,16 +103,18 @@ class PydanticAI:
                 message_history=self.history, deferred_tool_results=results, cancellation_token=self.token
             )
         except RunCancelled as cancelled:
-            self.history = list(cancelled.all_messages())
+            self._save(cancelled.all_messages(), resting=True)
             return Segment("Cancelled")
-        self.history = done.all_messages()
+        except Exception:
+            self.resting = True
+            raise
+        self._save(done.all_messages(), resting=True)
         if isinstance(done.output, DeferredToolRequests):
-            waiting = [*done.output.approvals, *done.output.calls]
-            return Segment("Suspended", [call.tool_call_id for call in waiting])
+            return Segment("Suspended", [call.tool_call_id for call in done.output.approvals])
         return Segment("NaturalEnd")
 
     async def _infer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        self.history = list(messages)
+        self._save(messages, resting=False)
         turn = await self.host.infer([seen for message in messages for seen in _seen(message)])
         calls = [ToolCallPart(call.name, dict(call.args), call.id) for call in turn.tool_calls]
         return ModelResponse(parts=[*([TextPart(turn.text)] if turn.text else []), *calls])
@@ -129,7 +134,10 @@ class PydanticAI:
 def _seen(message: ModelMessage) -> Iterator[Message]:
     """What the model receives, in the protocol's words: results first, as pydantic-ai sends them."""
     if isinstance(message, ModelResponse):
-        calls = [ToolCall(id=one.tool_call_id, name=one.tool_name, args=one.args_as_dict()) for one in message.tool_calls]
+        calls = [
+            ToolCall(id=part.tool_call_id, name=part.tool_name, args=part.args_as_dict())
+            for part in message.tool_calls
+        ]
         yield Message(role="assistant", text=message.text or "", tool_calls=calls)
         return
     for part in message.parts:

@@ -22,7 +22,7 @@ def _busy(run: Run) -> list[Call]:
 
 
 def _suspended(run: Run) -> list[Call]:
-    return [c for c in run.calls.values() if c.claimed == "Suspended" and not c.doubled]
+    return [c for c in run.calls.values() if c.claimed == "Suspended"]
 
 
 def a_run_with_a_busy_call_is_Running(account: Account) -> Judgements:

@@ -54,7 +54,7 @@ def the_end_and_the_status_agree(account: Account) -> Judgements:
         yield HELD if run.claimed == right else (
             f"the segment ended as {code}, which leaves the run {right}, yet its status is {run.claimed}"
         )
-    elif run.claimed == "Waiting" and not run.finished:
+    elif run.claimed == "Waiting" and not run.finished and not run.crashes:
         yield "the run says that it waits, yet no run.finished with reason Suspended has told so"
 
 
