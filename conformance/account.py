@@ -72,6 +72,7 @@ class Decided:
     repeats: bool = False  # its id was sent before
     stale: bool = False  # its suspension was over, or its call was final, or unknown
     turned_down: bool = False
+    unsure: bool = False  # it may have been turned down, or lost in a crash
     disposition: str | None = None
     entries_before: int = 0
 
@@ -388,6 +389,8 @@ class Account:
             for call in run.calls.values():
                 call.claimed = None
                 call.listed_pending = False
+                for decided in call.decisions:
+                    decided.unsure, decided.answers = True, None
 
     def _recovered(self, params: Mapping[str, Any]) -> None:
         run = self.runs.get(params["run"])
@@ -501,7 +504,9 @@ class Account:
         for raw in params.get("decisions", ()):
             if refusal.decision in (None, raw["id"]):
                 for decided in self._sent_now(raw["id"]):
-                    decided.turned_down = True
+                    # what was refused may be an earlier stimulus that had no turn until now
+                    certain = refusal.decision is not None or self.settled_before
+                    decided.turned_down, decided.unsure = certain, not certain
         run = self.runs.get(params.get("run", ""))
         if method == "cancel" and run is not None and run.cancel_at == self.stimuli:
             run.cancel_at = None

@@ -85,6 +85,7 @@ class Counts:
         self.step = kept.get("step", self.step) or 0
         calls = (state.get("calls") or {}).items()
         self.pending = tuple(call for call, seen in calls if seen.get("status") == "Suspended")
+        self.suspensions = {call: seen["suspension"] for call, seen in calls if seen.get("suspension")}
         self.resumes = {
             call: {"decision": one.get("id"), "action": one.get("action"), "payload": one.get("payload")}
             for call, one in (state.get("decisions") or {}).items()
@@ -254,8 +255,14 @@ class KitHost:
     def _count_suspension(self, shown: dict[str, Any]) -> None:
         call = str(shown.get("call"))
         known = shown.get("suspension")
-        count = known if isinstance(known, int) else self._counts.suspensions.get(call, 0) + 1
+        count = known if isinstance(known, int) else self._next_suspension(call, shown)
         self._counts.suspensions[call] = shown["suspension"] = count
+
+    def _next_suspension(self, call: str, shown: Mapping[str, Any]) -> int:
+        counted = self._counts.suspensions.get(call, 0)
+        if counted and "from" in shown and shown["from"] is None:
+            return counted  # announced anew after a crash: it is the suspension that was
+        return counted + 1
 
 
 def as_json(value: Any) -> Any:

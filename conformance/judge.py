@@ -83,6 +83,7 @@ class Judge:
         for check in SETTLED:
             for because in check.judge(self.account):
                 yield Judgement(check.clause, because)
+        yield from self.oracle.settled()
 
     def _weigh(self, judgements: Iterator[Judgement]) -> None:
         for judgement in judgements:

@@ -33,6 +33,14 @@ EVENT_OF_REASON: Final = {
 }
 
 
+CHECKED_BY_CHARTS: Final = frozenset(
+    clause
+    for table in (CALLS, RUNS, RUNS_WITH_CREATED, RESUME_GATE)
+    for clause in (*(row.clause for row in table.rows), *table.closed.values())
+)
+"""The clauses that following the charts judges."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """One thing that was judged: its clause, and why it is broken, or nothing if it held."""
@@ -47,6 +55,21 @@ class Oracle:
     def __init__(self, account: Account) -> None:
         self.account = account
         self.resume_gate: str | None = None
+        self.life = account.life
+
+    def settled(self) -> Iterator[Judgement]:
+        """Yield what held of final states: something was addressed to them, and they did not move."""
+        run = self.account.run
+        if run is None:
+            return
+        named = [raw["call"] for _, params in self.account.newest for raw in params.get("decisions", ())]
+        addressed = run.cancel_at == self.account.stimuli
+        for call in run.calls.values():
+            if call.claimed is not None and CALLS.is_final(call.claimed) and (addressed or call.id in named):
+                yield Judgement(CALLS.closed[call.claimed])
+        touched = any(params.get("run") == run.id for _, params in self.account.newest)
+        if run.claimed == "Done" and touched:
+            yield Judgement(RUNS.closed["Done"])
 
     def judge(self, seen: Observation) -> Iterator[Judgement]:
         """Yield what the charts say of an observation."""
@@ -85,6 +108,8 @@ class Oracle:
         return RUNS_WITH_CREATED if declared == "yes" or (declared is None and shows) else RUNS
 
     def _resume(self, seen: ResumeEntered) -> Iterator[Judgement]:
+        if self.life != self.account.life:
+            self.life, self.resume_gate = self.account.life, None
         was, self.resume_gate = self.resume_gate, seen.state
         if was is None or RESUME_GATE.is_final(was):
             right = seen.state == RESUME_GATE.initial
@@ -106,6 +131,7 @@ class Oracle:
             yield Judgement(table.closed.get(was, table.closed[table.initial]), _refusal(subject, table, was, to))
             return
         taken = next((row for row in arrows if row.event == event), arrows[0])
+        yield Judgement(table.closed[was])
         yield Judgement(taken.clause)
 
 

@@ -141,7 +141,7 @@ def only_a_decision_resumes(account: Account, seen: CallMoved) -> Judgements:
 def only_a_cancel_cancels(account: Account) -> Judgements:
     """A call is Cancelled by a cancel decision, by a cancel or the end of the run, and by nothing else."""
     run = account.run
-    if run is None or run.is_done or run.cancel_at or run.had_input:
+    if run is None or run.is_done or run.cancel_at or run.had_input or run.faulted or run.crashes:
         return
     for call in run.calls.values():
         if call.claimed != "Cancelled" or call.doubled:

@@ -80,10 +80,25 @@ def a_decision_executes_once(account: Account, seen: GateOpened) -> Judgements:
     )
 
 
+def a_decision_taken_twice_changes_nothing(account: Account, seen: Observation) -> Judgements:
+    """A decision whose id was taken before changes nothing."""
+    late = _late(account)
+    what = _effect(seen)
+    if late is not None and late.repeats and what:
+        yield f"decision {late.id} had been taken before, yet {what}"
+
+
+def a_repeated_decision_was_idle(account: Account) -> Judgements:
+    """Counts the repeated decisions that changed nothing."""
+    late = _late(account)
+    if late is not None and late.repeats:
+        yield HELD
+
+
 def a_late_decision_changes_nothing(account: Account, seen: Observation) -> Judgements:
     """A decision for a call that is unknown, over, or past that suspension changes nothing."""
     late = _late(account)
-    if late is None:
+    if late is None or late.repeats:
         return
     what = _effect(seen)
     if what:
@@ -128,8 +143,6 @@ def _why_late(account: Account, late: Decided) -> str:
     call = run.calls.get(late.call) if run is not None else None
     if call is None:
         return f"call {late.call}, which is unknown"
-    if late.repeats:
-        return f"call {call.id}, and had been taken before"
     if late.suspension is not None and late.suspension < call.suspensions:
         return f"suspension {late.suspension} of call {call.id}, which is over"
     return f"call {call.id}, which is over"
@@ -137,7 +150,8 @@ def _why_late(account: Account, late: Decided) -> str:
 
 def a_late_decision_was_idle(account: Account) -> Judgements:
     """Counts the late decisions that changed nothing."""
-    if _late(account) is not None:
+    late = _late(account)
+    if late is not None and not late.repeats:
         yield HELD
 
 
@@ -161,7 +175,7 @@ def _taken(call: Call) -> Decided | None:
     """The decision that the call took in the suspension that is open, or that was kept for it."""
     for decided in reversed(call.decisions):
         took = decided.answers is call or decided.disposition in ("accepted", "buffered")
-        if took and not (decided.turned_down or decided.repeats or decided.stale):
+        if took and not (decided.turned_down or decided.repeats or decided.stale or decided.unsure):
             unused = len(call.entries) == decided.entries_before or decided.disposition == "buffered"
             if unused and (decided.answers is call or decided.disposition == "buffered"):
                 return decided
@@ -254,15 +268,20 @@ def _show(value: Any) -> str:
 INVARIANTS = (
     Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened),
     Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened),
-    Invariant("DECIDE-3", a_late_decision_changes_nothing, GateOpened),
-    Invariant("DECIDE-3", a_late_decision_changes_nothing, CallMoved),
-    Invariant("DECIDE-3", a_late_decision_changes_nothing, MessageAppended),
-    Invariant("DECIDE-3", a_late_decision_changes_nothing, SegmentEnded),
+    *(
+        Invariant(clause, check, kind)
+        for clause, check in (
+            ("DECIDE-2", a_decision_taken_twice_changes_nothing),
+            ("DECIDE-3", a_late_decision_changes_nothing),
+        )
+        for kind in (GateOpened, CallMoved, MessageAppended, SegmentEnded)
+    ),
     Invariant("DECIDE-8", a_decision_used_as_result_executes_nothing, GateOpened),
     Invariant("DECIDE-6", the_payload_arrives, GateOpened),
     Invariant("DECIDE-6", a_decision_used_as_result_is_the_result, GateOpened),
     Invariant("DECIDE-7", approved_arguments_are_executed, GateOpened),
     Invariant("DECIDE-1", a_decision_executes_once, GateOpened),
     Invariant("DECIDE-4", no_accepted_decision_is_lost),
+    Invariant("DECIDE-2", a_repeated_decision_was_idle),
     Invariant("DECIDE-3", a_late_decision_was_idle),
 )

@@ -86,19 +86,25 @@ def the_turn_is_durable_before_its_tools(account: Account, seen: GateOpened) -> 
     yield HELD if committed else f"call {call.id} runs, yet the turn that asked for it is not committed"
 
 
-def the_round_is_durable_before_the_next_inference(account: Account, seen: GateOpened) -> Judgements:
-    """The results of a round are durable before the model is asked again."""
+def the_round_is_committed_before_the_next_inference(account: Account, seen: GateOpened) -> Judgements:
+    """Where checkpoints have triggers, the results of a round are committed before the model is asked again."""
+    if _asks_after_a_round(account, seen, "triggers"):
+        committed = any(c.trigger == "ToolResultsCommitted" for c in account.since_answer)
+        yield HELD if committed else "the model is asked again, yet the results of the round are not committed"
+
+
+def the_step_is_committed_before_the_next_inference(account: Account, seen: GateOpened) -> Judgements:
+    """Where checkpoints come at the end of a step, a step is committed before the model is asked again."""
+    if _asks_after_a_round(account, seen, "step_end"):
+        committed = any(c.trigger == "StepEnd" for c in account.since_model)
+        yield HELD if committed else "the model is asked again, yet the step before is not committed"
+
+
+def _asks_after_a_round(account: Account, seen: GateOpened, at: str) -> bool:
     run = account.run_of(seen)
     if run is None or seen.on != "model" or not run.calls or not _stores(account) or account.life > 1:
-        return
-    at = account.policy("checkpoint.at")
-    if at is None or not (run.last_turn or {}).get("tool_calls"):
-        return
-    if at == "triggers":
-        committed = any(c.trigger == "ToolResultsCommitted" for c in account.since_answer)
-    else:
-        committed = any(c.trigger == "StepEnd" for c in account.since_model)
-    yield HELD if committed else "the model is asked again, yet the results of the round are not durable"
+        return False
+    return account.policy("checkpoint.at") == at and bool((run.last_turn or {}).get("tool_calls"))
 
 
 def a_failed_commit_ends_the_run_in_Error(account: Account, seen: SegmentEnded) -> Judgements:
@@ -169,7 +175,8 @@ INVARIANTS = (
     Invariant("STORE-9", a_checkpoint_holds_every_live_call, Checkpointed),
     Invariant("STORE-8", a_checkpoint_says_what_happened, Checkpointed),
     Invariant("STORE-4", the_turn_is_durable_before_its_tools, GateOpened),
-    Invariant("STORE-5", the_round_is_durable_before_the_next_inference, GateOpened),
+    Invariant("STORE-5", the_round_is_committed_before_the_next_inference, GateOpened),
+    Invariant("STORE-6", the_step_is_committed_before_the_next_inference, GateOpened),
     Invariant("STORE-3", the_last_checkpoint_is_forced, SegmentEnded),
     Invariant("STORE-2", the_end_is_durable_before_it_is_announced, SegmentEnded),
 )

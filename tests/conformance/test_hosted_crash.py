@@ -166,7 +166,7 @@ def test_a_runtime_that_breaks_as_it_goes_on_ends_in_error():
 
 STATE = {
     "run": {"status": "Waiting", "reason": None, "step": 4},
-    "calls": {"c1": {"status": "Suspended"}, "c2": {"status": "Succeeded"}},
+    "calls": {"c1": {"status": "Suspended", "suspension": 2}, "c2": {"status": "Succeeded"}},
     "decisions": {"c3": {"id": "d3", "action": "resume", "payload": 1}},
     "messages": [],
 }
@@ -176,7 +176,9 @@ def test_a_state_that_the_kit_holds_is_what_is_restored():
     """With the store in the kit's hands its state is passed, and counting goes on from it."""
 
     async def restore(self, host, scenario, checkpoint):
-        self.host, self.restored = host, checkpoint
+        self.host = host
+        self.host.observe("call.status", call="c1", origin=None, to="Suspended")
+        self.host.observe("call.status", call="c1", origin="Running", to="Suspended")
 
     async def go_on(self, decisions):
         await self.host.tool("c1", "t0", {})
@@ -187,9 +189,10 @@ def test_a_state_that_the_kit_holds_is_what_is_restored():
     talk = Talk(toy(control={"store": "kit", "crash": ["soft"]}, restore=restore, decide=go_on))
     talk.start()
     talk("crash")
-    talk("recover", run="r1", store=STATE)
+    seen = talk("recover", run="r1", store=STATE)["observations"]
     gates = [only(talk.decide(resume())), only(talk.release("g2", OK)), only(talk.release("g3", OK))]
 
+    assert [one["suspension"] for one in seen] == [2, 3]
     assert [gate["step"] for gate in gates] == [4, 4, 5]
     assert [gate["resume"]["decision"] for gate in gates[:2]] == ["d1", "d3"]
 

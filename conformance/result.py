@@ -1,0 +1,97 @@
+"""What a campaign found: a verdict for each clause, witnesses, and what was spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from interlock.conformance.moves import Move
+from interlock.conformance.trace import Trace
+
+Verdict = Literal["held", "broken", "untested", "not-applicable", "error"]
+Overall = Literal["held", "broken", "undecided"]
+
+THIN: Final = 5
+"""Exercised fewer times than this, a clause that held is said to be thinly tested."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseVerdict:
+    """What became of one clause: `why` where it is not simply held."""
+
+    id: str
+    level: str
+    verdict: Verdict
+    why: str = ""
+    exercised: int = 0
+    offered: bool = True  # what the handshake offers makes it testable
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether it held on little evidence."""
+        return self.verdict == "held" and self.exercised < THIN
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A violation with the shortest schedule that was found to show it."""
+
+    clause: str
+    because: str
+    moves: tuple[Move, ...]
+    trace: Trace
+
+    @property
+    def steps(self) -> int:
+        """How many stimuli it takes."""
+        return len(self.moves)
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something that kept a schedule from being judged: whose fault it is, and the sentence."""
+
+    blame: str
+    what: str
+
+
+@dataclass(slots=True)
+class Result:
+    """A whole campaign."""
+
+    target: str
+    implementation: Mapping[str, Any]
+    profile: str
+    policies: Mapping[str, Any]
+    spec: str
+    budget: Mapping[str, Any]
+    schedules: int = 0
+    stimuli: int = 0
+    partial: str = ""  # why it was cut off, if it was
+    clauses: list[ClauseVerdict] = field(default_factory=list)
+    witnesses: list[Witness] = field(default_factory=list)
+    troubles: list[Trouble] = field(default_factory=list)
+
+    def count(self, verdict: Verdict) -> int:
+        """How many clauses have a verdict."""
+        return sum(clause.verdict == verdict for clause in self.clauses)
+
+    @property
+    def unexercised(self) -> list[ClauseVerdict]:
+        """Clauses that the runtime made testable and no schedule reached; a MAY need not be reached."""
+        return [c for c in self.clauses if c.verdict == "untested" and c.offered and c.level != "MAY"]
+
+    @property
+    def verdict(self) -> Overall:
+        """Broken if anything is; held if all that is testable was exercised and held."""
+        if self.witnesses:
+            return "broken"
+        undecided = self.troubles or self.unexercised or not self.count("held")
+        return "undecided" if undecided else "held"
+
+    def exit_code(self, strict: bool = False) -> int:
+        """0 held, 1 broken, 3 could not decide; `strict` asks that everything applicable was tested."""
+        if self.verdict != "held":
+            return {"broken": 1, "undecided": 3}[self.verdict]
+        return 3 if strict and self.count("untested") else 0

@@ -1,0 +1,91 @@
+"""Where a clause stands before anything has run: judged, untested for a reason, or not applicable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from interlock.conformance.invariants import INVARIANTS
+from interlock.conformance.oracle import CHECKED_BY_CHARTS
+from interlock.conformance.protocol import Handshake
+from interlock.spec.model import Clause, Spec
+
+CHECKED: Final = frozenset(check.clause for check in INVARIANTS) | CHECKED_BY_CHARTS
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Whether a clause can be judged; if not, what it is instead, and why."""
+
+    clause: Clause
+    verdict: str = "judged"  # judged | untested | not-applicable
+    why: str = ""
+    offered: bool = True
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the judge looks at it."""
+        return self.verdict == "judged"
+
+
+def standings(spec: Spec, handshake: Handshake, policies: Mapping[str, Any]) -> dict[str, Standing]:
+    """How each clause stands with a runtime that says this of itself."""
+    return {clause.id: _standing(clause, handshake, policies) for clause in spec.clauses.values()}
+
+
+def _standing(clause: Clause, handshake: Handshake, policies: Mapping[str, Any]) -> Standing:
+    if clause.untestable:
+        return Standing(clause, "not-applicable", f"it cannot be tested from outside: {clause.untestable}")
+    if handshake.profile == "core" and not clause.core:
+        return Standing(clause, "not-applicable", "the profile core claims the universal core alone")
+    for key, values in clause.applies.items():
+        if key not in policies:
+            return Standing(clause, "untested", f"the policy {key} is not declared", offered=False)
+        declared = policies[key]
+        given = declared if isinstance(declared, list | tuple | set | frozenset) else [declared]
+        if not set(given) & set(values):
+            shown = ", ".join(str(value) for value in given) or "empty"
+            return Standing(clause, "not-applicable", f"the policy {key} is {shown}")
+    for need in clause.needs:
+        if why := _unmet(need, handshake):
+            return Standing(clause, "untested", why, offered=False)
+    if handshake.control.settle != "exact" and clause.id in RESTS_ON_SILENCE:
+        return Standing(clause, "untested", "it rests on silence, and the runtime settles as observed", False)
+    if clause.id not in CHECKED:
+        return Standing(clause, "untested", "nothing checks it yet", offered=False)
+    return Standing(clause)
+
+
+RESTS_ON_SILENCE: Final = frozenset(check.clause for check in INVARIANTS) - frozenset(
+    check.clause for check in INVARIANTS if check.seeing is not None
+)
+
+
+def _unmet(need: str, handshake: Handshake) -> str:
+    """Why a need of a clause is not met, or nothing."""
+    word, _, what = need.partition(" ")
+    if word == "observes":
+        return "" if what in handshake.observes else f"the runtime does not show {what}"
+    if word == "gate":
+        return "" if what in handshake.gates else f"the runtime has no {what} gate"
+    if word == "stimulus":
+        return "" if what in handshake.stimuli else f"the runtime does not take {what}"
+    if word == "tools":
+        return "" if what in handshake.tools else f"the runtime has no tools of permission {what}"
+    if word == "outcome":
+        gate, _, kind = what.rpartition(".")
+        offered = getattr(handshake.outcomes, gate.replace(".", "_"))
+        return "" if kind in offered else f"the runtime does not take {kind} at a {gate} gate"
+    if word == "decisions":
+        return "" if getattr(handshake.decisions, what) else f"its decisions have no {what}"
+    if word == "control":
+        return _unmet_control(what, handshake)
+    return ""
+
+
+def _unmet_control(what: str, handshake: Handshake) -> str:
+    key, _, value = what.partition("=")
+    has = getattr(handshake.control, key)
+    met = value in has if isinstance(has, list) else value == has
+    return "" if met else f"its control of {key} is not {value}"
