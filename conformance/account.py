@@ -96,6 +96,8 @@ class Call:
     entries: list[Gate] = field(default_factory=list)
     judged: list[Gate] = field(default_factory=list)
     decisions: list[Decided] = field(default_factory=list)
+    lost_entries: int = 0  # entries of its body before the last crash
+    lost_verdicts: int = 0  # and verdicts
     listed_pending: bool = False  # in `pending` of the newest run.finished
     claims: list[str] = field(default_factory=list)
 
@@ -112,7 +114,7 @@ class Call:
     @property
     def last_answer(self) -> Mapping[str, Any] | None:
         """What its body answered last."""
-        answers = [gate.outcome for gate in self.entries if gate.outcome is not None]
+        answers = [gate.outcome for gate in self.entries[self.lost_entries :] if gate.outcome is not None]
         return answers[-1] if answers else None
 
     @property
@@ -133,7 +135,8 @@ class Call:
     @property
     def last_verdict(self) -> str | None:
         """What the permission hook answered last."""
-        verdicts = [gate.outcome["kind"] for gate in self.judged if gate.outcome is not None]
+        kept = self.judged[self.lost_verdicts :]
+        verdicts = [gate.outcome["kind"] for gate in kept if gate.outcome is not None]
         return verdicts[-1] if verdicts else None
 
     @property
@@ -222,6 +225,7 @@ class Account:
         self.since_answer: list[Checkpointed] = []  # checkpoints since a tool or the model answered last
         self.newest: list[tuple[str, Mapping[str, Any]]] = []
         self.decision_ids: dict[str, Decided] = {}
+        self.forgotten: set[str] = set()  # ids of decisions that a crash may have taken away
         self.checkpoints: list[Checkpointed] = []
         self.messages: list[Message] = []
         self.last_model_gate: Gate | None = None
@@ -346,7 +350,8 @@ class Account:
         decided = Decided(
             raw["id"], raw["call"], raw["action"], raw.get("payload"), suspension, self.stimuli, self.alone
         )
-        decided.repeats = raw["id"] in self.decision_ids
+        decided.unsure = raw["id"] in self.forgotten
+        decided.repeats = raw["id"] in self.decision_ids and not decided.unsure
         if call is None:
             decided.stale = self.alone
         else:
@@ -381,14 +386,16 @@ class Account:
 
     def _crashed(self, _params: Mapping[str, Any]) -> None:
         self.life += 1
+        self.forgotten |= self.decision_ids.keys()
         for gate in self.open_gates:
             gate.gone = "crash"
         for run in self.runs.values():
             run.crashes += 1
-            run.claimed = None
+            run.claimed = run.faulted = None
             for call in run.calls.values():
                 call.claimed = None
                 call.listed_pending = False
+                call.lost_entries, call.lost_verdicts = len(call.entries), len(call.judged)
                 for decided in call.decisions:
                     decided.unsure, decided.answers = True, None
 

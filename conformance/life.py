@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import partial
+from inspect import CORO_CREATED, getcoroutinestate
 from typing import Any, Final
 
 from interlock.conformance.adapter import Refused, RequiredAdapter, Segment
@@ -31,6 +32,7 @@ class Verb:
     decisions: tuple[str, ...] = ()
     undo: Callable[[], None] | None = None
     touched: bool = False
+    work: Coroutine[Any, Any, Any] | None = None
     task: asyncio.Task[Any] | None = None
 
     @property
@@ -71,8 +73,9 @@ class Life:
         """Start a verb; nothing of it runs before the loop turns."""
         context = copy_context()
         context.run(CURRENT.set, verb)
-        verb.task = self.loop.create_task(work, context=context)
+        verb.task = self.loop.create_task(self._carried_out(verb, work), context=context)
         verb.task.add_done_callback(partial(self._ended, verb))
+        verb.work = work
         self.verbs.append(verb)
 
     def segment_under_way(self) -> bool:
@@ -100,6 +103,9 @@ class Life:
     def die(self) -> None:
         """Stop where it stands: no clean-up code runs, and nothing from here reaches the world again."""
         self.host.dead = True
+        for verb in self.verbs:
+            if verb.work is not None and getcoroutinestate(verb.work) == CORO_CREATED:
+                verb.work.close()  # it has not begun, so nothing of it runs
         self.loop.abandon()
 
     def bury(self) -> None:
@@ -114,15 +120,28 @@ class Life:
             if touched is not None:
                 touched.touched = True
 
+    async def _carried_out(self, verb: Verb, work: Coroutine[Any, Any, Any]) -> None:
+        """Announce a segment in the very turn in which the runtime ended it: nothing comes between."""
+        verb.work = None
+        result = await work
+        beside = frozenset(self.verbs)
+        self.verbs.remove(verb)
+        self._returned(verb, result, beside)
+
     def _ended(self, verb: Verb, task: asyncio.Task[Any]) -> None:
+        if verb not in self.verbs:
+            return
         beside = frozenset(self.verbs)
         self.verbs.remove(verb)
         if task.cancelled():
-            result: Any = Segment("Cancelled") if verb.makes_a_segment else None
-        elif (error := task.exception()) is not None:
-            result = self._failed(verb, error)
+            result = Segment("Cancelled") if verb.makes_a_segment else None
         else:
-            result = task.result()
+            error = task.exception()
+            assert error is not None  # what returns has left the verbs already
+            result = self._failed(verb, error)
+        self._returned(verb, result, beside)
+
+    def _returned(self, verb: Verb, result: Any, beside: frozenset[Verb]) -> None:
         if isinstance(result, Segment):
             self._announce(verb, result, beside)
         elif result is not None:

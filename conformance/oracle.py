@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from interlock.conformance.account import Account, Run
-from interlock.conformance.protocol import CallMoved, Observation, ResumeEntered, RunMoved
+from interlock.conformance.protocol import CallMoved, Observation, ResumeEntered, RunMoved, SegmentEnded
 from interlock.machines.charts.call import ToolCall
 from interlock.machines.charts.resume_tool_call import ResumeToolCall
 from interlock.machines.charts.run import Run as RunChart
@@ -79,6 +79,8 @@ class Oracle:
             yield from self._run(seen)
         elif isinstance(seen, ResumeEntered):
             yield from self._resume(seen)
+        elif isinstance(seen, SegmentEnded):
+            self.resume_gate = None  # whatever it was doing, it is entered anew
 
     def _call(self, seen: CallMoved) -> Iterator[Judgement]:
         call = self.account.call_of(seen)

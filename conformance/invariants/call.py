@@ -143,6 +143,8 @@ def only_a_cancel_cancels(account: Account) -> Judgements:
     run = account.run
     if run is None or run.is_done or run.cancel_at or run.had_input or run.faulted or run.crashes:
         return
+    if any(gate.on == "store.put" for gate in account.gates_of(run)):  # it may be about to end
+        return
     for call in run.calls.values():
         if call.claimed != "Cancelled" or call.doubled:
             continue

@@ -1,0 +1,251 @@
+"""A campaign: puts a runtime through its schedules, gathers verdicts, and makes witnesses short.
+
+The budget is a number of schedules, cut into a fixed number of shards with seeds of their own, so that
+the number of processes that work them off changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from interlock.conformance.actions import scenarios
+from interlock.conformance.chooser import Seeded
+from interlock.conformance.exceptions import AdapterError, InterlockError
+from interlock.conformance.judge import Judge, Violation
+from interlock.conformance.moves import Move
+from interlock.conformance.protocol import (
+    PROTOCOL_VERSION,
+    SPEC_REVISION,
+    Handshake,
+    Initialize,
+    Party,
+    ProtocolError,
+    Scenario,
+)
+from interlock.conformance.result import ClauseVerdict, Result, Trouble, Witness
+from interlock.conformance.session import Session
+from interlock.conformance.shrink import shrink
+from interlock.conformance.standing import Standing, standings
+from interlock.conformance.sut import Sut
+from interlock.conformance.trace import Trace
+from interlock.conformance.walk import walk
+from interlock.spec.model import SpecError, load_spec
+
+SHARDS: Final = 16
+ERRORS_MAX: Final = 3
+"""Schedules in a row that could not be judged, after which a campaign gives up."""
+
+KIT_VERSION: Final = "0.1.0"
+
+Schedule = Callable[[Session], None]
+"""Plays one schedule on an open session, and closes it."""
+
+
+@dataclass(slots=True)
+class Found:
+    """A violation as it was found, before its witness is made short."""
+
+    violation: Violation
+    scenario: Scenario
+    moves: tuple[Move, ...]
+    trace: Trace
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a number of schedules showed; tallies add up in the order of their shards."""
+
+    exercised: Counter[str] = field(default_factory=Counter)
+    schedules: int = 0
+    stimuli: int = 0
+    found: dict[str, Found] = field(default_factory=dict)
+    troubles: list[Trouble] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        """Take another tally in; of two violations of a clause the shorter stays."""
+        self.exercised.update(other.exercised)
+        self.schedules += other.schedules
+        self.stimuli += other.stimuli
+        self.troubles += other.troubles
+        for clause, found in other.found.items():
+            self.note(clause, found)
+
+    def note(self, clause: str, found: Found) -> None:
+        """Remember a violation, unless a shorter one of its clause is known."""
+        known = self.found.get(clause)
+        if known is None or len(found.moves) < len(known.moves):
+            self.found[clause] = found
+
+
+class Bench:
+    """A runtime on the bench: its handshake, how each clause stands, and schedules played on it."""
+
+    def __init__(self, open_sut: Callable[[], Sut], only: Sequence[str] = ()) -> None:
+        self.open_sut = open_sut
+        self.sut = open_sut()
+        self.handshake = self._shake_hands()
+        self.policies = self._policies()
+        self.standings: dict[str, Standing] = standings(load_spec(), self.handshake, self.policies)
+        self.only = tuple(only)
+        self.applies = {clause: self._is_asked(standing) for clause, standing in self.standings.items()}
+        self.scenarios = list(scenarios(self.handshake))
+
+    def _is_asked(self, standing: Standing) -> bool:
+        chosen = not self.only or any(fnmatchcase(standing.clause.id, pattern) for pattern in self.only)
+        return chosen and standing.is_judged
+
+    def _shake_hands(self) -> Handshake:
+        hello = Initialize(kit=Party(name="interlock", version=KIT_VERSION))
+        params = hello.model_dump(mode="json", by_alias=True, exclude_none=True)
+        try:
+            handshake = Handshake.model_validate(self.sut.request("initialize", params))
+        except ProtocolError as error:
+            raise AdapterError(
+                f"The adapter turned the handshake down with error {error.code}: {error.message}.",
+                f"It should answer `initialize` for protocol {PROTOCOL_VERSION}.",
+            ) from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise AdapterError(
+                f"The handshake does not fit the protocol: {where} is {first.get('input')!r}.", f"{first['msg']}."
+            ) from error
+        if handshake.protocol != PROTOCOL_VERSION:
+            raise AdapterError(
+                f"The adapter speaks protocol {handshake.protocol}.", f"This kit speaks {PROTOCOL_VERSION}."
+            )
+        return handshake
+
+    def _policies(self) -> dict[str, Any]:
+        try:
+            return load_spec().policies_of(self.handshake.profile, self.handshake.policies)
+        except SpecError as error:
+            raise AdapterError(f"The handshake cannot be judged: {error}") from error
+
+    def renew(self) -> None:
+        """Replace the SUT after an error."""
+        self.sut.kill()
+        self.sut = self.open_sut()
+        self._shake_hands()
+
+    def session(self, scenario: Scenario) -> Session:
+        """Open a scenario under the judge."""
+        judge = Judge(self.handshake, self.policies, scenario, self.applies)
+        return Session(self.sut, self.handshake, scenario, judge)
+
+    def play(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
+        """Play one schedule; what could not be judged is tried once more on a fresh SUT."""
+        for attempt in (1, 2):
+            try:
+                session = self.session(scenario)
+                schedule(session)
+            except InterlockError as error:
+                if attempt == 2:
+                    tally.troubles.append(Trouble(error.blame, str(error)))
+                self.renew()
+                continue
+            self._enter(session, tally)
+            return
+
+    def _enter(self, session: Session, tally: Tally) -> None:
+        tally.schedules += 1
+        tally.stimuli += session.account.stimuli
+        tally.exercised.update(session.judge.exercised)
+        violation = session.violation
+        if violation is not None:
+            found = Found(violation, session.scenario, tuple(session.sent), session.trace)
+            tally.note(violation.clause, found)
+
+    def close(self) -> None:
+        """Give the SUT back."""
+        self.sut.close()
+
+    # -- witnesses
+
+    def witness(self, found: Found) -> Witness:
+        """The violation with the shortest schedule that leaving things out leads to."""
+        best: dict[str, Session] = {}
+
+        def still_breaks(moves: Sequence[Move]) -> Sequence[Move] | None:
+            session = self._replay(found.scenario, moves)
+            if session is None or session.violation is None:
+                return None
+            if session.violation.clause != found.violation.clause:
+                return None
+            best[str(session.sent)] = session
+            return session.sent
+
+        shortest = shrink(found.moves, still_breaks)
+        session = best.get(str(shortest)) or self._replay(found.scenario, shortest)
+        if session is None or session.violation is None:
+            return Witness(found.violation.clause, found.violation.because, found.moves, found.trace)
+        return Witness(session.violation.clause, session.violation.because, tuple(shortest), session.trace)
+
+    def _replay(self, scenario: Scenario, moves: Sequence[Move]) -> Session | None:
+        try:
+            session = self.session(scenario)
+            session.play(moves)
+            session.close()
+        except InterlockError:
+            self.renew()
+            return None
+        return session
+
+
+def shard_sizes(examples: int) -> list[int]:
+    """How many schedules each shard plays."""
+    return [examples // SHARDS + (1 if shard < examples % SHARDS else 0) for shard in range(SHARDS)]
+
+
+def run_shard(bench: Bench, shard: int, schedules: int, seed: int) -> Tally:
+    """Play one shard: walks with seeds of its own, each in the next scenario."""
+    tally = Tally()
+    for index in range(schedules):
+        scenario = bench.scenarios[(shard + index) % len(bench.scenarios)]
+        chooser = Seeded(seed, shard, index)
+        bench.play(scenario, lambda session, chooser=chooser: walk(session, chooser), tally)  # type: ignore[misc]
+        if len(tally.troubles) >= ERRORS_MAX:
+            break
+    return tally
+
+
+def verdicts(bench: Bench, tally: Tally) -> Iterator[ClauseVerdict]:
+    """What became of each clause that was asked for."""
+    for clause_id, standing in bench.standings.items():
+        level = standing.clause.level
+        count = tally.exercised[clause_id]
+        if bench.only and not any(fnmatchcase(clause_id, pattern) for pattern in bench.only):
+            continue
+        if not standing.is_judged:
+            verdict: Any = standing.verdict
+            yield ClauseVerdict(clause_id, level, verdict, standing.why, 0, standing.offered)
+        elif clause_id in tally.found:
+            yield ClauseVerdict(clause_id, level, "broken", tally.found[clause_id].violation.because, count)
+        elif count:
+            yield ClauseVerdict(clause_id, level, "held", "", count)
+        else:
+            yield ClauseVerdict(clause_id, level, "untested", "no schedule reached it")
+
+
+def result_of(bench: Bench, target: str, tally: Tally, budget: Mapping[str, Any]) -> Result:
+    """The whole result, with a short witness for each violation."""
+    witnesses = [bench.witness(found) for _, found in sorted(tally.found.items())]
+    return Result(
+        target=target,
+        implementation=bench.handshake.implementation.to_wire(),
+        profile=bench.handshake.profile,
+        policies=bench.policies,
+        spec=SPEC_REVISION,
+        budget=budget,
+        schedules=tally.schedules,
+        stimuli=tally.stimuli,
+        clauses=list(verdicts(bench, tally)),
+        witnesses=sorted(witnesses, key=lambda witness: (witness.steps, witness.clause)),
+        troubles=tally.troubles,
+    )
