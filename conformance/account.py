@@ -75,6 +75,7 @@ class Decided:
     unsure: bool = False  # it may have been turned down, or lost in a crash
     disposition: str | None = None
     entries_before: int = 0
+    in_suspension: int = 0  # how often the call had been suspended when it came
 
 
 @dataclass(eq=False, slots=True)
@@ -359,7 +360,7 @@ class Account:
             over = call.is_final or (run is not None and run.is_done)
             past = suspension is not None and suspension < call.suspensions + (0 if call.waits else 1)
             decided.stale = self.alone and (over or past)
-            decided.entries_before = len(call.entries)
+            decided.entries_before, decided.in_suspension = len(call.entries), call.suspensions
             standing = any(d.answers is call and not d.turned_down and _answers_now(d, call) for d in call.decisions)
             if call.waits and current and not decided.repeats and not standing and self.settled_before:
                 decided.answers = call
@@ -526,7 +527,8 @@ class Account:
 
 def _answers_now(decided: Decided, call: Call) -> bool:
     """Whether nothing has happened to the call since it took this decision."""
-    return decided.answers is call and len(call.entries) == decided.entries_before
+    untouched = len(call.entries) == decided.entries_before and call.suspensions == decided.in_suspension
+    return decided.answers is call and untouched
 
 
 _STIMULUS_FOLDS: dict[str, Any] = {

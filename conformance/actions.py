@@ -7,14 +7,14 @@ search can switch whole classes off, which finds more than any mixture of all of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from interlock.conformance.account import Account, Call, Gate, Run
 from interlock.conformance.chooser import Chooser, chance, pick
 from interlock.conformance.moves import CRASH_AND_RECOVER, Move, race
-from interlock.conformance.protocol import Handshake, Scenario, ToolSpec
+from interlock.conformance.protocol import Agent, Handshake, Scenario, StopCondition, ToolSpec
 
 PAYLOADS: Final[tuple[Any, ...]] = ("approved", None, False, 0, "", {"v": "changed"}, [1, 2])
 TURNS_MAX: Final = 7
@@ -380,14 +380,22 @@ def with_turns(move: Move, stage: Stage, chooser: Chooser) -> Move:
     return Move(move.method, move.params, chooser.choose(TURNS_MAX)) if chance(chooser, 4) else move
 
 
-def scenarios(handshake: Handshake) -> Iterator[Scenario]:
-    """The scenarios that a runtime is put into: its tools, with and without the store held."""
+def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Scenario]:
+    """The scenarios that a runtime is put into: its tools, with a limit of rounds, with the store held."""
     tools = [tool for tool in _TOOLS if tool.permission in handshake.tools]
     if not handshake.decisions.payload:
         tools = [tool for tool in tools if tool.resume_mode == "replay"]
     yield Scenario(scenario="tools", tools=tools)
+    if "max_rounds" in _stops(policies):
+        stop = StopCondition(kind="max_rounds", rounds=2)
+        yield Scenario(scenario="tools-and-limit", tools=tools, agent=Agent(stop=[stop]))
     if "store.put" in handshake.gates and handshake.control.store != "none":
         yield Scenario(scenario="tools-and-store", tools=tools, hold=["store.put"])
+
+
+def _stops(policies: Mapping[str, Any]) -> list[Any]:
+    declared = policies.get("stop.conditions", [])
+    return declared if isinstance(declared, list) else [declared]
 
 
 _TOOLS: Final = (

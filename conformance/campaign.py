@@ -94,7 +94,7 @@ class Bench:
         self.standings: dict[str, Standing] = standings(load_spec(), self.handshake, self.policies)
         self.only = tuple(only)
         self.applies = {clause: self._is_asked(standing) for clause, standing in self.standings.items()}
-        self.scenarios = list(scenarios(self.handshake))
+        self.scenarios = list(scenarios(self.handshake, self.policies))
 
     def _is_asked(self, standing: Standing) -> bool:
         chosen = not self.only or any(fnmatchcase(standing.clause.id, pattern) for pattern in self.only)

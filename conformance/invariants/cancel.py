@@ -17,6 +17,13 @@ def nothing_new_begins_after_a_cancel(account: Account, seen: GateOpened) -> Jud
         yield f"the run was cancelled, yet {what}"
 
 
+def nothing_new_has_begun_after_a_cancel(account: Account) -> Judgements:
+    """Counts the quiescent points after a cancel at which nothing new had begun."""
+    run = account.run
+    if run is not None and run.cancel_settled and not run.crashes:
+        yield HELD
+
+
 def a_cancelled_run_ends_as_Cancelled(account: Account, seen: SegmentEnded) -> Judgements:
     """A run whose cancel met no race ends with reason Cancelled."""
     run = account.run_of(seen)
@@ -108,6 +115,7 @@ INVARIANTS = (
     Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, RunMoved),
     Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, CallMoved),
     Invariant("CANCEL-2", a_cancelled_run_ends_as_Cancelled, SegmentEnded),
+    Invariant("CANCEL-1", nothing_new_has_begun_after_a_cancel),
     Invariant("CANCEL-5", a_cancel_aborts_what_runs),
     Invariant("CANCEL-6", a_cancelled_call_is_Cancelled),
     Invariant("CANCEL-3", a_cancelled_wait_is_over),

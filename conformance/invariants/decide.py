@@ -176,11 +176,15 @@ def _taken(call: Call) -> Decided | None:
     for decided in reversed(call.decisions):
         took = decided.answers is call or decided.disposition in ("accepted", "buffered")
         if took and not (decided.turned_down or decided.repeats or decided.stale or decided.unsure):
-            unused = len(call.entries) == decided.entries_before or decided.disposition == "buffered"
-            if unused and (decided.answers is call or decided.disposition == "buffered"):
-                return decided
-            return None
+            return decided if _is_unused(call, decided) else None
     return None
+
+
+def _is_unused(call: Call, decided: Decided) -> bool:
+    """Whether the call has neither run nor been suspended anew since the decision came to it."""
+    if decided.answers is not call:  # it came early, and was kept for the next suspension
+        return decided.disposition == "buffered" and call.suspensions == decided.in_suspension + 1
+    return len(call.entries) == decided.entries_before and call.suspensions == decided.in_suspension
 
 
 def the_payload_arrives(account: Account, seen: GateOpened) -> Judgements:
@@ -212,6 +216,14 @@ def a_decision_used_as_result_executes_nothing(account: Account, seen: GateOpene
     decided = [d for d in call.approvals if d.answers is call and len(call.entries) == d.entries_before]
     if decided:
         yield f"decision {decided[-1].id} is to be the result of call {call.id}, yet its tool was executed"
+
+
+def a_decision_used_as_result_has_executed_nothing(account: Account) -> Judgements:
+    """Counts the calls whose decision was their result and whose tool has not been executed."""
+    run = account.run
+    for call, _ in _used_as_results(run) if run is not None else ():
+        if not call.waits:
+            yield HELD
 
 
 def a_decision_used_as_result_is_the_result(account: Account, seen: GateOpened) -> Judgements:
@@ -282,6 +294,7 @@ INVARIANTS = (
     Invariant("DECIDE-7", approved_arguments_are_executed, GateOpened),
     Invariant("DECIDE-1", a_decision_executes_once, GateOpened),
     Invariant("DECIDE-4", no_accepted_decision_is_lost),
+    Invariant("DECIDE-8", a_decision_used_as_result_has_executed_nothing),
     Invariant("DECIDE-2", a_repeated_decision_was_idle),
     Invariant("DECIDE-3", a_late_decision_was_idle),
 )
