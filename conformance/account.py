@@ -43,6 +43,7 @@ class Gate:
     opened: GateOpened
     life: int
     call: Call | None = None
+    at: int = 0  # the stimulus after which it opened
     outcome: Mapping[str, Any] | None = None  # as released
     gone: str | None = None  # why the SUT gave it up
 
@@ -352,7 +353,8 @@ class Account:
             raw["id"], raw["call"], raw["action"], raw.get("payload"), suspension, self.stimuli, self.alone
         )
         decided.unsure = raw["id"] in self.forgotten
-        decided.repeats = raw["id"] in self.decision_ids and not decided.unsure
+        known = self.decision_ids.get(raw["id"])
+        decided.repeats = known is not None and not (known.turned_down or decided.unsure)
         if call is None:
             decided.stale = self.alone
         else:
@@ -419,7 +421,7 @@ class Account:
         run = self.runs.get(seen.run or "") or self.run
         if run is None:
             return
-        gate = Gate(seen.gate, seen.on, run.id, seen, self.life)
+        gate = Gate(seen.gate, seen.on, run.id, seen, self.life, at=self.stimuli)
         self.gates[seen.gate] = gate
         if seen.on in WORKING_GATES:
             run.segment_open = True

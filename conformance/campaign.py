@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from pydantic import ValidationError
 
@@ -215,7 +215,17 @@ def run_shard(bench: Bench, shard: int, schedules: int, seed: int) -> Tally:
     return tally
 
 
-def verdicts(bench: Bench, tally: Tally) -> Iterator[ClauseVerdict]:
+class Known(Protocol):
+    """How each clause stands with a runtime, and which clauses were asked for."""
+
+    @property
+    def standings(self) -> Mapping[str, Standing]: ...
+
+    @property
+    def only(self) -> Sequence[str]: ...
+
+
+def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
     """What became of each clause that was asked for."""
     for clause_id, standing in bench.standings.items():
         level = standing.clause.level

@@ -54,6 +54,7 @@ class Trouble:
 
     blame: str
     what: str
+    trace: Trace | None = None  # what led there, if it was written down
 
 
 @dataclass(slots=True)

@@ -25,14 +25,16 @@ from interlock.conformance.invariants.kinds import HELD, Invariant
 __all__ = ["HELD", "INVARIANTS", "Invariant"]
 
 INVARIANTS: Final[tuple[Invariant, ...]] = (
-    *store.INVARIANTS,
     *run.INVARIANTS,
     *cancel.INVARIANTS,
+    *store.INVARIANTS,
+    *once.INVARIANTS,
+    *gate.FIRST_INVARIANTS,
     *decide.INVARIANTS,
     *gate.INVARIANTS,
-    *once.INVARIANTS,
-    *pair.INVARIANTS,
     *derive.INVARIANTS,
+    *pair.INVARIANTS,
     *call.INVARIANTS,
+    *run.LATE_INVARIANTS,
     *progress.INVARIANTS,
 )

@@ -75,7 +75,7 @@ def _answered_before(call: Call) -> bool:
 
 
 def a_body_that_was_entered_is_Running(account: Account) -> Judgements:
-    """A call is Running exactly while its body is entered and has not answered."""
+    """A call whose body is entered and has not answered is Running."""
     run = account.run
     if run is None or not account.observes("call.status") or run.cancel_at:
         return
@@ -85,16 +85,14 @@ def a_body_that_was_entered_is_Running(account: Account) -> Judgements:
         if call.executing:
             right = call.claimed == "Running"
             yield HELD if right else f"the body of call {call.id} is executing, yet its status is {call.claimed}"
-        elif call.claimed == "Running" and not account.gates_of(run):
-            yield f"call {call.id} is Running, yet its body is not executing"
 
 
 def an_answer_is_taken(account: Account) -> Judgements:
-    """Once nothing of the run is under way, the status of a call is the one that its answer gave it."""
+    """Once the round is over, the status of a call is the one that its answer gave it."""
     run = account.run
     if run is None or not account.observes("call.status") or run.cancel_at or run.faulted or run.crashes:
         return
-    if account.gates_of(run):
+    if any(gate.on != "model" for gate in account.gates_of(run)):
         return
     for call in run.calls.values():
         if call.doubled or call.executing or call.result is None or call.claimed is None:

@@ -18,10 +18,13 @@ def nothing_new_begins_after_a_cancel(account: Account, seen: GateOpened) -> Jud
 
 
 def nothing_new_has_begun_after_a_cancel(account: Account) -> Judgements:
-    """Counts the quiescent points after a cancel at which nothing new had begun."""
+    """What opened in the answer to a cancel that met no race has been given up by its end."""
     run = account.run
-    if run is not None and run.cancel_settled and not run.crashes:
-        yield HELD
+    if run is None or not run.cancel_settled or run.crashes or run.cancel_at is None:
+        return
+    late = [g for g in account.gates_of(run) if g.on in WORKING_GATES and g.at >= run.cancel_at]
+    what = f"call {late[0].opened.call} opened a {late[0].on} gate" if late and late[0].call else "a model gate opened"
+    yield HELD if not (late and run.cancel_alone) else f"the run was cancelled, yet {what}"
 
 
 def a_cancelled_run_ends_as_Cancelled(account: Account, seen: SegmentEnded) -> Judgements:

@@ -65,6 +65,23 @@ def a_suspended_call_is_not_taken_for_another(account: Account, seen: GateOpened
         yield f"decision {other.id} names call {other.call}, yet call {call.id} ran"
 
 
+def a_move_follows_the_decision_for_it(account: Account, seen: CallMoved) -> Judgements:
+    """A suspended call does not move on the decision for its sibling, which is left waiting."""
+    call = account.call_of(seen)
+    if call is None or seen.to == call.claimed or call.claimed != "Suspended" or call.doubled:
+        return
+    run = account.runs[call.run]
+    own = any(not (d.turned_down or d.stale) for d in call.decisions)
+    if own or run.cancel_at or run.had_input or run.faulted or run.crashes:
+        return
+    for other in run.calls.values():
+        for decided in other.decisions:
+            left_waiting = decided.answers is other and other.claimed == "Suspended"
+            if left_waiting and decided.at == account.stimuli and not decided.turned_down:
+                yield f"decision {decided.id} names call {other.id}, yet call {call.id} became {seen.to}"
+                return
+
+
 def a_decision_executes_once(account: Account, seen: GateOpened) -> Judgements:
     """An accepted decision leads to at most one execution, and its id, sent twice, is one decision."""
     call = _entering(account, seen)
@@ -73,7 +90,7 @@ def a_decision_executes_once(account: Account, seen: GateOpened) -> Judgements:
     entries = [gate for gate in call.entries if gate.life == account.life]
     asks = call.tool is not None and call.tool.permission == "ask"
     allowed = len([d for d in call.approvals if not d.stale]) + (0 if asks else 1)
-    if call.result is not None or call.executing:
+    if call.result is not None or call.executing or not allowed:
         return
     yield HELD if len(entries) < allowed else (
         f"call {call.id} had {allowed} leaves to execute, yet it was executed {len(entries) + 1} times"
@@ -288,6 +305,7 @@ INVARIANTS = (
         )
         for kind in (GateOpened, CallMoved, MessageAppended, SegmentEnded)
     ),
+    Invariant("DECIDE-5", a_move_follows_the_decision_for_it, CallMoved),
     Invariant("DECIDE-8", a_decision_used_as_result_executes_nothing, GateOpened),
     Invariant("DECIDE-6", the_payload_arrives, GateOpened),
     Invariant("DECIDE-6", a_decision_used_as_result_is_the_result, GateOpened),

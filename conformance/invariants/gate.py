@@ -110,9 +110,13 @@ def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-INVARIANTS = (
+FIRST_INVARIANTS = (
     Invariant("GATE-2", a_rejected_call_never_executes, GateOpened),
     Invariant("GATE-5", a_blocked_call_never_executes, GateOpened),
+)
+"""Asked before the decisions are counted: a refusal that was overrun needs no counting."""
+
+INVARIANTS = (
     Invariant("GATE-1", a_call_that_asks_waits_for_approval, GateOpened),
     Invariant("GATE-3", a_call_behind_the_gate_waits_for_its_verdict, GateOpened),
     Invariant("GATE-4", a_tool_that_asks_opens_no_permission_gate, GateOpened),

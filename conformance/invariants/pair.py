@@ -30,10 +30,12 @@ def pair(messages: Sequence[Message]) -> Pairing:
     for message in messages:
         if message.role == "tool":
             call = message.call or "(none)"
-            if call not in asked:
-                pairing.orphaned.append(call)
-            else:
+            if call in asked:
                 asked[call] += 1
+            elif call in pairing.paired:
+                pairing.doubled.append(call)
+            else:
+                pairing.orphaned.append(call)
         elif message.role in ("user", "assistant"):
             _close(asked, pairing)
             asked = {call.id: 0 for call in message.tool_calls}
@@ -153,7 +155,7 @@ def _failing_sibling(run: Run, call: Call) -> Call | None:
     for other in run.every_call:
         if other is not call and other.step == call.step:
             answer = other.last_answer
-            if other.last_verdict == "block" or (answer is not None and answer["kind"] in ("error", "raise")):
+            if other.tool is None or other.last_verdict == "block" or (answer is not None and answer["kind"] in ("error", "raise")):
                 return other
     return None
 

@@ -82,6 +82,8 @@ def the_turn_is_durable_before_its_tools(account: Account, seen: GateOpened) -> 
         return
     if not _stores(account) or account.policy("checkpoint.at") != "triggers" or call.step != run.steps:
         return
+    if run.cancel_at is not None:
+        return
     committed = any(c.trigger == "AssistantTurnCommitted" for c in account.since_model)
     yield HELD if committed else f"call {call.id} runs, yet the turn that asked for it is not committed"
 
@@ -103,6 +105,8 @@ def the_step_is_committed_before_the_next_inference(account: Account, seen: Gate
 def _asks_after_a_round(account: Account, seen: GateOpened, at: str) -> bool:
     run = account.run_of(seen)
     if run is None or seen.on != "model" or not run.calls or not _stores(account) or account.life > 1:
+        return False
+    if run.cancel_at is not None:
         return False
     return account.policy("checkpoint.at") == at and bool((run.last_turn or {}).get("tool_calls"))
 

@@ -1,0 +1,23 @@
+"""The reference made wrong on purpose, at least once for each clause that is judged.
+
+A kit that cannot tell these from the reference sees nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from interlock.conformance.mutants import call, cancel, decide, derive, pair, run, store
+from interlock.conformance.mutants.kind import Mutant
+
+__all__ = ["MUTANTS", "Mutant"]
+
+MUTANTS: Final[tuple[Mutant, ...]] = (
+    *run.MUTANTS,
+    *call.MUTANTS,
+    *derive.MUTANTS,
+    *decide.MUTANTS,
+    *pair.MUTANTS,
+    *cancel.MUTANTS,
+    *store.MUTANTS,
+)

@@ -1,0 +1,101 @@
+"""What a runtime was asked, written down before it is asked: a trace that outlives the process.
+
+A runtime in process can end that process, or never give it back.  The supervisor then reads here what
+was in flight, and has a trace to replay.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Final
+
+from interlock.conformance.exceptions import UsageError
+from interlock.conformance.protocol import STIMULI
+from interlock.conformance.sut import Sut
+from interlock.conformance.trace import Trace, read_trace
+
+_NOT_IN_A_TRACE: Final = ("inspect", "shutdown")
+
+
+class Journal:
+    """A file that holds the scenario under way; each scenario begins it anew."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+        self._handshake = b""
+
+    def shook_hands(self, handshake: dict[str, Any]) -> None:
+        """Keep what every trace begins with."""
+        self._handshake = _line("handshake", handshake)
+
+    def begin(self, scenario: dict[str, Any]) -> None:
+        """Forget the scenario before."""
+        os.ftruncate(self._descriptor, 0)
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        os.write(self._descriptor, self._handshake + _line("scenario", scenario))
+
+    def write(self, key: str, value: Any) -> None:
+        """Append one record."""
+        os.write(self._descriptor, _line(key, value))
+
+    def answered(self, answer: dict[str, Any]) -> None:
+        """Append what a stimulus led to."""
+        seen = b"".join(_line("observation", one) for one in answer.get("observations", ()))
+        report = {"quiescent": answer.get("quiescent", True), "refused": answer.get("refused", [])}
+        os.write(self._descriptor, seen + _line("report", report))
+
+
+def _line(key: str, value: Any) -> bytes:
+    return json.dumps({key: value}, separators=(",", ":")).encode() + b"\n"
+
+
+class Journalled:
+    """A `Sut` that writes down each request before it passes it on."""
+
+    def __init__(self, sut: Sut, journal: Journal) -> None:
+        self._sut = sut
+        self._journal = journal
+
+    def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Pass one verb on, with what it leads to in the journal."""
+        self._before(method, params)
+        answer = self._sut.request(method, params)
+        if method == "initialize":
+            self._journal.shook_hands(answer)
+        elif method in STIMULI and method != "crash":
+            self._journal.answered(answer)
+        return answer
+
+    def _before(self, method: str, params: dict[str, Any]) -> None:
+        if method == "scenario.open":
+            self._journal.begin(params)
+        elif method == "crash":
+            self._journal.write("crash", {})
+        elif method == "scenario.close":
+            self._journal.write("end", {})
+        elif method not in _NOT_IN_A_TRACE and method != "initialize":
+            self._journal.write("stimulus", {"method": method, "params": params})
+
+    def kill(self) -> None:
+        """End the runtime at once."""
+        self._sut.kill()
+
+    def close(self) -> None:
+        """Give back what the runtime holds."""
+        self._sut.close()
+
+
+def in_flight(path: Path) -> tuple[str, Trace | None]:
+    """The verb that has had no answer, if any, and the trace that led there."""
+    try:
+        trace = read_trace(path)
+    except UsageError:  # the process ended while it wrote, or before it wrote anything
+        return "", None
+    if not trace.records:
+        return "", None
+    last = trace.records[-1]
+    if "stimulus" in last:
+        return last["stimulus"]["method"], trace
+    return {"scenario": "scenario.open", "end": "scenario.close", "crash": "crash"}.get(next(iter(last)), ""), trace

@@ -1,0 +1,115 @@
+"""Wrong cancels: not heard, heard twice, or taken for something else."""
+
+from __future__ import annotations
+
+from interlock.conformance.mutants.kind import Mutant
+from interlock.machines.runtime.ledger import RunCancelled
+from interlock.machines.runtime.rounds import Resume
+from interlock.machines.runtime.runtime import Runtime, Segment
+from interlock.machines.runtime.state import Call, Reason
+
+
+class AsksOnAfterACancel(Runtime):
+    """Gives up the running tools on a cancel, and goes back to the model."""
+
+    async def _tool_round(self, calls: list[Call]) -> None:
+        try:
+            await super()._tool_round(calls)
+        except RunCancelled:
+            for call in self.state.live():
+                self.move_call(call, "cancel")
+                self.answer(call, "cancelled", "aborted")
+            self.cancelling = False
+            await self.world.infer(self.state.messages, self.state.step + 1)
+            raise
+
+
+class AsksOnOneStepAfterACancel(Runtime):
+    """A cancel that comes while tools run is looked at only after the next inference."""
+
+    async def cancel(self) -> Segment | None:
+        running = self.state.in_status("Running")
+        if running and self.active:
+            self.later = True
+            return None
+        return await super().cancel()
+
+    async def _step(self) -> None:
+        await super()._step()
+        if getattr(self, "later", False):
+            self.cancelling = True
+            raise RunCancelled
+
+
+class CallsACancelAnError(Runtime):
+    """A cancelled run ends as Error."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        return await super()._end(Reason("Error", "cancelled") if reason.code == "Cancelled" else reason)
+
+
+class DoesNotHearACancelWhileWaiting(Runtime):
+    """Nobody listens for the cancel while the run waits."""
+
+    async def cancel(self) -> Segment | None:
+        return await super().cancel() if self.active else None
+
+
+class CancelsTheDone(Runtime):
+    """A cancel of a run that is Done ends it once more."""
+
+    async def cancel(self) -> Segment | None:
+        if self.state.status == "Done":
+            self.observe("run.status", **{"from": "Done"}, to="Done", reason={"code": "Cancelled"})
+            return None
+        return await super().cancel()
+
+
+class DrainsInsteadOfAborting(Runtime):
+    """Waits for running tools on a cancel, though it says that it aborts them."""
+
+    @property
+    def drains(self) -> bool:
+        return True
+
+
+class AbortsInsteadOfDraining(Runtime):
+    """Gives running tools up on a cancel, though it says that it lets them end."""
+
+    @property
+    def drains(self) -> bool:
+        return False
+
+
+class FailsTheAborted(Runtime):
+    """A call that was given up on a cancel is Failed."""
+
+    async def execute(self, call: Call, resume: Resume) -> None:
+        try:
+            await super().execute(call, resume)
+        except RunCancelled:
+            self.settle(call, "fail", "error", "aborted")
+            raise
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(AsksOnAfterACancel, "CANCEL-1", "the run was cancelled, yet a model gate opened"),
+    Mutant(
+        AsksOnOneStepAfterACancel,
+        "CANCEL-1",
+        "the run was cancelled, yet a model gate opened",
+        policies={"cancel.inflight": "drain"},
+    ),
+    Mutant(CallsACancelAnError, "CANCEL-2", "the run was cancelled, yet it ended as Error"),
+    Mutant(DoesNotHearACancelWhileWaiting, "CANCEL-3", "cancelled while it waited, yet it still waits"),
+    Mutant(CancelsTheDone, "CANCEL-4", "the run was Done when it was cancelled, yet it showed run.status"),
+    Mutant(DrainsInsteadOfAborting, "CANCEL-5", "the cancel aborts, yet call"),
+    Mutant(
+        AbortsInsteadOfDraining,
+        "CANCEL-5",
+        "the cancel drains, yet the body of call",
+        policies={"cancel.inflight": "drain"},
+    ),
+    Mutant(FailsTheAborted, "CANCEL-6", "was given up, yet it Failed"),
+)
+

@@ -1,0 +1,216 @@
+"""Wrong decisions and approvals: lost, doubled, misrouted, changed on the way, or not asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from interlock.conformance.mutants.kind import Mutant
+from interlock.machines.runtime.rounds import Resume
+from interlock.machines.runtime.runtime import Runtime
+from interlock.machines.runtime.state import Call, Decision
+from interlock.machines.runtime.world import WorldFault
+
+
+class ReplaysAPendingAnswer(Runtime):
+    """A replay whose tool answers pending is replayed at once, on the same decision."""
+
+    async def replay(self, call: Call, decision: Decision) -> None:
+        await super().replay(call, decision)
+        if call.status == "Suspended":
+            self.move_call(call, "resume")
+            await super().replay(call, decision)
+
+
+class ForgetsDecisionIds(Runtime):
+    """Takes a decision again when it is delivered again."""
+
+    def take(self, decision: Decision) -> None:
+        super().take(decision)
+        self.state.seen_decisions.clear()
+
+
+class DiesOfAnUnknownCall(Runtime):
+    """A decision for a call that nobody knows ends a run that waits."""
+
+    async def decide(self, decisions: Sequence[Decision]) -> Any:
+        unknown = [d for d in decisions if d.call not in self.state.calls]
+        if unknown and self.state.status == "Waiting" and not self.active:
+            return await self.segment(self._die())
+        return await super().decide(decisions)
+
+    async def _die(self) -> Any:
+        raise WorldFault("no such call")
+
+
+class RunsAgainOnALateDecision(Runtime):
+    """A decision for a suspension that is over is taken for the next one."""
+
+    def is_timely(self, decision: Decision, call: Call) -> bool:
+        return True
+
+    def take(self, decision: Decision) -> None:
+        super().take(replace(decision, suspension=None))
+
+
+class LosesTheSecondOfABatch(Runtime):
+    """Of a batch of decisions only the first acts."""
+
+    def receive(self, decisions: Sequence[Decision]) -> list[tuple[Decision, str]]:
+        refusals = super().receive(decisions)
+        for decision in list(decisions)[1:]:
+            self.state.decisions.pop(decision.call, None)
+        return refusals
+
+
+class LosesWhatComesDuringACommit(Runtime):
+    """A decision that comes while the suspended state is being stored is forgotten."""
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        await super().commit(trigger, cause, **rest)
+        if cause == "suspend":
+            self.state.decisions.clear()
+
+
+class DropsWhatCameEarly(Runtime):
+    """Says that it keeps an early decision, and does not."""
+
+    def _promote(self, call: Call) -> None:
+        self.state.early = [d for d in self.state.early if d.call != call.id]
+
+
+class ApprovesTheFirst(Runtime):
+    """A decision goes to the call that waits longest, whatever its name."""
+
+    def take(self, decision: Decision) -> None:
+        waiting = [c for c in self.state.in_status("Suspended") if c.id not in self.state.decisions]
+        super().take(replace(decision, call=waiting[0].id) if waiting else decision)
+
+
+class ForgetsFalse(Runtime):
+    """A payload that is false, 0 or empty counts as none."""
+
+    def take(self, decision: Decision) -> None:
+        super().take(replace(decision, payload=decision.payload or None))
+
+
+class ReplaysWithoutArguments(Runtime):
+    """A replay runs without the arguments that were approved."""
+
+    def arguments(self, call: Call, resume: Resume) -> dict[str, Any]:
+        if resume is not None and call.resume_mode == "replay":
+            return {"k": call.id}
+        return super().arguments(call, resume)
+
+
+class ExecutesTheAnswered(Runtime):
+    """A call whose decision is its result is executed all the same."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        if resume is not None and call.resume_mode == "use_as_result":
+            return "allow", None
+        return await super().verdict(call, resume)
+
+
+class DoesNotAskTheThird(Runtime):
+    """The third call of a round is executed without the approval that it needs."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        kind, content = await super().verdict(call, resume)
+        third = [c.id for c in self.state.last_round()].index(call.id) == 2
+        return ("allow", None) if kind == "suspend" and third else (kind, content)
+
+
+class RunsTheRejected(Runtime):
+    """A rejected call is replayed like an approved one."""
+
+    def _prepare(self, decision: Decision) -> bool:
+        return super()._prepare(replace(decision, action="resume"))
+
+
+class RunsTheRejectedAmongApproved(Runtime):
+    """A rejection that comes in one batch with an approval is taken for an approval."""
+
+    async def _replay_batch(self, batch: Sequence[Decision]) -> None:
+        approving = any(decision.action == "resume" for decision in batch)
+        await super()._replay_batch([replace(d, action="resume") for d in batch] if approving else batch)
+
+
+class DoesNotAskTheGate(Runtime):
+    """Only the first call of a round passes the permission gate."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        first = self.state.last_round()[0] is call
+        gated = self.tools.get(call.name, {}).get("permission") == "gate"
+        return ("allow", None) if gated and not first else await super().verdict(call, resume)
+
+
+class AsksTwice(Runtime):
+    """Suspends an approved call once more before it runs."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        kind, content = await super().verdict(call, resume)
+        again = kind == "allow" and resume is not None and call.suspension == 1
+        return ("suspend", None) if again else (kind, content)
+
+
+class RunsTheBlocked(Runtime):
+    """A blocked call is executed."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        kind, content = await super().verdict(call, resume)
+        return ("allow", None) if kind == "block" else (kind, content)
+
+
+class RerunsFinishedSiblings(Runtime):
+    """A resume of one call executes the finished calls of its round again."""
+
+    async def replay(self, call: Call, decision: Decision) -> None:
+        for sibling in [c for c in self.state.last_round() if c.status == "Succeeded"]:
+            await self.outside(self.world.execute(sibling.id, sibling.name, sibling.args, None))
+        await super().replay(call, decision)
+
+
+class EntersTwice(Runtime):
+    """A replay is started twice, side by side."""
+
+    async def execute(self, call: Call, resume: Resume) -> None:
+        if resume is not None and len(self.state.calls) > 1:
+            other = self.outside(self.world.execute(call.id, call.name, call.args, resume))
+            await self.together([super().execute(call, resume), other])
+        else:
+            await super().execute(call, resume)
+
+
+class RerunsAfterACrash(Runtime):
+    """Recovery takes finished calls for new ones."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        calls = state["calls"]
+        redone = {c: {**v, "status": "New"} if v["status"] == "Succeeded" else v for c, v in calls.items()}
+        super().restore({**state, "calls": redone})
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(ReplaysAPendingAnswer, "DECIDE-1", "leaves to execute, yet it was executed"),
+    Mutant(ForgetsDecisionIds, "DECIDE-2", "had been taken before, yet call"),
+    Mutant(DiesOfAnUnknownCall, "DECIDE-3", "which is unknown, yet"),
+    Mutant(RunsAgainOnALateDecision, "DECIDE-3", "which is over, yet"),
+    Mutant(LosesTheSecondOfABatch, "DECIDE-4", "took decision"),
+    Mutant(LosesWhatComesDuringACommit, "DECIDE-4", "took decision"),
+    Mutant(DropsWhatCameEarly, "DECIDE-4", "took decision"),
+    Mutant(ApprovesTheFirst, "DECIDE-5", "names call"),
+    Mutant(ForgetsFalse, "DECIDE-6", "was decided with payload"),
+    Mutant(ReplaysWithoutArguments, "DECIDE-7", "yet it ran with"),
+    Mutant(ExecutesTheAnswered, "DECIDE-8", "is to be the result of call"),
+    Mutant(DoesNotAskTheThird, "GATE-1", "needs approval and nobody approved it, yet it was executed"),
+    Mutant(RunsTheRejected, "GATE-2", "was cancelled by decision"),
+    Mutant(RunsTheRejectedAmongApproved, "GATE-2", "was cancelled by decision"),
+    Mutant(DoesNotAskTheGate, "GATE-3", "has not answered, yet it was executed"),
+    Mutant(AsksTwice, "GATE-4", "was approved by decision"),
+    Mutant(RunsTheBlocked, "GATE-5", "the permission gate blocked call"),
+    Mutant(RerunsFinishedSiblings, "ONCE-1", "had answered ok, yet it was executed again"),
+    Mutant(EntersTwice, "ONCE-3", "is executing, yet it was entered once more"),
+    Mutant(RerunsAfterACrash, "ONCE-2", "in the checkpoint, yet it was executed after recovery"),
+)

@@ -1,0 +1,115 @@
+"""Wrong projections: a run whose status does not follow from its calls, or that hangs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from interlock.conformance.mutants.kind import Mutant
+from interlock.machines.runtime.runtime import Runtime, Segment
+from interlock.machines.runtime.state import Call, Decision, Reason
+
+
+class WaitsTooEarly(Runtime):
+    """Says that it waits as soon as one call is suspended, though others still run."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        early = bool(calls) and bool(self.state.in_status("Suspended"))
+        if early:
+            self.say_run("Waiting")
+        await super().execute_all(calls)
+        if early:
+            self.say_run("Running")
+
+
+class GoesOnSilentlyAfterAPart(Runtime):
+    """After a part of the decisions it waits again, and still says that it runs."""
+
+    async def _resume(self) -> Segment | None:  # type: ignore[override]
+        self.move_run("resume")
+        await self.apply_decisions("replay")
+        return None if self.must_wait() else await self._steps()
+
+    async def segment(self, steps: Any) -> Any:
+        self.active = True
+        segment = await super().segment(steps)
+        if segment is None:
+            self.state.status = "Waiting"
+        return segment
+
+
+class WaitsForNobody(Runtime):
+    """After the last call was rejected it says that it waits, and does nothing."""
+
+    async def _steps(self) -> Segment:
+        rejected = self.state.in_status("Cancelled")
+        await self.apply_decisions("replay")
+        if self.state.in_status("Cancelled") != rejected and not self.state.in_status("Suspended"):
+            self.move_run("suspend")
+            await asyncio.get_running_loop().create_future()
+        return await super()._steps()
+
+
+class AsksTheModelWhileItSaysWaiting(Runtime):
+    """Says that it runs only once the model has answered."""
+
+    def move_run(self, event: str, reason: Reason | None = None) -> None:
+        if event == "resume" and all(d.action == "cancel" for d in self.ready()):
+            return
+        super().move_run(event, reason)
+
+    async def _step(self) -> None:
+        await super()._step()
+        if self.state.status == "Waiting":
+            super().move_run("resume")
+
+
+class TakesOneDecisionForAll(Runtime):
+    """Goes back to the model as soon as one of several suspended calls was decided."""
+
+    def must_wait(self) -> bool:
+        over = [call for call in self.state.last_round() if call.is_final]
+        return super().must_wait() and not over
+
+    def record(self, calls: Sequence[Call]) -> None:
+        super().record(calls)
+        for call in self.state.in_status("Suspended"):
+            if self._placeholder(call) is None:
+                self.answer(call, "pending", "waiting")
+
+
+class SuspendsOverARunningCall(Runtime):
+    """Ends the segment at the first suspension, while a sibling still runs."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        if not self.state.in_status("Suspended") or not calls:
+            return await super().execute_all(calls)
+        self.left_running = [asyncio.ensure_future(self._on_its_own(call)) for call in calls]
+        for _ in range(3):
+            await asyncio.sleep(0)
+        return None
+
+    async def _on_its_own(self, call: Call) -> None:
+        await self.execute(call, None)
+        self.record([call])
+
+
+class LosesTheWakeUp(Runtime):
+    """When the last call of a batch has been replayed, nothing goes on."""
+
+    async def _replay_batch(self, batch: Sequence[Decision]) -> None:
+        await super()._replay_batch(batch)
+        if len(batch) > 1 and not self.state.in_status("Suspended"):
+            await asyncio.get_running_loop().create_future()
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(WaitsTooEarly, "DERIVE-1", "is executing, yet the run is Waiting"),
+    Mutant(GoesOnSilentlyAfterAPart, "DERIVE-2", "is Suspended and no call is busy, yet the run is Running"),
+    Mutant(WaitsForNobody, "DERIVE-3", "the run is Waiting, yet none of its calls is Suspended"),
+    Mutant(AsksTheModelWhileItSaysWaiting, "DERIVE-4", "a model gate is open, yet the run is Waiting"),
+    Mutant(TakesOneDecisionForAll, "DERIVE-5", "still waits for a decision, yet the model was asked again"),
+    Mutant(SuspendsOverARunningCall, "DERIVE-6", "ended as Suspended, yet call"),
+    Mutant(LosesTheWakeUp, "PROGRESS-1", "no gate of the run is open and no call waits for a decision"),
+)

@@ -1,0 +1,113 @@
+"""Wrong histories: results that dangle, double, go astray or get lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from interlock.conformance.mutants.kind import Mutant
+from interlock.machines.runtime.runtime import Runtime
+from interlock.machines.runtime.state import Call, Message, Reason
+
+
+class SaysNothingOfTheRejected(Runtime):
+    """A rejected call leaves no result."""
+
+    def answer(self, call: Call, status: str, content: Any) -> None:
+        if content != "rejected":
+            super().answer(call, status, content)
+
+
+class LeavesCallsDangling(Runtime):
+    """A run that ends early leaves its calls without results; only the next run shows it."""
+
+    def _close_live_calls(self, reason: Reason) -> None:
+        kept = list(self.state.messages)
+        super()._close_live_calls(reason)
+        self.state.messages[:] = kept
+
+
+class SaysNothingOfTheBlocked(Runtime):
+    """A blocked call leaves no result while its siblings do."""
+
+    def record(self, calls: Sequence[Call]) -> None:
+        for call in calls:
+            if call.status == "Failed" and call.name == "gated":
+                self.results.pop(call.id, None)
+        super().record(calls)
+
+
+class MisnamesTheRejected(Runtime):
+    """The result of a rejected call stands under an id that nobody asked for."""
+
+    def append(self, message: Message) -> None:
+        if message.get("text") == "rejected":
+            message = {**message, "call": f"{message['call']}-rejected"}
+        super().append(message)
+
+
+class KeepsThePlaceholder(Runtime):
+    """The real result is added beside the placeholder that it should replace."""
+
+    def _placeholder(self, call: Call) -> int | None:
+        return None
+
+
+class ForgetsFinishedSiblings(Runtime):
+    """Where a call of the round is suspended, the results of finished calls are not kept."""
+
+    def record(self, calls: Sequence[Call]) -> None:
+        statuses = {call.status for call in calls}
+        if "Suspended" in statuses and "Failed" not in statuses:
+            for call in calls:
+                if call.id in self.results:
+                    self.results[call.id] = (self.results[call.id][0], "see above")
+        super().record(calls)
+
+
+class OneFailureFailsAll(Runtime):
+    """When one call fails, the results of its siblings are given up."""
+
+    def record(self, calls: Sequence[Call]) -> None:
+        if any(call.status == "Failed" for call in calls) and len(calls) > 1:
+            for call in calls:
+                if call.id in self.results and call.status == "Succeeded":
+                    self.results[call.id] = ("error", "the round failed")
+        super().record(calls)
+
+
+class MatchesResultsByPosition(Runtime):
+    """Results are matched to calls in the order in which they came in."""
+
+    def record(self, calls: Sequence[Call]) -> None:
+        held = [call.id for call in calls if call.id in self.results]
+        if all(call.status == "Succeeded" for call in calls):
+            self.results = dict(zip(held, list(self.results.values()), strict=True))
+        super().record(calls)
+
+
+class RunsARepeatedIdTwice(Runtime):
+    """A call whose id stands twice in one turn gets a result for each."""
+
+    def _take_turn(self, turn: Any) -> list[Call]:
+        ids = [asked.id for asked in turn.tool_calls]
+        self.repeated = {call for call in ids if ids.count(call) > 1}
+        return super()._take_turn(turn)
+
+    def append(self, message: Message) -> None:
+        super().append(message)
+        if message["role"] == "tool" and message["call"] in getattr(self, "repeated", ()):
+            super().append(dict(message))
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(SaysNothingOfTheRejected, "PAIR-1", "the model was shown call"),
+    Mutant(LeavesCallsDangling, "PAIR-1", "the model was shown call"),
+    Mutant(SaysNothingOfTheBlocked, "PAIR-1", "the model was shown call", "tirea"),
+    Mutant(MisnamesTheRejected, "PAIR-2", "which is not behind the turn that asked for it"),
+    Mutant(KeepsThePlaceholder, "PAIR-3", "the model was shown two results for call", "tirea"),
+    Mutant(ForgetsFinishedSiblings, "PAIR-4", "yet the model was not shown that"),
+    Mutant(OneFailureFailsAll, "ROUND-1", "failed, and the tool of call"),
+    Mutant(MatchesResultsByPosition, "ROUND-2", "the model was shown the result of call"),
+    Mutant(RunsARepeatedIdTwice, "ROUND-3", "was asked for twice, and the model was shown two results under it"),
+)

@@ -1,0 +1,112 @@
+"""Wrong runs: ends that are not ends, and reports that do not agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interlock.conformance.mutants.kind import Mutant
+from interlock.machines.runtime.runtime import Runtime, Segment
+from interlock.machines.runtime.state import Reason
+
+
+class AsksOnWhenDone(Runtime):
+    """Asks the model once more after the run is Done."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        segment = await super()._end(reason)
+        if reason.code == "NaturalEnd":
+            await self.world.infer(self.state.messages, self.state.step + 1)
+        return segment
+
+
+class FinishesTwice(Runtime):
+    """Announces its end itself, and then again."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        segment = await super()._end(reason)
+        self.observe("run.finished", reason=segment.reason.to_wire(), pending=[])
+        return segment
+
+
+class NeverSaysDone(Runtime):
+    """Finishes naturally and leaves its status at Running."""
+
+    def move_run(self, event: str, reason: Reason | None = None) -> None:
+        if event != "natural_end":
+            super().move_run(event, reason)
+        else:
+            self.state.status = "Done"
+
+
+class NamesOnlyTheFirst(Runtime):
+    """Names one pending call where several wait."""
+
+    async def _suspend(self) -> Segment:
+        segment = await super()._suspend()
+        return Segment(segment.reason, segment.pending[:1]) if segment.pending else segment
+
+
+class CallsEveryEndABehavior(Runtime):
+    """Takes a natural end for one that a plugin asked for."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        return await super()._end(Reason("BehaviorRequested") if reason.code == "NaturalEnd" else reason)
+
+
+class CallsAFaultStopped(Runtime):
+    """Takes an error of the model or of the tool executor for a stop condition."""
+
+    storing = False
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        self.storing = True
+        await super().commit(trigger, cause, **rest)
+        self.storing = False
+
+    async def _end(self, reason: Reason) -> Segment:
+        if reason.code == "Error" and not self.storing:
+            reason = Reason("Stopped", reason.detail, stop="max_rounds")
+        return await super()._end(reason)
+
+
+class ForgetsWhereItWas(Runtime):
+    """Says of each move of the run that it came from Running."""
+
+    def say_run(self, target: str, reason: Reason | None = None) -> None:
+        if self.state.status == "Waiting":
+            self.state.status = "Running"
+        super().say_run(target, reason)
+
+
+class RisesFromDone(Runtime):
+    """Becomes Running again after it was Done."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        segment = await super()._end(reason)
+        self.say_run("Running")
+        self.state.status = "Done"
+        return segment
+
+
+class GoesBackToCreated(Runtime):
+    """Goes back to Created when it is decided."""
+
+    def move_run(self, event: str, reason: Reason | None = None) -> None:
+        if event == "resume":
+            self.say_run("Created")
+            self.say_run("Running")
+        else:
+            super().move_run(event, reason)
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(AsksOnWhenDone, "RUN-20", "the run is Done, yet"),
+    Mutant(FinishesTwice, "RUN-21", "yet it finished again"),
+    Mutant(NeverSaysDone, "RUN-22", "which leaves the run Done, yet its status is Running"),
+    Mutant(NamesOnlyTheFirst, "RUN-23", "is Suspended, yet the end of the segment does not name it"),
+    Mutant(CallsEveryEndABehavior, "RUN-3", "asked for nothing more, yet the run ended as BehaviorRequested"),
+    Mutant(CallsAFaultStopped, "RUN-8", "gate broke, yet the run ended as Stopped"),
+    Mutant(ForgetsWhereItWas, "RUN-19", "last reported Waiting, yet it is said to move from Running"),
+    Mutant(RisesFromDone, "RUN-14", "was Done, which is final, yet it became Running"),
+    Mutant(GoesBackToCreated, "RUN-16", "was Waiting, which leads to Running, Done, yet it became Created"),
+)

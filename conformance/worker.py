@@ -1,0 +1,180 @@
+"""One worker of a campaign: plays units on a runtime of its own, and makes witnesses short.
+
+The same bench works in the kit's own process and in a process of its own, where it takes its tasks from
+a connection and says before each schedule how far it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Final
+
+from interlock.conformance.campaign import Bench, Found, Schedule, Tally
+from interlock.conformance.exceptions import InterlockError
+from interlock.conformance.journal import Journal, Journalled
+from interlock.conformance.protocol import Handshake, Scenario
+from interlock.conformance.result import Trouble, Witness
+from interlock.conformance.stages import Order, stages_of
+from interlock.conformance.standing import Standing, standings
+from interlock.conformance.sut import Sut
+from interlock.conformance.targets import resolve
+from interlock.spec.model import load_spec
+
+Unit = tuple[int, int]
+"""A stage by its number, and a unit of it."""
+
+Between = Callable[[int], bool]
+"""Asked before each schedule with how many of the unit were played; false stops the unit."""
+
+
+class Stopped(Exception):
+    """The unit is to be given up where it is."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a runtime from its handshake, with no runtime at hand."""
+
+    handshake: Handshake
+    policies: Mapping[str, Any]
+    only: tuple[str, ...] = ()
+
+    @cached_property
+    def standings(self) -> dict[str, Standing]:
+        """How each clause stands."""
+        return standings(load_spec(), self.handshake, self.policies)
+
+
+@dataclass(slots=True)
+class Played:
+    """What became of one unit."""
+
+    tally: Tally = field(default_factory=Tally)
+    is_whole: bool = True
+    is_hopeless: bool = False  # the runtime cannot even be started any more
+
+
+class WatchedBench(Bench):
+    """A bench that can be stopped between two schedules, and leaves out those that ended its process."""
+
+    def __init__(self, order: Order, between: Between, journal: Journal | None = None) -> None:
+        target = resolve(order.target, timeout_scale=order.timeout_scale)
+        self.stages = stages_of(order)
+        self.between = between
+        self.played = 0
+        self.left_out: Mapping[int, Trouble] = {}
+        self.tally = Tally()
+
+        def opened() -> Sut:
+            return target.open() if journal is None else Journalled(target.open(), journal)
+
+        super().__init__(opened, order.only)
+
+    @property
+    def facts(self) -> Facts:
+        """What its handshake tells."""
+        return Facts(self.handshake, self.policies, self.only)
+
+    def play(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
+        """Play one schedule, unless the unit is to stop here or this schedule is known to end the process."""
+        self.tally = tally
+        if not self.between(self.played):
+            raise Stopped
+        self.played += 1
+        if self.played in self.left_out:
+            tally.troubles.append(self.left_out[self.played])
+        else:
+            super().play(scenario, schedule, tally)
+
+    def unit(self, unit: Unit, left_out: Mapping[int, Trouble] | None = None) -> Played:
+        """Play one unit, as far as it gets."""
+        self.played, self.left_out, self.tally = 0, left_out or {}, Tally()
+        stage, number = unit
+        try:
+            return Played(self.stages[stage].play(self, number))
+        except Stopped:
+            return Played(self.tally, is_whole=False)
+        except InterlockError as error:
+            self.tally.troubles.append(Trouble(error.blame, str(error)))
+            return Played(self.tally, is_whole=False, is_hopeless=True)
+
+
+# --- in a process of its own --------------------------------------------------------------------
+
+STOP: Final = "stop"
+
+
+def main() -> None:
+    """Take tasks from the connection whose descriptor is the first argument, until it closes."""
+    connection = Connection(int(sys.argv[1]))
+    with contextlib.suppress(EOFError, OSError):  # the supervisor is gone
+        order, sys.path[:] = connection.recv()
+        _serve(connection, order, Journal(Path(sys.argv[2])))
+
+
+def _serve(connection: Connection, order: Order, journal: Journal) -> None:
+    def between(played: int) -> bool:
+        try:
+            connection.send(("at", played))
+            return not (connection.poll() and connection.recv() == STOP)
+        except (EOFError, OSError):  # nobody waits for the rest
+            raise SystemExit from None
+
+    try:
+        bench = WatchedBench(order, between, journal)
+    except InterlockError as error:
+        connection.send(("refused", error))
+        return
+    connection.send(("facts", bench.facts))
+    while (task := connection.recv()) is not None:
+        if task != STOP:  # it came too late: the unit was complete
+            connection.send(_done(bench, task))
+    bench.close()
+
+
+def _done(bench: WatchedBench, task: tuple[str, Any]) -> tuple[str, Any]:
+    verb, given = task
+    try:
+        return ("done", bench.unit(*given) if verb == "play" else shortened(bench, given))
+    except Exception as error:
+        return ("broke", KitBroke.of(error))
+
+
+def shortened(bench: Bench, found: Found) -> Witness:
+    """The short witness; the one that was found, if the runtime does not let itself be asked again."""
+    try:
+        return bench.witness(found)
+    except InterlockError:
+        return as_found(found)
+
+
+def as_found(found: Found) -> Witness:
+    """The witness as it was met, not made short."""
+    return Witness(found.violation.clause, found.violation.because, found.moves, found.trace)
+
+
+class KitBroke(Exception):
+    """A bug of the kit that showed in another process, with where it was and the traceback there."""
+
+    def __init__(self, words: str, place: str, trace: str) -> None:
+        super().__init__(words, place, trace)
+        self.words = words
+        self.place = place
+        self.trace = trace
+
+    @staticmethod
+    def of(error: BaseException) -> KitBroke:
+        """An exception as it can cross between processes."""
+        if isinstance(error, KitBroke):
+            return error
+        frames = traceback.extract_tb(error.__traceback__)
+        place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "nowhere"
+        words = f"{type(error).__name__}: {error}"
+        return KitBroke(words, place, "".join(traceback.format_exception(error)))
