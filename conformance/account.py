@@ -475,18 +475,17 @@ class Account:
             call.listed_pending = call.id in seen.pending
 
     def _disposed(self, seen: DecisionTaken) -> None:
-        decided = self._sent(seen.decision, seen.disposition == "duplicate")
-        if decided is not None:
-            decided.disposition = seen.disposition
-            decided.turned_down = seen.disposition in ("refused", "ignored", "duplicate")
-
-    def _sent(self, decision: str, repeat: bool) -> Decided | None:
-        for run in reversed(self.runs.values()):
-            for call in run.every_call:
-                for decided in reversed(call.decisions):
-                    if decided.id == decision and decided.repeats == repeat:
-                        return decided
-        return self.decision_ids.get(decision)
+        sent = [d for run in self.runs.values() for c in run.every_call for d in c.decisions if d.id == seen.decision]
+        if not sent:
+            return
+        taken = seen.disposition in ("accepted", "buffered")
+        undisposed = [decided for decided in sent if decided.disposition is None]
+        if taken:
+            decided = undisposed[0] if undisposed else sent[0]
+        else:
+            decided = undisposed[-1] if undisposed else sent[-1]
+        decided.disposition = seen.disposition
+        decided.turned_down = not taken
 
     def _checkpointed(self, seen: Checkpointed) -> None:
         self.checkpoints.append(seen)

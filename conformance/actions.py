@@ -53,9 +53,11 @@ class Stage:
         return [] if self.run is None else [call for call in self.run.calls.values() if call.waits]
 
     def may_decide(self) -> bool:
-        """Whether a decision can be handed over now: some runtimes take one only while the run waits."""
-        if self.account.run is None or "decide" not in self.handshake.stimuli:
-            return False
+        """Whether a decision can be handed over now."""
+        return self.account.run is not None and "decide" in self.handshake.stimuli and self.takes_verbs()
+
+    def takes_verbs(self) -> bool:
+        """Whether something can be handed to the run now: some runtimes take nothing while a segment runs."""
         idle = self.account.quiescent and not self.account.open_gates
         return self.handshake.decisions.live or idle
 
@@ -90,7 +92,7 @@ def cancel(stage: Stage, chooser: Chooser) -> Move | None:
 
 def give_input(stage: Stage, chooser: Chooser) -> Move | None:
     """New user input for a run that is not Done."""
-    if stage.run is None or "run.input" not in stage.handshake.stimuli:
+    if stage.run is None or "run.input" not in stage.handshake.stimuli or not stage.takes_verbs():
         return None
     return Move("run.input", {"run": stage.run.id, "input": "never mind, do this instead"})
 

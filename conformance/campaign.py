@@ -150,10 +150,11 @@ class Bench:
                     tally.troubles.append(Trouble(error.blame, str(error)))
                 self.renew()
                 continue
-            self._enter(session, tally)
+            self.enter(session, tally)
             return
 
-    def _enter(self, session: Session, tally: Tally) -> None:
+    def enter(self, session: Session, tally: Tally) -> None:
+        """Take what a finished session showed into a tally."""
         tally.schedules += 1
         tally.stimuli += session.account.stimuli
         tally.exercised.update(session.judge.exercised)

@@ -171,7 +171,7 @@ class Reader:
 
     def _no_value(self, char: str) -> Malformed:
         if char == '"':
-            return Malformed("A quote is opened that nothing closes.", "Close it; inside, a quote is `\\\"`.")
+            return Malformed("A quote is opened that nothing closes.", 'Close it; inside, a quote is `\\"`.')
         found = f"`{char}`" if char else "the end of the line"
         return Malformed(f"A value is missing before {found}.", 'An empty text is `""`, an empty list `[]`.')
 

@@ -35,6 +35,7 @@ from interlock.conformance.worker import (
 
 INTERRUPTED: Final = "it was interrupted"
 OUT_OF_TIME: Final = "its time was over"
+HANDSHAKE: Final = "its handshake"
 STOP_SECONDS: Final = 5.0
 """How long a worker may take to stop between two schedules, before what it holds is given up."""
 
@@ -241,7 +242,7 @@ class Crew:
 
     def facts(self) -> Facts:
         for hand in self._hands:
-            hand.task = "its handshake"
+            hand.task = HANDSHAKE
         while self._facts is None:
             for hand, message in heard(self._hands):
                 self._met(hand, message)
@@ -269,7 +270,7 @@ class Crew:
 
     def _replaced(self, hand: Hand) -> None:
         hired = self._hired()
-        hired.task = "its handshake"
+        hired.task = HANDSHAKE
         self._hands[self._hands.index(hand)] = hired
 
     def _busy(self) -> list[Hand]:
@@ -278,7 +279,7 @@ class Crew:
     def _answers(self) -> Iterator[tuple[Hand, Any, Any]]:
         """Each worker that ended its task, the task, and what came of it: a result, or how it was lost."""
         for hand, message in list(heard(self._hands)):
-            if hand.task == "its handshake":
+            if hand.task == HANDSHAKE:
                 self._met(hand, message)
             elif isinstance(message, Lost):
                 task, hand.task = hand.task, None
@@ -300,6 +301,8 @@ class Crew:
             self._play(share, limits, advanced)
         except KeyboardInterrupt:
             limits.cut_off = INTERRUPTED
+        except InterlockError as error:
+            limits.cut_off = f"a worker that was lost could not be replaced: {error}"
         if limits.cut_off:
             self._stop(share)
         return share.results
@@ -329,7 +332,7 @@ class Crew:
             hand.tell(STOP)
         patience = Limits.of(STOP_SECONDS)
         with suppress(KeyboardInterrupt):
-            while self._busy() and not patience.is_over:
+            while any(hand.task != HANDSHAKE for hand in self._busy()) and not patience.is_over:
                 for hand, unit, outcome in self._answers():
                     if isinstance(outcome, Played):
                         share.results[unit] = outcome
@@ -350,15 +353,17 @@ class Crew:
             number, one = waiting.popleft()
             return number, ("shorten", one)
 
-        while waiting or len(short) < len(found):
-            self._share_out(next_found)
-            for _, number, outcome in self._answers():
-                short[number] = as_found(found[number]) if isinstance(outcome, Lost) else outcome
-        return [short[number] for number in range(len(found))]
+        with suppress(InterlockError):  # a worker that was lost could not be replaced
+            while waiting or len(short) < len(found):
+                self._share_out(next_found)
+                for _, number, outcome in self._answers():
+                    short[number] = as_found(found[number]) if isinstance(outcome, Lost) else outcome
+        return [short.get(number) or as_found(one) for number, one in enumerate(found)]
 
     def close(self) -> None:
         for hand in self._hands:
-            hand.tell(STOP if hand.task is not None else None)
+            hand.tell(STOP)
+            hand.tell(None)
         for hand in self._hands:
             with suppress(Exception):
                 hand.process.wait(GRACE_SECONDS)

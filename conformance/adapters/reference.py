@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from interlock.conformance import adapter as face
 from interlock.conformance.adapter import Checkpoint, Host, Refused, Segment
 from interlock.conformance.protocol import (
+    LISTED,
     Control,
     Decision,
     DecisionSupport,
@@ -28,9 +29,14 @@ OBSERVES = [
 class HostedWorld:
     """The runtime's world, made of the kit's host."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, shown: Collection[str]) -> None:
         self.host = host
-        self.observe = host.observe
+        self.shown = shown
+
+    def observe(self, kind: str, **fields: Any) -> None:
+        """Show what the handshake says is shown; a kind of its own is nobody's promise."""
+        if kind in self.shown or kind not in LISTED:
+            self.host.observe(kind, **fields)
 
     async def infer(self, messages: Sequence[Mapping[str, Any]], step: int) -> world.ModelTurn:
         try:
@@ -91,7 +97,7 @@ class ReferenceAdapter:
             tool.name: {"permission": tool.permission, "resume_mode": tool.resume_mode} for tool in scenario.tools
         }
         stop = [condition.model_dump(exclude_none=True) for condition in scenario.agent.stop]
-        self.runtime = self.make(HostedWorld(host), tools, stop, self.policies)
+        self.runtime = self.make(HostedWorld(host, self.handshake.observes), tools, stop, self.policies)
 
     async def start(self, input: str, decisions: Sequence[Decision] = ()) -> Segment:
         return _segment(await _refusing(self.runtime.start(input, _decisions(decisions))))

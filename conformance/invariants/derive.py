@@ -70,8 +70,14 @@ def no_inference_while_a_call_waits(account: Account, seen: GateOpened) -> Judge
     run = account.run_of(seen)
     if run is None or seen.on != "model" or account.policy("round.mixed") != "wait" or not run.calls:
         return
-    waiting = [call.id for call in run.calls.values() if call.waits and not call.doubled]
+    waiting = [call.id for call in run.calls.values() if _certainly_waits(call) and not call.doubled]
     yield HELD if not waiting else f"call {waiting[0]} still waits for a decision, yet the model was asked again"
+
+
+def _certainly_waits(call: Call) -> bool:
+    """Whether no decision can have taken the call out of its wait, where it does not say itself."""
+    undecided = all(decided.turned_down or decided.stale for decided in call.decisions)
+    return call.claimed == "Suspended" or (call.waits and undecided)
 
 
 def a_suspended_segment_leaves_nothing_running(account: Account, seen: SegmentEnded) -> Judgements:

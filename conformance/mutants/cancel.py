@@ -27,6 +27,8 @@ class AsksOnAfterACancel(Runtime):
 class AsksOnOneStepAfterACancel(Runtime):
     """A cancel that comes while tools run is looked at only after the next inference."""
 
+    later = False
+
     async def cancel(self) -> Segment | None:
         running = self.state.in_status("Running")
         if running and self.active:
@@ -36,8 +38,8 @@ class AsksOnOneStepAfterACancel(Runtime):
 
     async def _step(self) -> None:
         await super()._step()
-        if getattr(self, "later", False):
-            self.cancelling = True
+        if self.later:
+            self.later, self.cancelling = False, True
             raise RunCancelled
 
 

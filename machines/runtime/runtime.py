@@ -342,11 +342,10 @@ class Runtime(Rounds):
 
     def _close_live_calls(self, reason: Reason) -> None:
         """No call outlives its run: the thread that the next run takes over is well-formed."""
-        if self.policies["end.live"] == "left":
-            return
         for call in self.state.live():
             unstarted = call.status == "New" and reason.code != "Cancelled"
-            self.move_call(call, "fail" if unstarted else "cancel")
+            if self.policies["end.live"] == "closed":
+                self.move_call(call, "fail" if unstarted else "cancel")
             self.answer(call, "error" if unstarted else "cancelled", f"the run ended: {reason.code}")
 
     # -- policies and waiting for the outside

@@ -1,0 +1,79 @@
+"""A page of plain text: wrapped by hand, coloured only where a person looks, never read as markup."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Final, TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+LABEL: Final = 10
+"""How wide the column of labels is."""
+
+INDENT: Final = "  "
+
+
+class Page:
+    """Lines for a person, in the width of the terminal, or of 100 columns where there is none."""
+
+    def __init__(self, stream: TextIO, width: int | None = None) -> None:
+        is_terminal = stream.isatty()
+        self.console = Console(
+            file=stream,
+            markup=False,
+            highlight=False,
+            emoji=False,
+            soft_wrap=True,
+            width=width or (None if is_terminal else 100),
+        )
+
+    @property
+    def width(self) -> int:
+        """How many columns a line has."""
+        return self.console.width
+
+    def line(self, text: str = "", style: str = "") -> None:
+        """One line as it is."""
+        self.console.print(Text(text, style=style))
+
+    def wrapped(self, text: str, style: str = "", indent: str = "") -> None:
+        """A text over as many lines as it takes."""
+        for line in self._wrapped(text, indent):
+            self.line(line, style)
+
+    def filled(self, text: str, hanging: str) -> list[str]:
+        """A text as lines, all but the first of them moved in; spaces inside the first are kept."""
+        return textwrap.wrap(
+            text, self.width, subsequent_indent=hanging, break_on_hyphens=False, drop_whitespace=True
+        ) or [""]
+
+    def headline(self, word: str, rest: str, style: str) -> None:
+        """A first line whose first word is the news."""
+        first, *more = self._wrapped(f"{word}{rest}", "", "  ")
+        self.console.print(Text(first[: len(word)], style=f"bold {style}").append(first[len(word) :], style="bold"))
+        for line in more:
+            self.line(line, "bold")
+
+    def labelled(self, label: str, text: str) -> None:
+        """A text beside its label."""
+        self._beside(label, self._wrapped(text, "", width=self.width - len(INDENT) - LABEL))
+
+    def block(self, label: str, head: str, lines: list[str]) -> None:
+        """Lines below a label, as they are."""
+        self._beside(label, [head, *lines] if head else lines)
+
+    def _beside(self, label: str, lines: list[str]) -> None:
+        for number, line in enumerate(lines or [""]):
+            shown = Text(INDENT).append((label if number == 0 else "").ljust(LABEL), style="dim")
+            self.console.print(shown.append(line))
+
+    def _wrapped(self, text: str, indent: str, hanging: str | None = None, width: int | None = None) -> list[str]:
+        return textwrap.wrap(
+            text,
+            max(width or self.width, 20),
+            initial_indent=indent,
+            subsequent_indent=indent if hanging is None else hanging,
+            break_on_hyphens=False,
+            break_long_words=False,
+        ) or [""]
