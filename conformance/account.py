@@ -220,6 +220,7 @@ class Account:
         self.life = 1
         self.stimuli = 0
         self.quiescent = True
+        self.last_settled = 0  # the stimulus whose answer was the last quiescent one
         self.settled_before = True  # whether the SUT was quiescent when the newest stimulus came
         self.alone = True  # whether the newest stimulus was no race
         self.recovered_from: Any = None
@@ -475,7 +476,7 @@ class Account:
             call.listed_pending = call.id in seen.pending
 
     def _disposed(self, seen: DecisionTaken) -> None:
-        sent = [d for run in self.runs.values() for c in run.every_call for d in c.decisions if d.id == seen.decision]
+        sent = [decided for decided in self._all_sent() if decided.id == seen.decision]
         if not sent:
             return
         taken = seen.disposition in ("accepted", "buffered")
@@ -503,27 +504,36 @@ class Account:
         for refusal in refused:
             self._refused(refusal)
         if quiescent:
+            self.last_settled = self.stimuli
             for run in self.runs.values():
                 run.cancel_settled = run.cancel_settled or run.cancel_at is not None
 
     def _refused(self, refusal: Refusal) -> None:
+        if refusal.decision is not None:
+            self._turn_down(refusal.decision)
         if refusal.stimulus >= len(self.newest):
             return
         method, params = self.newest[refusal.stimulus]
-        for raw in params.get("decisions", ()):
-            if refusal.decision in (None, raw["id"]):
-                for decided in self._sent_now(raw["id"]):
-                    # what was refused may be an earlier stimulus that had no turn until now
-                    certain = refusal.decision is not None or self.settled_before
-                    decided.turned_down, decided.unsure = certain, not certain
+        if refusal.decision is None and self.settled_before:
+            for raw in params.get("decisions", ()):
+                self._turn_down(raw["id"])
+        elif refusal.decision is None:  # it may speak of an earlier stimulus that had no turn until now
+            for decided in self._all_sent():
+                decided.unsure = decided.unsure or decided.at > self.last_settled
         run = self.runs.get(params.get("run", ""))
         if method == "cancel" and run is not None and run.cancel_at == self.stimuli:
             run.cancel_at = None
 
-    def _sent_now(self, decision: str) -> Iterator[Decided]:
+    def _turn_down(self, decision: str) -> None:
+        """Of a decision that was sent more than once, the newest one was turned down."""
+        sent = [d for d in self._all_sent() if d.id == decision]
+        if sent:
+            sent[-1].turned_down = True
+
+    def _all_sent(self) -> Iterator[Decided]:
         for run in self.runs.values():
             for call in run.every_call:
-                yield from (d for d in call.decisions if d.id == decision and d.at == self.stimuli)
+                yield from call.decisions
 
 
 def _answers_now(decided: Decided, call: Call) -> bool:

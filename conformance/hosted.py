@@ -122,6 +122,8 @@ class Hosted:
         try:
             return {"leaks": _leaks(self._life) if self._life is not None else []}
         finally:
+            if self._life is not None and not self._life.host.dead:
+                self._life.wind_up()
             self.close()
 
     def _shutdown(self, _: Empty) -> dict[str, Any]:

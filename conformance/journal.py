@@ -98,4 +98,7 @@ def in_flight(path: Path) -> tuple[str, Trace | None]:
     last = trace.records[-1]
     if "stimulus" in last:
         return last["stimulus"]["method"], trace
-    return {"scenario": "scenario.open", "end": "scenario.close", "crash": "crash"}.get(next(iter(last)), ""), trace
+    return _VERB_OF.get(next(iter(last)), ""), trace
+
+
+_VERB_OF: Final = {"scenario": "scenario.open", "end": "scenario.close", "crash": "crash"}

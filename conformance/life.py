@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import partial
-from inspect import CORO_CREATED, getcoroutinestate
+from inspect import CORO_CREATED, getcoroutinestate, iscoroutine
 from typing import Any, Final
 
 from interlock.conformance.adapter import Refused, RequiredAdapter, Segment
 from interlock.conformance.gates import Counts, KitHost
-from interlock.conformance.loop import VirtualLoop
+from interlock.conformance.loop import DidNotSettle, VirtualLoop
 from interlock.conformance.protocol import INTERNAL_ERROR, ProtocolError, Reason, Scenario
 
+WIND_UP_TURNS_MAX: Final = 1_000
 REFUSABLE: Final = frozenset({"decide", "input", "recover", "cancel"})
 
 
@@ -71,6 +73,8 @@ class Life:
 
     def begin(self, verb: Verb, work: Coroutine[Any, Any, Any]) -> None:
         """Start a verb; nothing of it runs before the loop turns."""
+        if not iscoroutine(work):
+            raise TypeError(f"the adapter's {verb.name} is no coroutine function")
         context = copy_context()
         context.run(CURRENT.set, verb)
         verb.task = self.loop.create_task(self._carried_out(verb, work), context=context)
@@ -103,10 +107,22 @@ class Life:
     def die(self) -> None:
         """Stop where it stands: no clean-up code runs, and nothing from here reaches the world again."""
         self.host.dead = True
+        self._drop_what_has_not_begun()
+        self.loop.abandon()
+
+    def _drop_what_has_not_begun(self) -> None:
         for verb in self.verbs:
             if verb.work is not None and getcoroutinestate(verb.work) == CORO_CREATED:
-                verb.work.close()  # it has not begun, so nothing of it runs
-        self.loop.abandon()
+                verb.work.close()
+
+    def wind_up(self) -> None:
+        """At the end of a scenario, let what is left clean up on its own loop; none of it is heard."""
+        self.host.dead = True
+        self._drop_what_has_not_begun()
+        with suppress(DidNotSettle):
+            for task in self.loop.alive():
+                task.cancel()
+            self.loop.settle(limit=WIND_UP_TURNS_MAX)
 
     def bury(self) -> None:
         """Give back what a dead life still holds."""

@@ -11,6 +11,7 @@ import asyncio
 import heapq
 import sys
 import threading
+import warnings
 from asyncio import events
 from collections import deque
 from collections.abc import Coroutine, Iterator
@@ -106,12 +107,12 @@ class VirtualLoop(AsyncioFace):
     def bury(self) -> None:
         """End, quietly, what an abandoned loop left suspended; its clean-up has no loop to run on."""
         self.abandon()
-        with self._running():
+        with self._running(), _unheard():
             for task in list(self._tasks):
                 _close(task.get_coro())
-        self._tasks.clear()
-        self._ready.clear()
-        self._timers.clear()
+            self._tasks.clear()
+            self._ready.clear()
+            self._timers.clear()
 
     def run_until_complete(self, future: Any) -> Any:
         task = asyncio.ensure_future(future, loop=self)
@@ -170,6 +171,19 @@ class VirtualLoop(AsyncioFace):
         due = self._timers[0][0] if self._timers else self._horizon
         self._now = max(self._now, min(due, self._horizon))
         self._collect_due()
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Complaints of code that is being buried are nobody's business: it was stopped where it stood."""
+    hook = sys.unraisablehook
+    sys.unraisablehook = lambda unraisable: None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            yield
+    finally:
+        sys.unraisablehook = hook
 
 
 def _name(coroutine: Any) -> str:

@@ -7,7 +7,7 @@ that a schedule found on one runtime can be replayed on another, shrunk, and wri
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from interlock.conformance.account import Account
@@ -57,6 +57,34 @@ def grounded(move: Move, account: Account) -> dict[str, Any] | None:
     else:
         params = dict(move.params)
     return params if move.turns is None else {**params, "turns": move.turns}
+
+
+def admitted(move: Move, account: Account) -> Move | None:
+    """The move without what the runtime did not offer to take now; nothing if nothing is left."""
+    kept = [(method, params) for method, params in move.parts() if _offers(account, method, params)]
+    if len(kept) == len(move.parts()):
+        return move
+    if not kept:
+        return None
+    if len(kept) == 1:
+        return Move(kept[0][0], kept[0][1], move.turns)
+    return replace(race(Move(method, params) for method, params in kept), turns=move.turns)
+
+
+def _offers(account: Account, method: str, params: Mapping[str, Any]) -> bool:
+    handshake, run = account.handshake, account.run
+    if method == "run.start":
+        over = run is None or (run.is_done and "run.again" in handshake.stimuli)
+        return over and (not params.get("decisions") or handshake.decisions.live)
+    if method in ("decide", "run.input"):
+        idle = account.quiescent and not account.open_gates
+        return method in handshake.stimuli and run is not None and (handshake.decisions.live or idle)
+    if method == "cancel":
+        waits = run is not None and not run.is_done and account.quiescent and not account.open_gates
+        return "cancel" in handshake.stimuli and (not waits or "cancel.waiting" in handshake.stimuli)
+    if method == "clock.advance":
+        return method in handshake.stimuli and handshake.control.clock == "virtual"
+    return True
 
 
 def moves_of(trace: Trace) -> Iterator[Move]:

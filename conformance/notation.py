@@ -185,7 +185,8 @@ class Reader:
 
     def _object(self, base: dict[str, Any] | None) -> dict[str, Any]:
         self.at += 1
-        found, before = dict(base or {}), set()
+        found: dict[str, Any] = dict(base or {})
+        before: set[str] = set()
         while self.peek() != "}":
             if base is not None and (left := self._match(_LEFT)):
                 found.pop(_unquoted(left[1]), None)

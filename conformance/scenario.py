@@ -101,8 +101,6 @@ class _Blocks:
             self.head(lines)
             return
         if not self.answering:
-            if self.lines and not self.lines[-1].strip():
-                self.lines.pop()
             self.lines.append(RULE)
             self.answering = True
         self.lines += lines

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from interlock.conformance.exceptions import AdapterError, SutDied
 from interlock.conformance.judge import Judge, Violation
-from interlock.conformance.moves import CRASH_AND_RECOVER, Move, grounded
+from interlock.conformance.moves import CRASH_AND_RECOVER, Move, admitted, grounded
 from interlock.conformance.protocol import (
     DID_NOT_SETTLE,
     SUT_CRASHED,
@@ -58,11 +58,12 @@ class Session:
         """Send one move; false if it could not be sent because a gate that it names is not open."""
         if move.method == CRASH_AND_RECOVER:
             return self._crash()
-        params = grounded(move, self.account)
-        if params is None:
+        offered = admitted(move, self.account)
+        params = grounded(offered, self.account) if offered is not None else None
+        if offered is None or params is None:
             return False
-        self.sent.append(move)
-        self._stimulate(move.method, params)
+        self.sent.append(offered)
+        self._stimulate(offered.method, params)
         return True
 
     def _stimulate(self, method: str, params: Mapping[str, Any]) -> None:

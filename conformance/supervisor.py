@@ -12,7 +12,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -99,7 +99,7 @@ def campaign(
     finally:
         workforce.close()
     partial = limits.cut_off or hopeless
-    return concluded(order, facts, tally, witnesses, _budget(order, budget_seconds), partial)
+    return concluded(order, facts, tally, witnesses, budget=_budget(order, budget_seconds), partial=partial)
 
 
 def _budget(order: Order, seconds: float | None) -> dict[str, Any]:
@@ -137,9 +137,17 @@ def _shortened(workforce: Workforce, found: list[Found]) -> list[Witness]:
 
 
 def concluded(
-    order: Order, facts: Facts, tally: Tally, witnesses: list[Witness], budget: dict[str, Any], partial: str
+    order: Order,
+    facts: Facts,
+    tally: Tally,
+    witnesses: list[Witness],
+    *,
+    budget: dict[str, Any],
+    partial: str,
 ) -> Result:
-    """The whole result."""
+    """The whole result; why a clause is broken is said as its short witness shows it."""
+    because = {witness.clause: witness.because for witness in witnesses}
+    clauses = [replace(one, why=because.get(one.id, one.why)) for one in verdicts(facts, tally)]
     return Result(
         target=order.target,
         implementation=facts.handshake.implementation.to_wire(),
@@ -150,7 +158,7 @@ def concluded(
         schedules=tally.schedules,
         stimuli=tally.stimuli,
         partial=partial,
-        clauses=list(verdicts(facts, tally)),
+        clauses=clauses,
         witnesses=sorted(witnesses, key=lambda witness: (witness.steps, witness.clause)),
         troubles=tally.troubles,
     )
@@ -333,7 +341,7 @@ class Crew:
         patience = Limits.of(STOP_SECONDS)
         with suppress(KeyboardInterrupt):
             while any(hand.task != HANDSHAKE for hand in self._busy()) and not patience.is_over:
-                for hand, unit, outcome in self._answers():
+                for _, unit, outcome in self._answers():
                     if isinstance(outcome, Played):
                         share.results[unit] = outcome
         for hand in self._busy():

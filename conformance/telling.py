@@ -94,7 +94,7 @@ def _tell_release(params: dict[str, Any], known: Known, notes: Notes) -> str:
     if kind == "turn" and isinstance(asked, list) and asked and all(_short_call(call) for call in asked):
         words += [str(_short_call(call)) for call in outcome.pop("tool_calls")]
     says = SAYS.get(kind) if isinstance(kind, str) else None
-    if says in outcome:
+    if says is not None and says in outcome:
         said = outcome.pop(says)
         words.append(quoted(said) if isinstance(said, str) and ":" in said else notes.text(says, said))
     rest = {key: value for key, value in params.items() if key not in ("gate", "outcome")}

@@ -6,6 +6,7 @@ follow from what was witnessed: an open tool gate is a running call.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -20,6 +21,9 @@ from interlock.conformance.wording import cut, plain, shown, step
 
 CALLS_MAX: Final = 6
 """More calls than this are counted, not drawn."""
+
+LINES_MAX: Final = 3
+"""So many lines the words of one moment may take."""
 
 TOLD: Final = ("gate.open", "gate.closed", "run.finished")
 """Observations that are worth words beside the statuses; a status speaks for itself."""
@@ -163,7 +167,8 @@ def render(trace: Trace, width: int = 100) -> list[str]:
     tools = _tools(trace)
     calls = list(dict.fromkeys(call for row in rows for call in row.calls))
     drawn, hidden = calls[:CALLS_MAX], calls[CALLS_MAX:]
-    head = ["t", *(_headline(call, tools) for call in drawn), *(["more"] if hidden else []), "run", "what happened"]
+    names = [*(_headline(call, tools) for call in drawn), *(["more"] if hidden else [])]
+    head = ["t", *names, "run", "what happened"]
     body = [
         [
             str(number),
@@ -202,7 +207,12 @@ def _hidden(row: Row, hidden: Sequence[str]) -> str:
 
 
 def _lines(table: list[list[str]], width: int) -> Iterator[str]:
-    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
-    for cells in table:
-        line = "  ".join(cell.ljust(size) for cell, size in zip(cells, widths, strict=True))
-        yield cut(line.rstrip(), width)
+    """The table; what happened takes a second line where it must, the statuses never do."""
+    widths = [max(len(row[at]) for row in table) for at in range(len(table[0]) - 1)]
+    left = sum(widths) + 2 * len(widths)
+    room = max(width - left, 16)
+    for *cells, happened in table:
+        first, *more = textwrap.wrap(happened, room, max_lines=LINES_MAX, placeholder=" …") or [""]
+        start = "  ".join(cell.ljust(size) for cell, size in zip(cells, widths, strict=True))
+        yield cut(f"{start}  {first}".rstrip(), max(width, left))
+        yield from (cut(f"{' ' * left}{line}", max(width, left + room)) for line in more)

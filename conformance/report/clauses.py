@@ -31,7 +31,8 @@ def arrows(clause_id: str) -> Iterator[tuple[Table, Row]]:
 
 def closes(clause_id: str) -> Iterator[tuple[Table, str]]:
     """The states of which it says that nothing else leaves them."""
-    return ((table, state) for table in TABLES for state, closed in table.closed.items() if closed == clause_id)
+    for table in TABLES:
+        yield from ((table, state) for state, clause in table.closed.items() if clause == clause_id)
 
 
 def title(clause: Clause) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import Final, TextIO
 
 from rich.console import Console
@@ -12,6 +13,8 @@ LABEL: Final = 10
 """How wide the column of labels is."""
 
 INDENT: Final = "  "
+NO_BREAK: Final = "\u00a0"
+"""A space at which no line is broken."""
 
 
 class Page:
@@ -42,38 +45,38 @@ class Page:
         for line in self._wrapped(text, indent):
             self.line(line, style)
 
-    def filled(self, text: str, hanging: str) -> list[str]:
-        """A text as lines, all but the first of them moved in; spaces inside the first are kept."""
-        return textwrap.wrap(
-            text, self.width, subsequent_indent=hanging, break_on_hyphens=False, drop_whitespace=True
-        ) or [""]
-
     def headline(self, word: str, rest: str, style: str) -> None:
         """A first line whose first word is the news."""
         first, *more = self._wrapped(f"{word}{rest}", "", "  ")
-        self.console.print(Text(first[: len(word)], style=f"bold {style}").append(first[len(word) :], style="bold"))
+        news = Text(first[: len(word)], style=f"bold {style}")
+        self.console.print(news.append(first[len(word) :], style="bold"))
         for line in more:
             self.line(line, "bold")
 
+    def beside(self, left: str, text: str, style: str = "") -> None:
+        """A text that keeps to the right of its first line's beginning."""
+        for number, line in enumerate(self._wrapped(text, "", width=self.width - len(left))):
+            self.line(f"{left if number == 0 else ' ' * len(left)}{line}", style)
+
     def labelled(self, label: str, text: str) -> None:
         """A text beside its label."""
-        self._beside(label, self._wrapped(text, "", width=self.width - len(INDENT) - LABEL))
+        self.block(label, self._wrapped(text, "", width=self.width - len(INDENT) - LABEL))
 
-    def block(self, label: str, head: str, lines: list[str]) -> None:
-        """Lines below a label, as they are."""
-        self._beside(label, [head, *lines] if head else lines)
-
-    def _beside(self, label: str, lines: list[str]) -> None:
-        for number, line in enumerate(lines or [""]):
+    def block(self, label: str, lines: Sequence[str]) -> None:
+        """Lines beside a label, as they are."""
+        for number, line in enumerate(lines):
             shown = Text(INDENT).append((label if number == 0 else "").ljust(LABEL), style="dim")
             self.console.print(shown.append(line))
 
-    def _wrapped(self, text: str, indent: str, hanging: str | None = None, width: int | None = None) -> list[str]:
-        return textwrap.wrap(
+    def _wrapped(
+        self, text: str, indent: str, hanging: str | None = None, width: int | None = None
+    ) -> list[str]:
+        lines = textwrap.wrap(
             text,
             max(width or self.width, 20),
             initial_indent=indent,
             subsequent_indent=indent if hanging is None else hanging,
             break_on_hyphens=False,
             break_long_words=False,
-        ) or [""]
+        )
+        return [line.replace(NO_BREAK, " ") for line in lines] or [""]

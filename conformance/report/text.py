@@ -6,26 +6,30 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
+from interlock.conformance.moves import Move
 from interlock.conformance.report.clauses import file_of, ranges, title
-from interlock.conformance.report.page import Page
+from interlock.conformance.report.page import NO_BREAK, Page
 from interlock.conformance.result import THIN, ClauseVerdict, Result, Witness
 from interlock.conformance.wording import plain, step
 from interlock.diagrams.timeline import render
 from interlock.spec.model import load_spec
 
-STYLES = {"held": "green", "broken": "red", "undecided": "yellow"}
-THIN_SHOWN = 8
+STYLES: Final = {"held": "green", "broken": "red", "undecided": "yellow"}
+THIN_SHOWN: Final = 8
 
 
 def write_report(result: Result, page: Page, files: dict[str, Path], replay_target: str) -> None:
     """Write the whole report; `files` are the trace files by clause."""
+    headline(result, page, files)
+    page.line()
     clause_table(result, page)
     for witness in result.witnesses:
         page.line()
         violation(result, witness, page, files.get(witness.clause), replay_target)
     page.line()
-    headline(result, page, files)
+    page.headline(result.verdict, f": {counts(result)}", STYLES[result.verdict])
 
 
 # --- the verdict --------------------------------------------------------------------------------
@@ -34,7 +38,8 @@ def write_report(result: Result, page: Page, files: dict[str, Path], replay_targ
 def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
     """Write the verdict with its counts, and what keeps it from being more."""
     page.headline(result.verdict, f": {plain(result.target)} is {_who(result)}", STYLES[result.verdict])
-    page.wrapped(f"{_many(result.schedules, 'schedule')}, {_stimuli(result.stimuli)}; {counts(result)}", indent="  ")
+    played = f"{_many(result.schedules, 'schedule')}, {_stimuli(result.stimuli)}"
+    page.wrapped(f"{played}; {counts(result)}", indent="  ")
     for line in _shortcomings(result):
         page.wrapped(line, indent="  ")
     for number, trouble in enumerate(result.troubles, 1):
@@ -81,7 +86,7 @@ def _shortcomings(result: Result) -> Iterator[str]:
         yield f"partial: {plain(result.partial)}"
     thin = [clause for clause in result.clauses if clause.is_thin]
     if thin:
-        named = ", ".join(f"{clause.id} ({clause.exercised})" for clause in thin[:THIN_SHOWN])
+        named = ", ".join(f"{clause.id}{NO_BREAK}({clause.exercised})" for clause in thin[:THIN_SHOWN])
         more = f" and {len(thin) - THIN_SHOWN} more" if len(thin) > THIN_SHOWN else ""
         yield f"thin, exercised under {THIN} times: {named}{more}"
 
@@ -94,38 +99,38 @@ class Line:
     """Clauses of one area that share a level, a verdict and its reason."""
 
     area: str
-    ids: list[str]
     level: str
     verdict: str
+    clauses: list[ClauseVerdict]
     why: str
-    exercised: str
 
     @property
-    def cells(self) -> list[str]:
-        """What stands in the columns before the reason."""
-        return [self.area, ranges(self.ids), self.level, self.verdict.replace("-", " "), self.exercised]
+    def text(self) -> str:
+        """Which clauses, how often they were exercised, and the reason."""
+        numbers = ranges([clause.id for clause in self.clauses])
+        return f"{numbers}: {'; '.join(part for part in (_exercised(self.clauses), plain(self.why)) if part)}"
 
 
 def clause_table(result: Result, page: Page) -> None:
     """Write the table of clauses, each area compact."""
     lines = list(_table_lines(result.clauses))
-    head = ["area", "clauses", "level", "verdict", "exercised"]
-    widths = [max(len(cells[at]) for cells in [head, *(line.cells for line in lines)]) for at in range(len(head))]
-    widths[1] = min(widths[1], 24)
-    page.line("  ".join([*(word.ljust(size) for word, size in zip(head, widths, strict=True)), "why"]), "dim")
+    area = max((len(line.area) for line in lines), default=0)
+    page.beside(_left("area", "level", "verdict", max(area, 4)), "clauses, and why", "dim")
     last = ""
     for line in lines:
-        _write_line(line, widths, page, line.area != last)
+        shown = line.area if line.area != last else ""
+        left = _left(shown, line.level, line.verdict.replace("-", " "), max(area, 4))
+        page.beside(left, line.text, _ROW_STYLES[line.verdict])
         last = line.area
 
 
-def _write_line(line: Line, widths: list[int], page: Page, is_first: bool) -> None:
-    cells = line.cells if is_first else ["", *line.cells[1:]]
-    left = "  ".join(cell.ljust(size) for cell, size in zip(cells, widths, strict=True))
-    style = {"broken": "red", "untested": "yellow", "error": "yellow", "not-applicable": "dim"}.get(line.verdict, "")
-    hanging = " " * min(len(left) + 2, page.width // 2)
-    for number, text in enumerate(page.filled(f"{left}  {plain(line.why)}", hanging)):
-        page.line(text.rstrip(), style if number == 0 else "dim" if style == "dim" else style)
+def _left(area: str, level: str, verdict: str, width: int) -> str:
+    return f"{area:<{width}}  {level:<6}  {verdict:<14}  "
+
+
+_ROW_STYLES: Final = {
+    "held": "", "broken": "red", "untested": "yellow", "error": "yellow", "not-applicable": "dim",
+}  # fmt: skip
 
 
 def _table_lines(clauses: Sequence[ClauseVerdict]) -> Iterator[Line]:
@@ -138,42 +143,38 @@ def _table_lines(clauses: Sequence[ClauseVerdict]) -> Iterator[Line]:
     areas = list(dict.fromkeys(key[0] for key in grouped))
     for key in sorted(grouped, key=lambda key: (areas.index(key[0]), order[key[2]])):
         area, _, verdict, level, why = key
-        members = grouped[key]
-        yield Line(area, [one.id for one in members], level, verdict, why, _exercised(members))
+        yield Line(area, level, verdict, grouped[key], why)
 
 
 def _exercised(members: list[ClauseVerdict]) -> str:
     numbers = sorted(clause.exercised for clause in members)
     if not numbers[-1]:
         return ""
-    return str(numbers[0]) if numbers[0] == numbers[-1] else f"{numbers[0]} to {numbers[-1]}"
+    if numbers[0] == numbers[-1]:
+        return f"exercised {_many(numbers[0], 'time')}"
+    return f"exercised {numbers[0]} to {_many(numbers[-1], 'time')}"
 
 
 # --- a violation --------------------------------------------------------------------------------
 
 
 def violation(result: Result, witness: Witness, page: Page, path: Path | None, replay_target: str) -> None:
-    """Write one violation: what broke, why, what is asked, how it came to it, where to look, how to see it again."""
+    """Write one violation: what broke and why, how it came to it, where to look, how to see it again."""
     clause = load_spec().clause(witness.clause)
     name = plain(result.implementation.get("name", "?"))
     version = plain(result.implementation.get("version", "?"))
     page.headline(f"{clause.id} broken", f" by {name} {version}: {title(clause)}", "red")
     page.labelled("because", plain(witness.because))
     page.labelled("clause", f"{clause.sentence}   {file_of(clause)}")
-    page.block("timeline", "", render(witness.trace, page.width - 12))
-    page.block("witness", _many(witness.steps, "step"), steps(witness))
+    page.block("timeline", render(witness.trace, page.width - 12))
+    page.block("witness", [_many(witness.steps, "step"), *steps(witness.moves)])
     for number, place in enumerate(clause.look_at):
         page.labelled("" if number else "look at", place)
     if path is not None:
-        page.block("replay", f"interlock replay {quoted_word(str(path))} {quoted_word(replay_target)}", [])
+        page.block("replay", [f"interlock replay {shlex.quote(str(path))} {shlex.quote(replay_target)}"])
 
 
-def steps(witness: Witness) -> list[str]:
-    """The moves of a witness, numbered."""
-    size = len(str(witness.steps))
-    return [f"{number:>{size}}  {step(move)}" for number, move in enumerate(witness.moves, 1)]
-
-
-def quoted_word(word: str) -> str:
-    """A word as a shell takes it."""
-    return shlex.quote(word)
+def steps(moves: Sequence[Move]) -> list[str]:
+    """The moves of a schedule, numbered."""
+    size = len(str(len(moves)))
+    return [f"{number:>{size}}  {step(move)}" for number, move in enumerate(moves, 1)]

@@ -1,0 +1,66 @@
+"""The report of a campaign for a machine: one JSON object, whose fields keep their meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from interlock.conformance.moves import Move
+from interlock.conformance.report.text import trouble_name
+from interlock.conformance.result import ClauseVerdict, Result, Trouble, Witness
+
+SCHEMA: Final = 1
+
+
+def as_json(result: Result, files: Mapping[str, Path], exit_code: int) -> dict[str, Any]:
+    """The whole result as a JSON object; `files` are the trace files by clause."""
+    return {
+        "schema": SCHEMA,
+        "target": result.target,
+        "implementation": dict(result.implementation),
+        "profile": result.profile,
+        "policies": dict(result.policies),
+        "spec": result.spec,
+        "verdict": result.verdict,
+        "exit_code": exit_code,
+        "budget": dict(result.budget),
+        "partial": result.partial or None,
+        "schedules": result.schedules,
+        "stimuli": result.stimuli,
+        "clauses": [_clause(clause) for clause in result.clauses],
+        "violations": [_violation(witness, files.get(witness.clause)) for witness in result.witnesses],
+        "troubles": [_trouble(one, files.get(trouble_name(at))) for at, one in enumerate(result.troubles, 1)],
+    }
+
+
+def _clause(clause: ClauseVerdict) -> dict[str, Any]:
+    return {
+        "id": clause.id,
+        "level": clause.level,
+        "verdict": clause.verdict,
+        "why": clause.why,
+        "exercised": clause.exercised,
+        "thin": clause.is_thin,
+        "offered": clause.offered,
+    }
+
+
+def _violation(witness: Witness, path: Path | None) -> dict[str, Any]:
+    return {
+        "clause": witness.clause,
+        "because": witness.because,
+        "steps": witness.steps,
+        "witness": [stimulus(move) for move in witness.moves],
+        "trace": None if path is None else str(path),
+    }
+
+
+def stimulus(move: Move) -> dict[str, Any]:
+    """A move as a stimulus, with its gate by name."""
+    turns = {} if move.turns is None else {"turns": move.turns}
+    return {"method": move.method, "params": {**move.params, **turns}}
+
+
+def _trouble(trouble: Trouble, path: Path | None) -> dict[str, Any]:
+    return {"blame": trouble.blame, "what": trouble.what, "trace": None if path is None else str(path)}
