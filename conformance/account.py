@@ -468,6 +468,8 @@ class Account:
         if run is None:
             return
         run.finished.append(seen)
+        if seen.reason.code == "Suspended" and "cancel.waiting" not in self.handshake.stimuli:
+            run.cancel_at = None  # it came to wait before the cancel reached it, and hears none there
         run.segment_open = False
         for call in run.calls.values():
             newly = call.id in seen.pending and not call.listed_pending

@@ -12,7 +12,7 @@ from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import partial
-from inspect import CORO_CREATED, getcoroutinestate, iscoroutine
+from inspect import iscoroutine
 from typing import Any, Final
 
 from interlock.conformance.adapter import Refused, RequiredAdapter, Segment
@@ -34,7 +34,6 @@ class Verb:
     decisions: tuple[str, ...] = ()
     undo: Callable[[], None] | None = None
     touched: bool = False
-    work: Coroutine[Any, Any, Any] | None = None
     task: asyncio.Task[Any] | None = None
 
     @property
@@ -48,6 +47,34 @@ class Announced:
 
     fields: dict[str, Any]
     beside: frozenset[Verb]
+
+
+class Attended(Coroutine[Any, Any, Any]):
+    """A coroutine with someone who is told what it returned, in the step in which it does."""
+
+    def __init__(self, work: Coroutine[Any, Any, Any], returned: Callable[[Any], None]) -> None:
+        self.cr_await = work  # what stands in its way, as a native coroutine says it
+        self.returned = returned
+
+    def send(self, value: Any) -> Any:
+        try:
+            return self.cr_await.send(value)
+        except StopIteration as stop:
+            self.returned(stop.value)
+            raise
+
+    def throw(self, *error: Any) -> Any:
+        try:
+            return self.cr_await.throw(*error)
+        except StopIteration as stop:
+            self.returned(stop.value)
+            raise
+
+    def close(self) -> None:
+        self.cr_await.close()
+
+    def __await__(self) -> Any:
+        return self.cr_await.__await__()
 
 
 CURRENT: ContextVar[Verb | None] = ContextVar("verb", default=None)
@@ -77,9 +104,8 @@ class Life:
             raise TypeError(f"the adapter's {verb.name} is no coroutine function")
         context = copy_context()
         context.run(CURRENT.set, verb)
-        verb.task = self.loop.create_task(self._carried_out(verb, work), context=context)
+        verb.task = self.loop.create_task(Attended(work, partial(self._carried_out, verb)), context=context)
         verb.task.add_done_callback(partial(self._ended, verb))
-        verb.work = work
         self.verbs.append(verb)
 
     def segment_under_way(self) -> bool:
@@ -107,18 +133,11 @@ class Life:
     def die(self) -> None:
         """Stop where it stands: no clean-up code runs, and nothing from here reaches the world again."""
         self.host.dead = True
-        self._drop_what_has_not_begun()
         self.loop.abandon()
-
-    def _drop_what_has_not_begun(self) -> None:
-        for verb in self.verbs:
-            if verb.work is not None and getcoroutinestate(verb.work) == CORO_CREATED:
-                verb.work.close()
 
     def wind_up(self) -> None:
         """At the end of a scenario, let what is left clean up on its own loop; none of it is heard."""
         self.host.dead = True
-        self._drop_what_has_not_begun()
         with suppress(DidNotSettle):
             for task in self.loop.alive():
                 task.cancel()
@@ -136,10 +155,8 @@ class Life:
             if touched is not None:
                 touched.touched = True
 
-    async def _carried_out(self, verb: Verb, work: Coroutine[Any, Any, Any]) -> None:
+    def _carried_out(self, verb: Verb, result: Any) -> None:
         """Announce a segment in the very turn in which the runtime ended it: nothing comes between."""
-        verb.work = None
-        result = await work
         beside = frozenset(self.verbs)
         self.verbs.remove(verb)
         self._returned(verb, result, beside)

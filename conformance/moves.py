@@ -62,6 +62,9 @@ def grounded(move: Move, account: Account) -> dict[str, Any] | None:
 def admitted(move: Move, account: Account) -> Move | None:
     """The move without what the runtime did not offer to take now; nothing if nothing is left."""
     kept = [(method, params) for method, params in move.parts() if _offers(account, method, params)]
+    if account.policy("state") == "caller":  # two deliveries at once would fork what the caller holds
+        first = next((part for part in kept if part[0] == "decide"), None)
+        kept = [part for part in kept if part[0] != "decide" or part is first]
     if len(kept) == len(move.parts()):
         return move
     if not kept:
@@ -78,9 +81,12 @@ def _offers(account: Account, method: str, params: Mapping[str, Any]) -> bool:
         return over and (not params.get("decisions") or handshake.decisions.live)
     if method in ("decide", "run.input"):
         idle = account.quiescent and not account.open_gates
-        return method in handshake.stimuli and run is not None and (handshake.decisions.live or idle)
+        forked = run is not None and run.is_done and account.policy("state") == "caller"
+        able = method in handshake.stimuli and run is not None and not forked
+        return able and (handshake.decisions.live or idle)
     if method == "cancel":
-        waits = run is not None and not run.is_done and account.quiescent and not account.open_gates
+        idle = account.quiescent and not account.open_gates
+        waits = run is not None and not run.is_done and (idle or not run.segment_open)
         return "cancel" in handshake.stimuli and (not waits or "cancel.waiting" in handshake.stimuli)
     if method == "clock.advance":
         return method in handshake.stimuli and handshake.control.clock == "virtual"

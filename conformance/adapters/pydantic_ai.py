@@ -34,6 +34,9 @@ class PydanticAI:
         implementation=protocol.Party(
             name="pydantic-ai", version=version("pydantic-ai-slim"), language="python"
         ),
+        # Both are promised at https://ai.pydantic.dev/deferred-tools: a run goes on from the history that its
+        # caller held, with results for each of the calls that were deferred.
+        policies={"state": "caller", "resume": "all_or_nothing"},
         gates=["model", "tool"],
         stimuli=["decide", "cancel", "run.again", "clock.advance", "deliver"],
         outcomes=protocol.OfferedOutcomes(tool=["ok", "error", "raise", "fault", "pending"]),

@@ -41,8 +41,6 @@ def a_cancelled_run_is_Done(account: Account) -> Judgements:
     run = account.run
     if run is None or run.cancel_at is None or account.gates_of(run) or run.crashes:
         return
-    if "cancel.waiting" not in account.handshake.stimuli and any(call.waits for call in run.calls.values()):
-        return  # it came to wait before the cancel came to it, and hears none there
     yield HELD if run.is_done else "the run was cancelled and nothing of it is under way, yet it is not Done"
 
 
