@@ -16,12 +16,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from interlock.conformance.exceptions import UsageError
 from interlock.conformance.moves import CRASH_AND_RECOVER, Move, moves_of
-from interlock.conformance.protocol import METHODS, OUTCOMES_BY_GATE, Handshake, Scenario
+from interlock.conformance.protocol import METHODS, OUTCOMES_BY_GATE, STIMULI, Handshake, Scenario
 from interlock.conformance.scenario import Document, is_move, parse, rewritten
 from interlock.conformance.session import Session
 from interlock.conformance.shapes import Known
 from interlock.conformance.standing import _unmet as unmet
 from interlock.conformance.trace import Record
+from interlock.spec.model import load_spec
 
 ENDING: Final = ".scenario"
 DEFAULT_TARGET: Final = "reference:awaken-8"
@@ -54,14 +55,15 @@ def script_of(name: str, text: str) -> Script:
     """The script that a scenario file holds; everything that it sends has to fit the protocol."""
     source = f"{name}{ENDING}"
     document = parse(text, source)
-    for entry in document.entries:
-        if entry.record is not None and is_move(entry.record) and "stimulus" in entry.record:
-            _check_stimulus(entry.record["stimulus"], f"{source}:{entry.line}")
+    moves = tuple(moves_of(document.trace))
+    lines = [entry.line for entry in document.entries if entry.record is not None and is_move(entry.record)]
+    for move, line in zip(moves, lines, strict=True):
+        _check_move(move, f"{source}:{line}")
     return Script(
         name,
         document.about,
         _scenario(document, name, source),
-        tuple(moves_of(document.trace)),
+        moves,
         tuple(dict.fromkeys(_needs(document))),
         document.target or DEFAULT_TARGET,
     )
@@ -82,24 +84,29 @@ def _scenario(document: Document, name: str, source: str) -> Scenario:
 # --- what fits the protocol ---------------------------------------------------------------------
 
 
-def _check_stimulus(stimulus: Mapping[str, Any], where: str) -> None:
-    method, params = stimulus["method"], stimulus["params"]
-    if method not in METHODS:
-        raise UsageError(f"{where}: {method} is no stimulus.", f"There are {', '.join(METHODS)}.")
+def _check_move(move: Move, where: str) -> None:
+    if move.method == CRASH_AND_RECOVER:
+        return
+    if move.method not in STIMULI:
+        raise UsageError(f"{where}: {move.method} is no stimulus.", f"There are {', '.join(STIMULI)}.")
     try:
-        METHODS[method][0].model_validate(params)
-        if method == "gate.release":
-            _outcomes_at(str(params["gate"])).validate_python(params["outcome"])
+        METHODS[move.method][0].model_validate(move.params)
+        for method, params in move.parts():
+            METHODS[method][0].model_validate(params)
+            if method == "gate.release":
+                _outcomes_at(params["gate"], where).validate_python(params["outcome"])
     except ValidationError as error:
         raise _misfit(error, where) from None
-    if method == "deliver":
-        for part in params["stimuli"]:
-            _check_stimulus(part, where)
 
 
-def _outcomes_at(gate: str) -> TypeAdapter[Any]:
+def _outcomes_at(gate: str, where: str) -> TypeAdapter[Any]:
     on = gate.partition(":")[0]
-    return OUTCOMES_BY_GATE.get(on, TypeAdapter(dict))
+    if on not in OUTCOMES_BY_GATE:
+        names = "`model`, `tool:CALL`, `permission:CALL`, `store.put`"
+        raise UsageError(
+            f"{where}: no gate is called {gate}.", f"A script names a gate by what waits there: {names}."
+        )
+    return OUTCOMES_BY_GATE[on]
 
 
 def _misfit(error: ValidationError, where: str) -> UsageError:
@@ -113,7 +120,18 @@ def _misfit(error: ValidationError, where: str) -> UsageError:
 
 def applicable(script: Script, handshake: Handshake) -> str:
     """Why the script cannot be played on such a runtime, or nothing."""
-    return next((why for need in script.needs if (why := unmet(need, handshake))), "")
+    policies = load_spec().policies_of(handshake.profile, handshake.policies)
+    whys = (_unmet_policy(need, policies) or unmet(need, handshake) for need in script.needs)
+    return next((why for why in whys if why), "")
+
+
+def _unmet_policy(need: str, policies: Mapping[str, Any]) -> str:
+    """Why a policy does not hold what is needed; one that is open may hold it."""
+    word, _, what = need.partition(" ")
+    key, _, value = what.partition("=")
+    if word != "policy" or value in policies.get(key, (value,)):
+        return ""
+    return f"the policy {key} has no {value}"
 
 
 def _needs(document: Document) -> Iterator[str]:
@@ -131,8 +149,11 @@ def _needs(document: Document) -> Iterator[str]:
 def _scenario_needs(scenario: Mapping[str, Any]) -> Iterator[str]:
     for tool in scenario.get("tools", ()):
         yield f"tools {tool.get('permission', 'allow')}"
-        if tool.get("resume_mode", "replay") != "replay":
-            yield "decisions payload"
+        mode = tool.get("resume_mode", "replay")
+        if mode != "replay":
+            yield from ("decisions payload", f"policy decision.modes={mode}")
+    for condition in scenario.get("agent", {}).get("stop", ()):
+        yield f"policy stop.conditions={condition['kind']}"
     for gate in scenario.get("hold", ()):
         yield f"gate {gate}"
 

@@ -14,6 +14,7 @@ from interlock.conformance.account import Account
 from interlock.conformance.trace import Trace
 
 CRASH_AND_RECOVER: Final = "crash"
+SEGMENT_BEGINS: Final = ("run.start", "decide", "run.input")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,8 @@ def grounded(move: Move, account: Account) -> dict[str, Any] | None:
 def admitted(move: Move, account: Account) -> Move | None:
     """The move without what the runtime did not offer to take now; nothing if nothing is left."""
     kept = [(method, params) for method, params in move.parts() if _offers(account, method, params)]
-    if account.policy("state") == "caller":  # two deliveries at once would fork what the caller holds
-        first = next((part for part in kept if part[0] == "decide"), None)
-        kept = [part for part in kept if part[0] != "decide" or part is first]
+    if account.policy("state") == "caller" or not account.handshake.decisions.live:
+        kept = _one_segment(kept)
     if len(kept) == len(move.parts()):
         return move
     if not kept:
@@ -72,6 +72,12 @@ def admitted(move: Move, account: Account) -> Move | None:
     if len(kept) == 1:
         return Move(kept[0][0], kept[0][1], move.turns)
     return replace(race(Move(method, params) for method, params in kept), turns=move.turns)
+
+
+def _one_segment(parts: list[tuple[str, Mapping[str, Any]]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Only the first of what begins a segment: two at once the runtime cannot take, or they fork its state."""
+    first = next((part for part in parts if part[0] in SEGMENT_BEGINS), None)
+    return [part for part in parts if part[0] not in SEGMENT_BEGINS or part is first]
 
 
 def _offers(account: Account, method: str, params: Mapping[str, Any]) -> bool:

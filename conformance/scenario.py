@@ -286,8 +286,8 @@ def is_move(record: Record) -> bool:
     """Whether it is something that the kit decides to send: `recover` is a part of the crash before it."""
     if "crash" in record:
         return True
-    stimulus: Mapping[str, Any] = record.get("stimulus", {})
-    return "stimulus" in record and stimulus["method"] != "recover"
+    stimulus: Mapping[str, Any] | None = record.get("stimulus")
+    return stimulus is not None and stimulus["method"] != "recover"
 
 
 def rewritten(document: Document, answers: Sequence[Sequence[Record]], end: Record | None) -> Document:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlock.conformance.notation import Malformed, encode, quoted, same
-from interlock.conformance.notes import Notes
+from interlock.conformance.notes import WIDTH, Notes
 from interlock.conformance.reading import read
 from interlock.conformance.shapes import (
     CRASH,
@@ -220,9 +220,9 @@ def _field_text(name: str, value: Any, notes: Notes) -> str:
         if isinstance(code, str) and same(value, reason_of(code)) and encode(code) == code:
             return code
         return quoted(value) if isinstance(value, str) else notes.text(name, value)
-    if name == "tool_calls" and isinstance(value, list) and any(_short_call(call) for call in value):
+    if name == "tool_calls" and isinstance(value, list):
         text = f"[{' '.join(_short_call(call) or _unmistakable(call) for call in value)}]"
-        return text if len(text) < 100 else notes.text(name, value)
+        return text if len(text) <= WIDTH else notes.text(name, value)
     return notes.text(name, value)
 
 

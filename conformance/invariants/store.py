@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interlock.conformance.account import Account, Call, Run
+from interlock.conformance.account import Account, Call
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import FINAL_CALL_STATUSES, Checkpointed, GateOpened, SegmentEnded
 
@@ -129,37 +129,46 @@ def a_failed_commit_is_not_swallowed(account: Account, seen: GateOpened) -> Judg
     yield f"a commit failed, yet {what}"
 
 
-def a_checkpoint_holds_every_live_call(account: Account, seen: Checkpointed) -> Judgements:
+def _calls_stored(account: Account, seen: Checkpointed | GateOpened) -> Mapping[str, Any] | None:
+    """The calls that are being stored, where they are taken down: a store that is held has them earlier."""
+    held = "store.put" in account.scenario.hold
+    if isinstance(seen, GateOpened) != held or (isinstance(seen, GateOpened) and seen.on != "store.put"):
+        return None
+    calls = (seen.state or {}).get("calls")
+    return calls if isinstance(calls, dict) else None
+
+
+def a_checkpoint_holds_every_live_call(account: Account, seen: Checkpointed | GateOpened) -> Judgements:
     """A checkpoint holds every call of the run that is not over."""
-    run = account.run_of(seen)
-    if run is None or seen.state is None or not isinstance(seen.state.get("calls"), dict):
+    run, calls = account.run_of(seen), _calls_stored(account, seen)
+    if run is None or calls is None:
         return
     for call in run.calls.values():
         known_live = call.claimed is not None and call.claimed not in FINAL_CALL_STATUSES
         if known_live and not call.doubled:
-            stored = call.id in seen.state["calls"]  # type: ignore[operator]
+            stored = call.id in calls
             yield HELD if stored else f"call {call.id} is {call.claimed}, yet the checkpoint does not hold it"
 
 
-def a_checkpoint_says_what_happened(account: Account, seen: Checkpointed) -> Judgements:
+def a_checkpoint_says_what_happened(account: Account, seen: Checkpointed | GateOpened) -> Judgements:
     """The status that a checkpoint gives a call follows from what was seen of that call."""
-    run = account.run_of(seen)
-    if run is None or seen.state is None or not isinstance(seen.state.get("calls"), dict):
+    run, calls = account.run_of(seen), _calls_stored(account, seen)
+    if run is None or calls is None or run.cancel_at or run.crashes:
         return
-    for call_id, stored in seen.state["calls"].items():  # type: ignore[union-attr]
+    for call_id, stored in calls.items():
         call = run.calls.get(call_id)
-        if call is None or call.doubled or not isinstance(stored, dict) or run.cancel_at or run.crashes:
+        if call is None or call.doubled or not isinstance(stored, dict):
             continue
-        status = stored.get("status")
-        why = _contradiction(run, call, str(status))
-        yield HELD if not why else f"the checkpoint says that call {call_id} {_is(str(status))}, yet {why}"
+        status = str(stored.get("status"))
+        why = _contradiction(call, status)
+        yield HELD if not why else f"the checkpoint says that call {call_id} {_is(status)}, yet {why}"
 
 
 def _is(status: str) -> str:
     return status if status in ("Succeeded", "Failed") else f"is {status}"
 
 
-def _contradiction(run: Run, call: Call, status: str) -> str:
+def _contradiction(call: Call, status: str) -> str:
     answer = call.last_answer
     if status in FINAL_CALL_STATUSES and call.executing:
         return "its body is executing"
@@ -176,8 +185,14 @@ INVARIANTS = (
     Invariant("STORE-7", a_failed_commit_is_not_swallowed, GateOpened),
     Invariant("STORE-7", a_failed_commit_ends_the_run_in_Error, SegmentEnded),
     Invariant("STORE-1", messages_only_grow, Checkpointed),
-    Invariant("STORE-9", a_checkpoint_holds_every_live_call, Checkpointed),
-    Invariant("STORE-8", a_checkpoint_says_what_happened, Checkpointed),
+    *(
+        Invariant(clause, check, kind)
+        for clause, check in (
+            ("STORE-9", a_checkpoint_holds_every_live_call),
+            ("STORE-8", a_checkpoint_says_what_happened),
+        )
+        for kind in (Checkpointed, GateOpened)
+    ),
     Invariant("STORE-4", the_turn_is_durable_before_its_tools, GateOpened),
     Invariant("STORE-5", the_round_is_committed_before_the_next_inference, GateOpened),
     Invariant("STORE-6", the_step_is_committed_before_the_next_inference, GateOpened),

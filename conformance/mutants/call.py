@@ -166,14 +166,16 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(TakesAWarningForAnError, "CALL-4", "answered warning, yet the call became Failed"),
     Mutant(TakesAnErrorForAnAnswer, "CALL-5", "answered error, yet the call became Succeeded"),
     Mutant(CancelsWhatIsOver, "CALL-17", "was Succeeded, which is final, yet it became Cancelled"),
-    Mutant(JumpsToRunning, "CALL-18", "was Suspended, which leads to Resuming, Cancelled, yet it became Running"),
+    Mutant(
+        JumpsToRunning, "CALL-18", "was Suspended, which leads to Resuming, Cancelled, yet it became Running"
+    ),
     Mutant(SaysNewTooOften, "CALL-22", "was last reported Running, yet it is said to move from New"),
     Mutant(CancelsTheBlocked, "CALL-15", "was blocked, yet it became Cancelled"),
     Mutant(FailsASetResult, "CALL-14", "was set, yet it became Failed"),
     Mutant(SaysRunningLate, "CALL-20", "is executing, yet its status is New"),
     Mutant(ResumesTheUndecided, "CALL-7", "nobody decided about call"),
     Mutant(RejectsTheSiblings, "CALL-8", "nobody cancelled call"),
-    Mutant(LeavesTheLastRunning, "CALL-24", "yet its status is Running"),
+    Mutant(LeavesTheLastRunning, "CALL-24", "yet its status is Running", also=("DERIVE-1",)),
     Mutant(HoldsWhatIsAllowed, "CALL-2", "nothing held call"),
-    Mutant(InventsACall, "CALL-23", "the model asked for no call extra"),
+    Mutant(InventsACall, "CALL-23", "the model asked for no call extra", also=("DERIVE-2", "DERIVE-3")),
 )

@@ -101,9 +101,15 @@ MUTANTS: tuple[Mutant, ...] = (
         "CANCEL-1",
         "the run was cancelled, yet a model gate opened",
         policies={"cancel.inflight": "drain"},
+        also=("CANCEL-2",),
     ),
     Mutant(CallsACancelAnError, "CANCEL-2", "the run was cancelled, yet it ended as Error"),
-    Mutant(DoesNotHearACancelWhileWaiting, "CANCEL-3", "cancelled while it waited, yet it still waits"),
+    Mutant(
+        DoesNotHearACancelWhileWaiting,
+        "CANCEL-3",
+        "cancelled while it waited, yet it still waits",
+        also=("CANCEL-2",),
+    ),
     Mutant(CancelsTheDone, "CANCEL-4", "the run was Done when it was cancelled, yet it showed run.status"),
     Mutant(DrainsInsteadOfAborting, "CANCEL-5", "the cancel aborts, yet call"),
     Mutant(
@@ -114,4 +120,3 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(FailsTheAborted, "CANCEL-6", "was given up, yet it Failed"),
 )
-

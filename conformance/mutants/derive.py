@@ -108,8 +108,18 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(WaitsTooEarly, "DERIVE-1", "is executing, yet the run is Waiting"),
     Mutant(GoesOnSilentlyAfterAPart, "DERIVE-2", "is Suspended and no call is busy, yet the run is Running"),
     Mutant(WaitsForNobody, "DERIVE-3", "the run is Waiting, yet none of its calls is Suspended"),
-    Mutant(AsksTheModelWhileItSaysWaiting, "DERIVE-4", "a model gate is open, yet the run is Waiting"),
+    Mutant(
+        AsksTheModelWhileItSaysWaiting,
+        "DERIVE-4",
+        "a model gate is open, yet the run is Waiting",
+        also=("STORE-2",),
+    ),
     Mutant(TakesOneDecisionForAll, "DERIVE-5", "still waits for a decision, yet the model was asked again"),
-    Mutant(SuspendsOverARunningCall, "DERIVE-6", "ended as Suspended, yet call"),
+    Mutant(
+        SuspendsOverARunningCall,
+        "DERIVE-6",
+        "ended as Suspended, yet call",
+        also=("RUN-8", "PAIR-1", "CALL-20"),
+    ),
     Mutant(LosesTheWakeUp, "PROGRESS-1", "no gate of the run is open and no call waits for a decision"),
 )

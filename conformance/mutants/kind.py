@@ -22,6 +22,7 @@ class Mutant:
     says: str
     profile: str = "awaken-8"
     policies: Mapping[str, Any] = field(default_factory=dict)
+    also: tuple[str, ...] = ()  # clauses that the same fault breaks by nature, on other schedules
 
     @property
     def name(self) -> str:

@@ -105,9 +105,13 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(LeavesCallsDangling, "PAIR-1", "the model was shown call"),
     Mutant(SaysNothingOfTheBlocked, "PAIR-1", "the model was shown call", "tirea"),
     Mutant(MisnamesTheRejected, "PAIR-2", "which is not behind the turn that asked for it"),
-    Mutant(KeepsThePlaceholder, "PAIR-3", "the model was shown two results for call", "tirea"),
+    Mutant(
+        KeepsThePlaceholder, "PAIR-3", "the model was shown two results for call", "tirea", also=("ROUND-3",)
+    ),
     Mutant(ForgetsFinishedSiblings, "PAIR-4", "yet the model was not shown that"),
     Mutant(OneFailureFailsAll, "ROUND-1", "failed, and the tool of call"),
-    Mutant(MatchesResultsByPosition, "ROUND-2", "the model was shown the result of call"),
-    Mutant(RunsARepeatedIdTwice, "ROUND-3", "was asked for twice, and the model was shown two results under it"),
+    Mutant(MatchesResultsByPosition, "ROUND-2", "the model was shown the result of call", also=("PAIR-4",)),
+    Mutant(
+        RunsARepeatedIdTwice, "ROUND-3", "was asked for twice, and the model was shown two results under it"
+    ),
 )

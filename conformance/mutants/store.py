@@ -111,7 +111,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(TrimsTheThread, "STORE-1", "yet it is stored as"),
     Mutant(AnnouncesBeforeItStores, "STORE-2", "ended as Suspended, yet"),
     Mutant(DoesNotForceTheEnd, "STORE-3", "the checkpoint RunFinished was not forced", "tirea"),
-    Mutant(RunsToolsBeforeTheTurnIsStored, "STORE-4", "yet the turn that asked for it is not committed", "tirea"),
+    Mutant(
+        RunsToolsBeforeTheTurnIsStored, "STORE-4", "yet the turn that asked for it is not committed", "tirea"
+    ),
     Mutant(AsksBeforeTheRoundIsStored, "STORE-5", "yet the results of the round are not committed", "tirea"),
     Mutant(SkipsTheEndOfAStep, "STORE-6", "yet the step before is not committed"),
     Mutant(SwallowsAFailedCommit, "STORE-7", "a commit failed, yet"),

@@ -17,12 +17,18 @@ NO_BREAK: Final = "\u00a0"
 """A space at which no line is broken."""
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Whoever read has seen enough; the exit code stays what it is."""
+        self.quiet = True
+
+
 class Page:
     """Lines for a person, in the width of the terminal, or of 100 columns where there is none."""
 
     def __init__(self, stream: TextIO, width: int | None = None) -> None:
         is_terminal = stream.isatty()
-        self.console = Console(
+        self.console = _Console(
             file=stream,
             markup=False,
             highlight=False,

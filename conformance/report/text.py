@@ -42,10 +42,19 @@ def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
     page.wrapped(f"{played}; {counts(result)}", indent="  ")
     for line in _shortcomings(result):
         page.wrapped(line, indent="  ")
+    for line in _troubles(result, files):
+        page.wrapped(line, "yellow", "  ")
+
+
+def _troubles(result: Result, files: dict[str, Path]) -> Iterator[str]:
+    """What kept schedules from being judged, each sentence once, with one trace that led there."""
+    alike: dict[tuple[str, str], list[int]] = {}
     for number, trouble in enumerate(result.troubles, 1):
-        page.wrapped(f"could not be judged, blame {trouble.blame}: {plain(trouble.what)}", "yellow", "  ")
-        if (path := files.get(trouble_name(number))) is not None:
-            page.line(f"    the trace that led there: {path}")
+        alike.setdefault((trouble.blame, trouble.what), []).append(number)
+    for (blame, what), numbers in alike.items():
+        yield f"{_many(len(numbers), 'schedule')} could not be judged, blame the {blame}: {plain(what)}"
+        if (path := files.get(trouble_name(numbers[0]))) is not None:
+            yield f"  what led there is in {path}"
 
 
 def trouble_name(number: int) -> str:
@@ -75,9 +84,9 @@ def counts(result: Result) -> str:
 
 
 def _shortcomings(result: Result) -> Iterator[str]:
-    if not result.schedules:
-        yield "undecided because no schedule was played: an empty run shows nothing"
-    elif result.unexercised:
+    if not result.schedules and not result.troubles:
+        yield "no schedule was played, and an empty run shows nothing"
+    elif result.unexercised and result.schedules:
         names = ", ".join(clause.id for clause in result.unexercised)
         yield f"not reached by any schedule, though the runtime makes it testable: {names}"
     if not result.count("held") and not result.witnesses and result.schedules:
@@ -151,8 +160,8 @@ def _exercised(members: list[ClauseVerdict]) -> str:
     if not numbers[-1]:
         return ""
     if numbers[0] == numbers[-1]:
-        return f"exercised {_many(numbers[0], 'time')}"
-    return f"exercised {numbers[0]} to {_many(numbers[-1], 'time')}"
+        return "exercised once" if numbers[0] == 1 else f"exercised {numbers[0]} times"
+    return f"exercised {numbers[0]} to {numbers[-1]} times"
 
 
 # --- a violation --------------------------------------------------------------------------------

@@ -106,36 +106,73 @@ def _less(*kinds: str) -> dict[str, Sequence[str]]:
 PLAIN: Final = Control(settle="exact", clock="virtual", step="turns", store="none", crash=[])
 
 VARIANTS: Final[tuple[Variant, ...]] = (
-    Variant("sequential", "calls run one after the other, the rest is held back", policies={"round.executor": "sequential"}),
+    Variant(
+        "sequential",
+        "calls run one after the other, the rest is held back",
+        policies={"round.executor": "sequential"},
+    ),
     Variant(
         "sequential-failing",
         "the calls behind a suspended one fail",
         policies={"round.executor": "sequential", "round.rest": "failed"},
     ),
     Variant("sequential-tirea", "calls run one after the other", "tirea", {"round.executor": "sequential"}),
-    Variant("draining", "tools that run at a cancel end by themselves", policies={"cancel.inflight": "drain"}),
+    Variant(
+        "draining", "tools that run at a cancel end by themselves", policies={"cancel.inflight": "drain"}
+    ),
     Variant("dropping", "a cancel drops the results of its round", policies={"cancel.results": "dropped"}),
     Variant("keeping", "a cancel keeps the results of its round", "tirea", {"cancel.results": "kept"}),
-    Variant("resuming-to-cancel", "a rejection passes Resuming", policies={"decision.cancel_path": "via_resuming"}),
+    Variant(
+        "resuming-to-cancel", "a rejection passes Resuming", policies={"decision.cancel_path": "via_resuming"}
+    ),
     Variant("refusing-early", "an early decision is refused", policies={"decision.early": "refuse"}),
     Variant("ignoring-early", "an early decision is ignored", policies={"decision.early": "ignore"}),
     Variant("atomic", "a batch is taken whole or not at all", policies={"decision.batch": "atomic"}),
     Variant("ungated-replay", "a replay does not pass the gate again", policies={"replay.gate": "no"}),
     Variant("raising-ends", "a tool that throws ends the run", policies={"tool.raises": "end_run"}),
-    Variant("leaving-live", "calls that are live at the end are left as they are", policies={"end.live": "left"}),
+    Variant(
+        "leaving-live", "calls that are live at the end are left as they are", policies={"end.live": "left"}
+    ),
     Variant("superseding", "new input supersedes what waits", policies={"input.waiting": "supersede"}),
     Variant("blocking-one", "a block fails the call alone", policies={"round.block": "fail_call"}),
     Variant("reaching", "a stop condition fires at its limit", policies={"stop.threshold": "reaches"}),
     Variant("created-nine", "a run is created first, and judged in a phase of its own", "awaken-9"),
     Variant("silent-run", "shows no status of the run", declare=_less("run.status")),
     Variant("silent-calls", "shows no status of calls", declare=_less("call.status")),
-    Variant("silent", "shows gates and ends alone", declare={**_less("run.status", "call.status", "phase", "message", "decision", "checkpoint"), "control": PLAIN, "gates": ["model", "permission", "tool"]}),
-    Variant("silent-tirea", "shows gates and ends alone", "tirea", declare={**_less("run.status", "call.status", "phase", "message", "decision", "checkpoint"), "control": PLAIN, "gates": ["model", "permission", "tool"]}),
+    Variant(
+        "silent",
+        "shows gates and ends alone",
+        declare={
+            **_less("run.status", "call.status", "phase", "message", "decision", "checkpoint"),
+            "control": PLAIN,
+            "gates": ["model", "permission", "tool"],
+        },
+    ),
+    Variant(
+        "silent-tirea",
+        "shows gates and ends alone",
+        "tirea",
+        declare={
+            **_less("run.status", "call.status", "phase", "message", "decision", "checkpoint"),
+            "control": PLAIN,
+            "gates": ["model", "permission", "tool"],
+        },
+    ),
     Variant("core", "claims the universal core alone", declare={"profile": "core", "policies": {}}),
-    Variant("core-tirea", "claims the universal core alone", "tirea", declare={"profile": "core", "policies": {}}),
-    Variant("unstepped", "cannot be stopped between two turns", declare={"control": Control(settle="exact", store="kit", crash=["soft"])}),
+    Variant(
+        "core-tirea", "claims the universal core alone", "tirea", declare={"profile": "core", "policies": {}}
+    ),
+    Variant(
+        "unstepped",
+        "cannot be stopped between two turns",
+        declare={"control": Control(settle="exact", store="kit", crash=["soft"])},
+    ),
     Variant("observed", "settles as observed", declare={"control": Control(settle="observed", store="kit")}),
-    Variant("only-waiting", "takes decisions only while it waits", declare={"decisions": DecisionSupport(live=False, ids=True, suspensions=True)}),
+    Variant(
+        "only-waiting",
+        "takes decisions only while it waits",
+        declare={"decisions": DecisionSupport(live=False, ids=True, suspensions=True)},
+    ),
     Variant("chatty", "shows more than is asked for", make=Chatty),
     Variant("eager", "stores more often than it must", make=Eager),
     Variant("eager-suspending", "stores once more before it waits", make=EndsThenCloses),

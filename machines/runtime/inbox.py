@@ -36,7 +36,7 @@ class Inbox(Ledger):
         call = self.state.calls.get(decision.call)
         if call is None:
             return f"call {decision.call} is unknown"
-        if self.ending or self.state.status == "Done" or call.is_final:
+        if self.ending or self.broken is not None or self.state.status == "Done" or call.is_final:
             return f"call {call.id} is over"
         if not self.is_timely(decision, call):
             return f"call {call.id} does not wait in its suspension {decision.suspension}"

@@ -50,6 +50,7 @@ class Ledger:
         self.state = RunState()
         self.cancelling = False
         self.ending = False
+        self.broken: BaseException | None = None  # what broke beside the loop
 
     # -- statuses
 

@@ -97,11 +97,14 @@ class Rounds(Inbox):
         tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
         if not tasks:
             return
-        _, left = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        for task in left:
-            task.cancel()
-        if left:
-            await asyncio.wait(left)
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        finally:
+            left = [task for task in tasks if not task.done()]
+            for task in left:
+                task.cancel()
+            if left:
+                await asyncio.wait(left)
         for task in tasks:
             if not task.cancelled() and (failure := task.exception()) is not None:
                 raise failure

@@ -53,6 +53,8 @@ class Runtime(Rounds):
         super().__init__(*args, **kwargs)
         self.results = {}
         self.active = False
+        self._resume_gate = asyncio.Lock()
+        self._beside: list[asyncio.Task[None]] = []  # replays that act while the loop does something else
         self._waiting: set[asyncio.Task[Any]] = set()
         self._draining: set[asyncio.Task[Any]] = set()
 
@@ -66,12 +68,15 @@ class Runtime(Rounds):
             number=self.state.number + 1, messages=self.state.messages, started_ms=self.world.now_ms()
         )
         self.cancelling = self.ending = False
+        self.broken = None
         return await self.segment(self._begin(text, decisions))
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
         """Take decisions in; a waiting run goes on with what was accepted."""
         for decision, why in self.receive(decisions):
             self.world.refuse(why, decision.id)
+        if self.active and self.at_once and self.ready():
+            self._act_beside()
         if self.active or self.state.status != "Waiting" or not self.ready():
             return None
         return await self.segment(self._resume())
@@ -107,6 +112,8 @@ class Runtime(Rounds):
 
     async def go_on(self) -> Segment | None:
         """After `restore`: a run that was Running goes on by itself; one that waits, waits."""
+        if self.state.status == "Created":
+            return await self.segment(self._leave_created())
         if self.state.status == "Running":
             return await self.segment(self._steps())
         if self.state.status == "Waiting" and self.ready():
@@ -131,10 +138,23 @@ class Runtime(Rounds):
 
     async def _begin(self, text: str, decisions: Sequence[Decision]) -> Segment:
         self.say_run("Created" if self.created else "Running")
+        message = {"role": "user", "text": text}
         if self.created:
-            self.move_run("begin")
+            self.append(message)
+            await self.commit("RunCreated", "create")
+            return await self._leave_created(decisions)
         self.phase("RunStart")
-        self.append({"role": "user", "text": text})
+        self.append(message)
+        return await self._enter_loop(decisions)
+
+    async def _leave_created(self, decisions: Sequence[Decision] = ()) -> Segment:
+        if self.cancelling:
+            return await self._end(Reason("Cancelled"))
+        self.move_run("begin")
+        self.phase("RunStart")
+        return await self._enter_loop(decisions)
+
+    async def _enter_loop(self, decisions: Sequence[Decision]) -> Segment:
         await self.commit_at("UserMessage", "run_start")
         if decisions:
             self.receive(decisions)
@@ -165,7 +185,7 @@ class Runtime(Rounds):
     async def _steps(self) -> Segment:
         """The loop.  Each turn looks at the state alone to know what comes next."""
         while True:
-            await self.apply_decisions("replay")
+            await self._settle_decisions()
             if self.must_wait():
                 return await self._suspend()
             held_back = self.state.in_status("New")
@@ -232,7 +252,7 @@ class Runtime(Rounds):
     async def _tool_round(self, calls: list[Call]) -> None:
         await self.run_round(calls)
         await self.commit_at("ToolResultsCommitted", "round")
-        await self.apply_decisions("replay")
+        await self._settle_decisions()
         if not self.triggers and not self.must_wait() and not self.state.in_status("New"):
             await self._step_end()
 
@@ -250,6 +270,13 @@ class Runtime(Rounds):
 
     async def apply_decisions(self, cause: str) -> None:
         """RESUME_TOOL_CALL: drain what was decided, replay it, and make the effects durable."""
+        if self.reentered:
+            async with self._resume_gate:  # there is one of it
+                await self._drain(cause)
+        else:
+            await self._drain(cause)
+
+    async def _drain(self, cause: str) -> None:
         self._suspensions = {call.id: call.suspension for call in self.state.calls.values()}
         while True:
             self.gate_state("DrainDecisionChannel")
@@ -264,6 +291,42 @@ class Runtime(Rounds):
                 self.gate_state(state, batch[0])
             if self.policies["replay.commit"] == "yes":
                 await self.commit("ToolResultsCommitted", cause)
+
+    async def _settle_decisions(self) -> None:
+        """Apply what was decided, and wait for what acts beside the loop, until nothing of either is left."""
+        await self._join()
+        await self.apply_decisions("replay")
+        while self._beside:
+            await self._join()
+            await self.apply_decisions("replay")
+
+    async def _join(self) -> None:
+        """The barrier: what acts beside the loop comes to its end before the loop goes on."""
+        while self._beside:
+            await asyncio.wait(self._beside[:1])
+            self._beside.pop(0).result()
+
+    def _act_beside(self) -> None:
+        task = asyncio.ensure_future(self.apply_decisions("replay"))
+        task.add_done_callback(self._look_at_what_ended)
+        self._beside.append(task)
+
+    def _look_at_what_ended(self, task: asyncio.Task[None]) -> None:
+        """What breaks beside the loop breaks the loop, wherever that waits."""
+        failure = None if task.cancelled() else task.exception()
+        if failure is None or self.broken is not None:
+            return
+        self.broken = failure
+        for waiting in sorted(self._waiting, key=lambda task: task.get_name()):
+            waiting.cancel()
+
+    async def _abandon_beside(self) -> None:
+        """What acts beside a loop that has come to its end is given up."""
+        beside, self._beside = self._beside, []
+        for task in beside:
+            task.cancel()
+        if beside:
+            await asyncio.gather(*beside, return_exceptions=True)
 
     def _resolved(self, batch: Sequence[Decision]) -> bool:
         return any(self.state.calls[decision.call].is_final for decision in batch)
@@ -320,15 +383,17 @@ class Runtime(Rounds):
             await self.commit("StepEnd", "suspend", ending=("Waiting", reason))
         if self.cancelling:
             raise RunCancelled
-        if self.ready():  # decided while the store was busy
+        if self.ready() or self._beside:  # decided while the store was busy
             return await self._steps()
         self.move_run("suspend", reason)
         return Segment(reason, pending)
 
     async def _end(self, reason: Reason) -> Segment:
         self.ending = True
+        await self._abandon_beside()
         self._close_live_calls(reason)
-        self.phase("RunEnd")
+        if self.state.status != "Created":  # what never started has no phase
+            self.phase("RunEnd")
         ending = ("Done", reason)
         try:
             if self.triggers:
@@ -337,7 +402,8 @@ class Runtime(Rounds):
                 await self.commit("StepEnd", "end", ending=ending)
         except WorldFault as fault:
             reason = Reason("Error", str(fault))
-        self.move_run(RUN_EVENTS[reason.code], reason)
+        unstarted = self.state.status == "Created" and reason.code != "Cancelled"
+        self.move_run("rejected" if unstarted else RUN_EVENTS[reason.code], reason)
         return Segment(reason)
 
     def _close_live_calls(self, reason: Reason) -> None:
@@ -366,6 +432,11 @@ class Runtime(Rounds):
         return bool(self.policies["run.created"] == "yes")
 
     @property
+    def at_once(self) -> bool:
+        """Whether a decision acts while the loop is at something else."""
+        return bool(self.policies["decision.window"] == "immediate")
+
+    @property
     def drains(self) -> bool:
         """Whether tools that run at a cancel end by themselves."""
         return bool(self.policies["cancel.inflight"] == "drain")
@@ -377,9 +448,9 @@ class Runtime(Rounds):
 
     async def outside(self, waiting: Coroutine[Any, Any, T], drains: bool = False) -> T:
         """Wait for the outside world; a cancel takes the wait away, unless tools drain."""
-        if self.cancelling:
+        if self.cancelling or self.broken is not None:
             waiting.close()  # never entered: the world does not hear of it
-            raise RunCancelled
+            raise self.broken or RunCancelled
         task = asyncio.current_task()
         assert task is not None  # only coroutines of the loop wait
         self._waiting.add(task)
@@ -388,8 +459,8 @@ class Runtime(Rounds):
         try:
             return await waiting
         except asyncio.CancelledError:
-            if self.cancelling:
-                raise RunCancelled from None
+            if self.cancelling or self.broken is not None:
+                raise (self.broken or RunCancelled) from None
             raise
         finally:
             self._waiting.discard(task)

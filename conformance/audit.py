@@ -1,0 +1,125 @@
+"""A recorded trace, judged and not driven: its records go to a judge as if they came from a runtime now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from interlock.conformance.campaign import Found, Tally
+from interlock.conformance.exceptions import UsageError
+from interlock.conformance.judge import Judge
+from interlock.conformance.moves import moves_of
+from interlock.conformance.protocol import Handshake, Report, Scenario
+from interlock.conformance.result import Result
+from interlock.conformance.stages import Order
+from interlock.conformance.supervisor import concluded
+from interlock.conformance.trace import Trace, read_trace
+from interlock.conformance.worker import Facts, as_found
+from interlock.spec.model import SpecError, load_spec
+
+UNREACHED: Final = "the recording does not reach it"
+
+
+def audit(path: Path, target: str, only: tuple[str, ...] = ()) -> Result:
+    """The result of what a file records; a clause that it does not reach is untested and no fault of it."""
+    trace = read_trace(path)
+    facts = facts_of(path, trace, only)
+    tally = Tally()
+    for scene in scenes(trace):
+        judge = judged(path, scene, facts)
+        tally.schedules += 1
+        tally.stimuli += judge.account.stimuli
+        tally.exercised.update(judge.exercised)
+        if judge.violation is not None:
+            scenario = judge.account.scenario
+            moves = tuple(moves_of(scene))[: judge.violation.stimulus]
+            tally.note(judge.violation.clause, Found(judge.violation, scenario, moves, scene))
+    witnesses = [as_found(found) for _, found in sorted(tally.found.items())]
+    result = concluded(Order(target, 0), facts, tally, witnesses, budget={"recorded": str(path)}, partial="")
+    result.clauses = [
+        replace(one, offered=False, why=UNREACHED) if one.verdict == "untested" and one.offered else one
+        for one in result.clauses
+    ]
+    return result
+
+
+def facts_of(path: Path, trace: Trace, only: tuple[str, ...] = ()) -> Facts:
+    """What the handshake of a recording tells."""
+    raw = next(trace.of("handshake"), None)
+    if raw is None:
+        raise UsageError(f"{path} holds no handshake.", "A trace that is judged begins with one.")
+    handshake = _read(path, "handshake", Handshake, raw)
+    try:
+        policies = load_spec().policies_of(handshake.profile, handshake.policies)
+    except SpecError as error:
+        raise UsageError(f"The handshake in {path} cannot be judged: {error}") from error
+    return Facts(handshake, policies, only)
+
+
+def scenes(trace: Trace) -> Iterator[Trace]:
+    """The scenarios of a trace, each as a trace of its own."""
+    handshakes: list[dict[str, Any]] = []
+    scene: Trace | None = None
+    for record in trace.records:
+        if "handshake" in record:
+            handshakes = [record]
+            continue
+        if "scenario" in record:
+            if scene is not None:
+                yield scene
+            scene = Trace([*handshakes])
+        if scene is not None:
+            scene.records.append(record)
+    if scene is not None:
+        yield scene
+
+
+def the_scene(path: Path, trace: Trace) -> Trace:
+    """The only scenario of a trace."""
+    found = list(scenes(trace))
+    if len(found) != 1:
+        held = "no scenario" if not found else f"{len(found)} scenarios"
+        raise UsageError(f"{path} holds {held}.", "A trace that is replayed holds one.")
+    return found[0]
+
+
+def judged(path: Path, scene: Trace, facts: Facts) -> Judge:
+    """The judge, after it has seen the whole scene."""
+    scenario = scenario_of(path, scene)
+    asked = {clause: standing.is_judged for clause, standing in facts.standings.items()}
+    judge = Judge(facts.handshake, facts.policies, scenario, asked)
+    seen: list[Any] = []
+    for number, record in enumerate(scene.records, 1):
+        ((key, value),) = record.items()
+        if key == "stimulus":
+            judge.stimulus(value["method"], value["params"])
+        elif key == "crash":
+            judge.stimulus("crash", {})
+        elif key == "observation":
+            seen.append(value)
+        elif key == "report":
+            judge.answer(_read(path, f"report (record {number})", Report, {**value, "observations": seen}))
+            seen = []
+    return judge
+
+
+def scenario_of(path: Path, scene: Trace) -> Scenario:
+    """The scenario that a scene opens."""
+    scenario: Scenario = _read(path, "scenario", Scenario, next(scene.of("scenario")))
+    return scenario
+
+
+def _read(path: Path, what: str, model: Any, raw: Mapping[str, Any]) -> Any:
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise UsageError(
+            f"The {what} in {path} does not fit the protocol: {where} is {first.get('input')!r}.",
+            f"{first['msg']}.",
+        ) from error

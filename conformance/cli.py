@@ -1,0 +1,210 @@
+"""The command line: reads what was asked, runs one command, and ends in an exit code that means one thing.
+
+0 held, 1 broken, 2 wrong usage, 3 could not decide, 70 a bug of the kit.  Whatever goes wrong is said in
+one sentence, with what would have been right; INTERLOCK_TRACEBACK=1 adds the traceback of a bug.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from interlock.conformance.exceptions import InterlockError
+from interlock.conformance.wording import plain
+from interlock.spec.model import SpecError
+
+USAGE: Final = 2
+UNDECIDED: Final = 3
+BUG: Final = 70
+
+app = typer.Typer(
+    name="interlock",
+    help="An executable specification of the agent run lifecycle, and the kit that holds any runtime to it.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+TargetName = Annotated[
+    str,
+    typer.Argument(
+        metavar="TARGET",
+        help="reference:PROFILE, py:package.module:factory, 'cmd:./adapter --flag' or trace:file.jsonl.",
+    ),
+]
+Scale = Annotated[
+    float, typer.Option("--timeout-scale", min=0.01, help="Times the time limits of the protocol.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, and nothing else.")]
+
+
+@app.callback(invoke_without_command=True)
+def interlock(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and end.")] = False,
+) -> None:
+    """An executable specification of the agent run lifecycle, and the kit that holds any runtime to it."""
+    if version:
+        typer.echo(f"interlock {version_of('interlock')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(USAGE)
+
+
+@app.command()
+def check(  # noqa: PLR0917  # each is an option of its own
+    target: TargetName,
+    examples: Annotated[int | None, typer.Option(min=0, help="How many schedules to play.")] = None,
+    seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="How many processes share the work; it changes nothing else.")
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="SECONDS", help="Stop looking after so long; the result is then partial."
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Judge these clauses alone, as in 'CALL-*'.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Where traces and the result are written.")
+    ] = Path("interlock-results"),
+    json: AsJson = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 3 if any clause that applies was left untested.")
+    ] = False,
+    timeout_scale: Scale = 1.0,
+) -> int:
+    """Put a runtime through its schedules, and say which clauses it holds and which it breaks."""
+    from interlock.conformance.commands import check as command
+    from interlock.conformance.stages import Order
+
+    played = command.EXAMPLES if examples is None else examples
+    order = Order(target, played, seed, tuple(only or ()), timeout_scale)
+    return command.check(order, command.jobs_of(jobs), budget, command.Wish(out, json, strict))
+
+
+@app.command()
+def replay(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file, as `check` writes them.")],
+    target: TargetName,
+    step: Annotated[
+        bool, typer.Option("--step", help="Stop after each stimulus, until Enter is pressed.")
+    ] = False,
+    json: AsJson = False,
+    timeout_scale: Scale = 1.0,
+) -> int:
+    """Send the stimuli of a trace to a runtime, and show what it does now."""
+    from interlock.conformance.commands import replay as command
+
+    return command.replay(trace, target, is_stepped=step, as_json=json, timeout_scale=timeout_scale)
+
+
+@app.command()
+def explain(
+    clause: Annotated[str, typer.Argument(metavar="CLAUSE", help="The id of a clause, as in CALL-4.")],
+) -> int:
+    """Say what a clause asks, why, of whom, and how it is checked."""
+    from interlock.conformance.commands import explain as command
+
+    return command.explain(clause)
+
+
+@app.command("list")
+def list_(
+    kind: Annotated[
+        str | None, typer.Argument(metavar="WHAT", help="clauses, profiles, policies, errata or targets.")
+    ] = None,
+) -> int:
+    """List what there is."""
+    from interlock.conformance.commands import listing as command
+
+    return command.listing(kind)
+
+
+@app.command()
+def serve(target: TargetName) -> int:
+    """Put a runtime in process behind the pipe: the protocol on standard input and output."""
+    from interlock.conformance.commands import serve as command
+
+    return command.run(target)
+
+
+# --- the way out --------------------------------------------------------------------------------
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code."""
+    try:
+        code = app(args=None if argv is None else list(argv), prog_name="interlock", standalone_mode=False)
+    except (typer.Abort, KeyboardInterrupt):
+        return _said("Interrupted before anything was judged.", UNDECIDED)
+    except typer.TyperException as error:
+        return _said(_misused(error), USAGE)
+    except InterlockError as error:
+        return _said(str(error), error.exit_code)
+    except SpecError as error:
+        return _said(f"The spec that this kit carries does not hold together: {error}", BUG)
+    except BrokenPipeError:  # whoever read has seen enough
+        return 0
+    except Exception as error:
+        return _ended_by(error)
+    return code if isinstance(code, int) else 0
+
+
+def _said(sentence: str, code: int) -> int:
+    print(f"interlock: {plain(sentence)}", file=sys.stderr)
+    return code
+
+
+def _misused(error: typer.TyperException) -> str:
+    """What is wrong with the words on the command line."""
+    context = _context(error)
+    command = context.command_path if context is not None else "interlock"
+    return f"{_wrong(error)} `{command} --help` says what there is."
+
+
+def _context(error: typer.TyperException) -> Any:
+    return getattr(error, "ctx", None)
+
+
+def _wrong(error: typer.TyperException) -> str:
+    option = getattr(error, "option_name", None)
+    if option is not None and hasattr(error, "possibilities"):
+        near = [f"`{one}`" for one in error.possibilities or ()]
+        meant = f" Did you mean {' or '.join(near)}?" if near else ""
+        return f"There is no option {option}.{meant}"
+    param: Any = getattr(error, "param", None)
+    if param is None or not error.message:
+        return f"{error.format_message().rstrip('.?')}{'?' if error.message.endswith('?') else '.'}"
+    name = param.opts[0] if param.param_type_name == "option" else param.make_metavar(_context(error))
+    wish = error.message.partition(",")[0].rstrip(".")
+    is_pydantic = wish.startswith("Input ")
+    return f"{name} {wish.removeprefix('Input ')}." if is_pydantic else f"{name}: {wish}."
+
+
+def _ended_by(error: Exception) -> int:
+    """Say that the kit is broken, and where."""
+    from interlock.conformance.worker import KitBroke
+
+    broke = KitBroke.of(error)
+    if os.environ.get("INTERLOCK_TRACEBACK") == "1":
+        print(broke.trace, file=sys.stderr, end="")
+    return _said(
+        f"This is a bug of the kit, at {broke.place}: {broke.words}. "
+        "Please report it with the command that led here; INTERLOCK_TRACEBACK=1 shows more.",
+        BUG,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

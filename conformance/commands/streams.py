@@ -1,0 +1,42 @@
+"""Standard output for results alone: what a runtime prints in process meanwhile goes to standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from typing import TextIO
+
+
+@contextlib.contextmanager
+def results() -> Iterator[TextIO]:
+    """The stream for results; nobody else in the process reaches it, below Python too."""
+    with _moved(sys.stdout) as stream, contextlib.redirect_stdout(sys.stderr):
+        yield stream
+
+
+@contextlib.contextmanager
+def _moved(stdout: TextIO) -> Iterator[TextIO]:
+    stdout.flush()
+    if _descriptor(stdout) != 1:
+        yield stdout
+        return
+    private = os.dup(1)
+    os.dup2(2, 1)
+    stream = open(os.dup(private), "w", encoding=stdout.encoding, errors="backslashreplace")  # noqa: SIM115
+    try:
+        yield stream
+    finally:
+        with contextlib.suppress(BrokenPipeError):
+            stream.close()
+        os.dup2(private, 1)
+        os.close(private)
+
+
+def _descriptor(stream: TextIO) -> int | None:
+    try:
+        return stream.fileno()
+    except (OSError, AttributeError, io.UnsupportedOperation):  # a stream in memory
+        return None
