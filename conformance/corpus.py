@@ -6,7 +6,7 @@ those of one reference, for the reader; whether a runtime is right is for the ju
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -16,10 +16,17 @@ from pydantic import TypeAdapter, ValidationError
 
 from interlock.conformance.exceptions import UsageError
 from interlock.conformance.moves import CRASH_AND_RECOVER, Move, moves_of
-from interlock.conformance.protocol import METHODS, OUTCOMES_BY_GATE, STIMULI, Handshake, Scenario
+from interlock.conformance.needs import needs_of, unmet_policy
+from interlock.conformance.protocol import (
+    METHODS,
+    OUTCOMES_BY_GATE,
+    STIMULI,
+    AnyObservation,
+    Handshake,
+    Scenario,
+)
 from interlock.conformance.scenario import Document, is_move, parse, rewritten
 from interlock.conformance.session import Session
-from interlock.conformance.shapes import Known
 from interlock.conformance.standing import _unmet as unmet
 from interlock.conformance.trace import Record
 from interlock.spec.model import load_spec
@@ -55,16 +62,19 @@ def script_of(name: str, text: str) -> Script:
     """The script that a scenario file holds; everything that it sends has to fit the protocol."""
     source = f"{name}{ENDING}"
     document = parse(text, source)
+    for entry in document.entries:
+        if entry.record is not None:
+            _check_record(entry.record, f"{source}:{entry.line}")
     moves = tuple(moves_of(document.trace))
     lines = [entry.line for entry in document.entries if entry.record is not None and is_move(entry.record)]
     for move, line in zip(moves, lines, strict=True):
-        _check_move(move, f"{source}:{line}")
+        _check_outcomes(move, f"{source}:{line}")
     return Script(
         name,
         document.about,
         _scenario(document, name, source),
         moves,
-        tuple(dict.fromkeys(_needs(document))),
+        tuple(dict.fromkeys(needs_of(document))),
         document.target or DEFAULT_TARGET,
     )
 
@@ -84,19 +94,35 @@ def _scenario(document: Document, name: str, source: str) -> Scenario:
 # --- what fits the protocol ---------------------------------------------------------------------
 
 
-def _check_move(move: Move, where: str) -> None:
-    if move.method == CRASH_AND_RECOVER:
-        return
-    if move.method not in STIMULI:
-        raise UsageError(f"{where}: {move.method} is no stimulus.", f"There are {', '.join(STIMULI)}.")
+def _check_record(record: Record, where: str) -> None:
+    stimulus = record.get("stimulus")
     try:
-        METHODS[move.method][0].model_validate(move.params)
+        if "observation" in record:
+            _OBSERVATION.validate_python(record["observation"])
+        elif stimulus is not None:
+            _check_stimulus(stimulus.get("method"), stimulus.get("params"), where)
+    except ValidationError as error:
+        raise _misfit(error, where) from None
+
+
+def _check_stimulus(method: Any, params: Any, where: str) -> None:
+    if method not in STIMULI:
+        raise UsageError(f"{where}: {method} is no stimulus.", f"There are {', '.join(STIMULI)}.")
+    METHODS[method][0].model_validate(params)
+    for part in params["stimuli"] if method == "deliver" else ():
+        METHODS[part["method"]][0].model_validate(part["params"])
+
+
+def _check_outcomes(move: Move, where: str) -> None:
+    try:
         for method, params in move.parts():
-            METHODS[method][0].model_validate(params)
             if method == "gate.release":
                 _outcomes_at(params["gate"], where).validate_python(params["outcome"])
     except ValidationError as error:
         raise _misfit(error, where) from None
+
+
+_OBSERVATION: Final[TypeAdapter[Any]] = TypeAdapter(AnyObservation)
 
 
 def _outcomes_at(gate: str, where: str) -> TypeAdapter[Any]:
@@ -112,121 +138,14 @@ def _outcomes_at(gate: str, where: str) -> TypeAdapter[Any]:
 def _misfit(error: ValidationError, where: str) -> UsageError:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
-    return UsageError(f"{where}: {place} is {first.get('input')!r}.", f"{first['msg']}.")
-
-
-# --- what a script needs ------------------------------------------------------------------------
+    return UsageError(f"{where}: {place or 'params'} is {first.get('input')!r}.", f"{first['msg']}.")
 
 
 def applicable(script: Script, handshake: Handshake) -> str:
     """Why the script cannot be played on such a runtime, or nothing."""
     policies = load_spec().policies_of(handshake.profile, handshake.policies)
-    whys = (_unmet_policy(need, policies) or unmet(need, handshake) for need in script.needs)
+    whys = (unmet_policy(need, policies) or unmet(need, handshake) for need in script.needs)
     return next((why for why in whys if why), "")
-
-
-def _unmet_policy(need: str, policies: Mapping[str, Any]) -> str:
-    """Why a policy does not hold what is needed; one that is open may hold it."""
-    word, _, what = need.partition(" ")
-    key, _, value = what.partition("=")
-    if word != "policy" or value in policies.get(key, (value,)):
-        return ""
-    return f"the policy {key} has no {value}"
-
-
-def _needs(document: Document) -> Iterator[str]:
-    state = _Occasion()
-    for entry in document.entries:
-        record = entry.record or {}
-        if "scenario" in record:
-            yield from _scenario_needs(record["scenario"])
-        elif is_move(record):
-            yield from state.needs(record)
-        if record:
-            state.learn(record)
-
-
-def _scenario_needs(scenario: Mapping[str, Any]) -> Iterator[str]:
-    for tool in scenario.get("tools", ()):
-        yield f"tools {tool.get('permission', 'allow')}"
-        mode = tool.get("resume_mode", "replay")
-        if mode != "replay":
-            yield from ("decisions payload", f"policy decision.modes={mode}")
-    for condition in scenario.get("agent", {}).get("stop", ()):
-        yield f"policy stop.conditions={condition['kind']}"
-    for gate in scenario.get("hold", ()):
-        yield f"gate {gate}"
-
-
-class _Occasion:
-    """How things stand at a move: what it takes to send it depends on that."""
-
-    def __init__(self) -> None:
-        self.known = Known()
-        self.refs: dict[str, str] = {}
-        self.ids: set[str] = set()
-        self.runs = 0
-        self.settled = True
-        self.is_done = False
-
-    def learn(self, record: Record) -> None:
-        self.known.learn(record)
-        self.refs |= self.known.gates
-        if "report" in record:
-            self.settled = record["report"].get("quiescent", True)
-        seen = record.get("observation", {})
-        if seen.get("kind") == "run.finished":
-            self.is_done = seen["reason"]["code"] != "Suspended"
-
-    def needs(self, record: Record) -> Iterator[str]:
-        if "crash" in record:
-            yield "control crash=soft"
-            return
-        move = Move(record["stimulus"]["method"], record["stimulus"]["params"])
-        if "turns" in move.params:
-            yield "control step=turns"
-        races = len(move.parts()) > 1
-        if races:
-            yield "stimulus deliver"
-        for method, params in move.parts():
-            yield from self._part(method, params, races)
-
-    def _part(self, method: str, params: Mapping[str, Any], races: bool) -> Iterator[str]:
-        busy = races or bool(self.known.gates) or not self.settled
-        if method == "run.start":
-            self.runs += 1
-            self.is_done = False
-            if self.runs > 1:
-                yield "stimulus run.again"
-        elif method == "gate.release":
-            yield from self._release(params)
-        elif method == "cancel":
-            yield "stimulus cancel"
-            if not busy and not self.is_done:
-                yield "stimulus cancel.waiting"
-        elif method in ("run.input", "clock.advance"):
-            yield f"stimulus {method}"
-            if method == "clock.advance":
-                yield "control clock=virtual"
-        for decision in params.get("decisions", ()):
-            yield from self._decision(decision, busy)
-
-    def _release(self, params: Mapping[str, Any]) -> Iterator[str]:
-        on = self.refs.get(params["gate"], params["gate"]).partition(":")[0]
-        yield f"gate {on}"
-        yield f"outcome {on}.{params['outcome']['kind']}"
-
-    def _decision(self, decision: Mapping[str, Any], busy: bool) -> Iterator[str]:
-        yield "stimulus decide"
-        if busy:
-            yield "decisions live"
-        if decision["id"] in self.ids:
-            yield "decisions ids"
-        self.ids.add(decision["id"])
-        if decision.get("payload") is not None:
-            yield "decisions payload"
-        if decision.get("suspension") is not None:
-            yield "decisions suspensions"
 
 
 # --- playing ------------------------------------------------------------------------------------

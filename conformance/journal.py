@@ -8,23 +8,27 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from interlock.conformance.exceptions import UsageError
 from interlock.conformance.protocol import STIMULI
 from interlock.conformance.sut import Sut
-from interlock.conformance.trace import Trace, read_trace
+from interlock.conformance.trace import Record, Trace
 
 _NOT_IN_A_TRACE: Final = ("inspect", "shutdown")
 
 
 class Journal:
-    """A file that holds the scenario under way; each scenario begins it anew."""
+    """A file that holds the scenario under way; each scenario begins it anew.
+
+    An answer is written with the request that follows it, in one write: it is only needed then.
+    """
 
     def __init__(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
-        self._handshake = b""
+        self._handshake = ""
+        self._unwritten = ""
 
     def shook_hands(self, handshake: dict[str, Any]) -> None:
         """Keep what every trace begins with."""
@@ -34,21 +38,24 @@ class Journal:
         """Forget the scenario before."""
         os.ftruncate(self._descriptor, 0)
         os.lseek(self._descriptor, 0, os.SEEK_SET)
-        os.write(self._descriptor, self._handshake + _line("scenario", scenario))
+        self._unwritten = self._handshake
+        self.write("scenario", scenario)
 
     def write(self, key: str, value: Any) -> None:
-        """Append one record."""
-        os.write(self._descriptor, _line(key, value))
+        """Append one record, and what was not written yet."""
+        os.write(self._descriptor, (self._unwritten + _line(key, value)).encode())
+        self._unwritten = ""
 
     def answered(self, answer: dict[str, Any]) -> None:
-        """Append what a stimulus led to."""
-        seen = b"".join(_line("observation", one) for one in answer.get("observations", ()))
-        report = {"quiescent": answer.get("quiescent", True), "refused": answer.get("refused", [])}
-        os.write(self._descriptor, seen + _line("report", report))
+        """Keep what a stimulus led to."""
+        self._unwritten += _line("answer", answer)
 
 
-def _line(key: str, value: Any) -> bytes:
-    return json.dumps({key: value}, separators=(",", ":")).encode() + b"\n"
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+
+
+def _line(key: str, value: Any) -> str:
+    return f"{_ENCODER.encode({key: value})}\n"
 
 
 class Journalled:
@@ -90,8 +97,8 @@ class Journalled:
 def in_flight(path: Path) -> tuple[str, Trace | None]:
     """The verb that has had no answer, if any, and the trace that led there."""
     try:
-        trace = read_trace(path)
-    except UsageError:  # the process ended while it wrote, or before it wrote anything
+        trace = Trace(list(_records(path)))
+    except (OSError, ValueError):  # the process ended while it wrote, or before it wrote anything
         return "", None
     if not trace.records:
         return "", None
@@ -99,6 +106,19 @@ def in_flight(path: Path) -> tuple[str, Trace | None]:
     if "stimulus" in last:
         return last["stimulus"]["method"], trace
     return _VERB_OF.get(next(iter(last)), ""), trace
+
+
+def _records(path: Path) -> Iterator[Record]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        if "answer" in record:
+            answer = record["answer"]
+            yield from ({"observation": seen} for seen in answer.get("observations", ()))
+            yield {
+                "report": {"quiescent": answer.get("quiescent", True), "refused": answer.get("refused", [])}
+            }
+        else:
+            yield record
 
 
 _VERB_OF: Final = {"scenario": "scenario.open", "end": "scenario.close", "crash": "crash"}

@@ -239,6 +239,7 @@ class _Parser:
         if lines[0] == UNANSWERED:
             self.closes = False
         elif word in ("refused", "report"):
+            read(lines, self.known, self.notes)  # here, where the number of the line is known
             self.reported += lines
         elif word not in SEEN:
             if word in HEADS:

@@ -146,7 +146,7 @@ def call_status(account: Account, call: Call) -> str:
     answer = call.last_answer
     if answer is not None and answer["kind"] == "pending":
         return "Suspended"
-    return call.ended_as or ("Running" if answer is not None else "New")
+    return call.ended_as or ("Failed" if answer is not None else "New")
 
 
 def run_status(account: Account, run: Run) -> str:

@@ -10,6 +10,7 @@ from interlock.conformance.account import Account, Call, Decided, Run
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import (
     CallMoved,
+    DecisionTaken,
     GateOpened,
     MessageAppended,
     Observation,
@@ -92,9 +93,35 @@ def a_decision_executes_once(account: Account, seen: GateOpened) -> Judgements:
     allowed = len([d for d in call.approvals if not d.stale]) + (0 if asks else 1)
     if call.result is not None or call.executing or not allowed:
         return
-    yield HELD if len(entries) < allowed else (
-        f"call {call.id} had {allowed} leaves to execute, yet it was executed {len(entries) + 1} times"
-    )
+    repeated = next((d for d in call.decisions if d.repeats), None)
+    if len(entries) < allowed or repeated is not None:
+        yield HELD
+    else:
+        yield f"call {call.id} may be executed {_times(allowed)}, yet it was executed {_times(len(entries) + 1)}"
+
+
+def a_repeated_decision_executes_nothing(account: Account, seen: GateOpened) -> Judgements:
+    """A decision that is sent twice under one id gives no second leave to execute."""
+    call = _entering(account, seen)
+    if call is None or call.life != account.life:
+        return
+    repeated = next((d for d in call.decisions if d.repeats), None)
+    asks = call.tool is not None and call.tool.permission == "ask"
+    allowed = len([d for d in call.approvals if not d.stale]) + (0 if asks else 1)
+    if repeated is not None and allowed and len(call.entries) >= allowed and call.result is None:
+        yield f"decision {repeated.id} had been taken before, yet call {call.id} was executed on it again"
+
+
+def a_repeated_decision_is_not_accepted(account: Account, seen: DecisionTaken) -> Judgements:
+    """A decision that is sent twice under one id is not accepted twice."""
+    late = _late(account)
+    if late is not None and late.repeats and late.id == seen.decision:
+        taken = seen.disposition in ("accepted", "buffered")
+        yield f"decision {late.id} had been taken before, yet it was {seen.disposition} again" if taken else HELD
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def a_decision_taken_twice_changes_nothing(account: Account, seen: Observation) -> Judgements:
@@ -310,6 +337,8 @@ INVARIANTS = (
     Invariant("DECIDE-6", the_payload_arrives, GateOpened),
     Invariant("DECIDE-6", a_decision_used_as_result_is_the_result, GateOpened),
     Invariant("DECIDE-7", approved_arguments_are_executed, GateOpened),
+    Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken),
+    Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened),
     Invariant("DECIDE-1", a_decision_executes_once, GateOpened),
     Invariant("DECIDE-4", no_accepted_decision_is_lost),
     Invariant("DECIDE-8", a_decision_used_as_result_has_executed_nothing),

@@ -99,7 +99,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         AsksOnOneStepAfterACancel,
         "CANCEL-1",
-        "the run was cancelled, yet a model gate opened",
+        "the run was cancelled, yet",
         policies={"cancel.inflight": "drain"},
         also=("CANCEL-2",),
     ),
@@ -108,7 +108,7 @@ MUTANTS: tuple[Mutant, ...] = (
         DoesNotHearACancelWhileWaiting,
         "CANCEL-3",
         "cancelled while it waited, yet it still waits",
-        also=("CANCEL-2",),
+        also=("CANCEL-2", "CANCEL-5"),
     ),
     Mutant(CancelsTheDone, "CANCEL-4", "the run was Done when it was cancelled, yet it showed run.status"),
     Mutant(DrainsInsteadOfAborting, "CANCEL-5", "the cancel aborts, yet call"),

@@ -193,15 +193,15 @@ class RerunsAfterACrash(Runtime):
 
 
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant(ReplaysAPendingAnswer, "DECIDE-1", "leaves to execute, yet it was executed"),
-    Mutant(ForgetsDecisionIds, "DECIDE-2", "had been taken before, yet call"),
+    Mutant(ReplaysAPendingAnswer, "DECIDE-1", "may be executed"),
+    Mutant(ForgetsDecisionIds, "DECIDE-2", "had been taken before, yet"),
     Mutant(DiesOfAnUnknownCall, "DECIDE-3", "which is unknown, yet", also=("DECIDE-5",)),
     Mutant(RunsAgainOnALateDecision, "DECIDE-3", "which is over, yet"),
     Mutant(LosesTheSecondOfABatch, "DECIDE-4", "took decision", also=("GATE-2",)),
     Mutant(LosesWhatComesDuringACommit, "DECIDE-4", "took decision"),
     Mutant(DropsWhatCameEarly, "DECIDE-4", "took decision"),
     Mutant(ApprovesTheFirst, "DECIDE-5", "names call", also=("CALL-7", "CALL-8", "DECIDE-4")),
-    Mutant(ForgetsFalse, "DECIDE-6", "was decided with payload"),
+    Mutant(ForgetsFalse, "DECIDE-6", "the result false"),
     Mutant(ReplaysWithoutArguments, "DECIDE-7", "yet it ran with"),
     Mutant(ExecutesTheAnswered, "DECIDE-8", "is to be the result of call"),
     Mutant(DoesNotAskTheThird, "GATE-1", "needs approval and nobody approved it, yet it was executed"),
