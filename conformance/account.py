@@ -399,6 +399,7 @@ class Account:
             for call in run.calls.values():
                 call.claimed = None
                 call.listed_pending = False
+                call.suspensions = 0
                 call.lost_entries, call.lost_verdicts = len(call.entries), len(call.judged)
                 for decided in call.decisions:
                     decided.unsure, decided.answers = True, None
@@ -406,7 +407,11 @@ class Account:
     def _recovered(self, params: Mapping[str, Any]) -> None:
         run = self.runs.get(params["run"])
         self.recovered_from = params.get("store")
+        stored = (self.recovered_from or {}).get("calls", {})
         if run is not None:
+            for call in run.calls.values():
+                kept = stored.get(call.id) if isinstance(stored, dict) else None
+                call.suspensions = kept.get("suspension") or 0 if isinstance(kept, dict) else 0
             run.stirs += 1
             run.segment_open = True
 

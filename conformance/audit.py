@@ -44,6 +44,8 @@ def audit(path: Path, target: str, only: tuple[str, ...] = ()) -> Result:
         replace(one, offered=False, why=UNREACHED) if one.verdict == "untested" and one.offered else one
         for one in result.clauses
     ]
+    if not tally.schedules:
+        raise UsageError(f"{path} holds no scenario.", "A trace that is judged holds at least one.")
     return result
 
 

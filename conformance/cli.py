@@ -145,7 +145,9 @@ def serve(target: TargetName) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
     try:
-        code = app(args=None if argv is None else list(argv), prog_name="interlock", standalone_mode=False)
+        return _run(sys.argv[1:] if argv is None else list(argv))
+    except typer.Exit as end:
+        return end.exit_code
     except (typer.Abort, KeyboardInterrupt):
         return _said("Interrupted before anything was judged.", UNDECIDED)
     except typer.TyperException as error:
@@ -158,7 +160,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except Exception as error:
         return _ended_by(error)
-    return code if isinstance(code, int) else 0
+
+
+def _run(words: list[str]) -> int:
+    """Run the command without typer's own way out, whose exit codes mean something else."""
+    command = typer.main.get_command(app)
+    with command.make_context("interlock", words) as context:
+        code: int = command.invoke(context)
+    return code
 
 
 def _said(sentence: str, code: int) -> int:

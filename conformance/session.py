@@ -79,7 +79,7 @@ class Session:
     def _crash(self) -> bool:
         run = self.account.run
         durable = self.account.durable(run) if run is not None else None
-        if run is None or durable is None or "soft" not in self.handshake.control.crash:
+        if run is None or run.is_done or durable is None or "soft" not in self.handshake.control.crash:
             return False
         self.sent.append(Move(CRASH_AND_RECOVER, {}))
         self.trace.add("crash", {})

@@ -47,6 +47,8 @@ def the_end_and_the_status_agree(account: Account) -> Judgements:
     if run is None or not account.observes("run.status") or not account.observes("run.finished"):
         return
     if run.claimed == "Done" and run.ended is None:
+        if run.crashes:  # its end was durable, and the announcement was lost with the life before
+            return
         yield "the run says that it is Done, yet its end was not announced by run.finished"
     elif run.finished and not run.segment_open and run.claimed is not None:
         code = run.finished[-1].reason.code

@@ -333,12 +333,11 @@ class Runtime(Rounds):
 
     async def _replay_batch(self, batch: Sequence[Decision]) -> None:
         replays = [decision for decision in batch if self._prepare(decision)]
-        jobs = [self._replay_one(decision) for decision in replays]
         if self.policies["round.executor"] == "parallel":
-            await self.together(jobs)
+            await self.together([self._replay_one(decision) for decision in replays])
         else:
-            for job in jobs:
-                await job
+            for decision in replays:
+                await self._replay_one(decision)
 
     def _prepare(self, decision: Decision) -> bool:
         """Suspended to Resuming, or to its end if the decision cancels it; true if it is to be replayed."""

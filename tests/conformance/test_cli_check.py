@@ -1,0 +1,228 @@
+"""`interlock check`: what it finds, what it says, what it leaves in the folder, and how it ends."""
+
+import json
+
+import jsonschema
+import pytest
+from the_line import run, run_child
+
+FEW = ("--examples", 90)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The command runs in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_runtime_that_breaks_nothing_is_held(capsys):
+    """Nothing broken and everything testable exercised is exit 0."""
+    ran = run(capsys, "check", "py:toys_of_the_line:Tiny", "--examples", 150)
+
+    assert (ran.code, ran.out.partition("\n")[0]) == (
+        0,
+        "held: py:toys_of_the_line:Tiny is tiny 1.0, profile core",
+    )
+
+
+def test_a_violation_is_told_to_a_person(capsys):
+    """Headline, because, clause, timeline, witness, what to look at, and how to see it again."""
+    ran = run(capsys, "check", "py:toys_of_the_line:ExecutesRejected", *FEW)
+
+    block = ran.out.partition("GATE-2 broken by")[2]
+    labels = [line.split()[0] for line in block.splitlines() if line[:2] == "  " and line[2:3].strip()]
+    assert ran.code == 1
+    assert block.startswith(" tiny 1.0: a call that was rejected is not executed any more\n")
+    assert labels == ["because", "clause", "timeline", "witness", "look", "replay"]
+
+
+def test_the_replay_line_reproduces_the_violation(capsys):
+    """What the report says to run, run as it stands, breaks the same clause."""
+    ran = run(capsys, "check", "py:toys_of_the_line:ExecutesRejected", *FEW)
+    line = next(line for line in ran.out.splitlines() if line.startswith("  replay"))
+    words = line.split()[2:]
+
+    again = run(capsys, *words)
+    assert (words[0], again.code) == ("replay", 1)
+    assert "GATE-2 broken by tiny 1.0" in again.out
+    assert "the recording breaks GATE-2 too" in again.out
+
+
+def test_every_result_is_kept_in_the_folder(capsys, folder):
+    """A trace for each violation, and the whole result as JSON, whatever was printed."""
+    run(capsys, "check", "py:toys_of_the_line:ExecutesRejected", *FEW, "-o", "kept/here")
+
+    kept = json.loads((folder / "kept/here/result.json").read_text())
+    assert {path.name for path in (folder / "kept/here").iterdir()} == {"GATE-2.jsonl", "result.json"}
+    assert kept["violations"][0]["trace"] == "kept/here/GATE-2.jsonl"
+
+
+SCHEMA = {
+    "type": "object",
+    "required": [
+        "schema", "target", "implementation", "profile", "policies", "spec", "verdict", "exit_code",
+        "budget", "partial", "schedules", "stimuli", "clauses", "violations", "troubles",
+    ],
+    "additionalProperties": False,
+    "properties": {
+        "schema": {"const": 1},
+        "target": {"type": "string"},
+        "implementation": {"type": "object", "required": ["name", "version"]},
+        "profile": {"type": "string"},
+        "policies": {"type": "object"},
+        "spec": {"const": "1.0"},
+        "verdict": {"enum": ["held", "broken", "undecided"]},
+        "exit_code": {"enum": [0, 1, 3]},
+        "budget": {"type": "object"},
+        "partial": {"type": ["string", "null"]},
+        "schedules": {"type": "integer"},
+        "stimuli": {"type": "integer"},
+        "clauses": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["id", "level", "verdict", "why", "exercised", "thin", "offered"],
+                "properties": {
+                    "verdict": {"enum": ["held", "broken", "untested", "not-applicable", "error"]},
+                    "level": {"enum": ["MUST", "SHOULD", "MAY"]},
+                    "exercised": {"type": "integer"},
+                },
+            },
+        },
+        "violations": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["clause", "because", "steps", "witness", "trace"],
+                "properties": {
+                    "steps": {"type": "integer"},
+                    "witness": {"type": "array", "items": {"required": ["method", "params"]}},
+                    "trace": {"type": "string"},
+                },
+            },
+        },
+        "troubles": {"type": "array", "items": {"required": ["blame", "what", "trace"]}},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("toy", ["Tiny", "ExecutesRejected"])
+def test_a_machine_reads_one_json_object(capsys, toy):
+    """With --json standard output is one object of the documented shape, and standard error is silent."""
+    ran = run(capsys, "check", f"py:toys_of_the_line:{toy}", *FEW, "--json")
+
+    jsonschema.validate(ran.json, SCHEMA)
+    assert (ran.json["exit_code"], ran.err) == (ran.code, "")
+
+
+def test_a_witness_has_as_many_stimuli_as_steps(capsys):
+    """`steps` counts the stimuli of `witness`."""
+    ran = run(capsys, "check", "py:toys_of_the_line:ExecutesRejectedTwice", *FEW, "--json")
+
+    assert ran.json["violations"]
+    assert all(len(one["witness"]) == one["steps"] for one in ran.json["violations"])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_a_runtime_prints_is_no_result(folder, jobs):
+    """A runtime that writes to standard output does not reach the kit's, in process or in a worker."""
+    ran = run_child(
+        "check", "py:toys_of_the_line:Prints", "--examples", 5, "--json", "--jobs", jobs, cwd=folder
+    )
+
+    assert ran.json["schedules"] == 5
+    assert "{printed from Python}" in ran.err
+    assert "{written to the descriptor}" in ran.err
+
+
+def test_jobs_change_nothing(capsys):
+    """Verdicts, counts and witnesses are those of one process, whatever the number of workers."""
+    words = ("check", "py:toys_of_the_line:ExecutesRejectedTwice", "--examples", 60, "--json")
+    alone = run(capsys, *words, "--jobs", 1).json
+    shared = run(capsys, *words, "--jobs", 2).json
+
+    assert alone == shared
+
+
+def test_a_seed_is_all_the_chance_there_is(capsys):
+    """The same seed gives the same result, another one other schedules."""
+    words = ("check", "py:toys_of_the_line:Tiny", "--examples", 40, "--json")
+    first, again, other = (run(capsys, *words, "--seed", seed).json for seed in (3, 3, 4))
+
+    assert first == again
+    assert first["stimuli"] != other["stimuli"]
+
+
+def test_an_empty_run_shows_nothing(capsys):
+    """No schedule, no verdict."""
+    ran = run(capsys, "check", "py:toys_of_the_line:Tiny", "--examples", 0)
+
+    assert ran.code == 3
+    assert "no schedule was played, and an empty run shows nothing" in ran.out
+
+
+def test_only_narrows_the_judgement(capsys):
+    """What was not asked for is not judged, and not in the report."""
+    ran = run(capsys, "check", "py:toys_of_the_line:ExecutesRejected", *FEW, "--json", "--only", "PAIR-*")
+
+    assert {clause["id"] for clause in ran.json["clauses"]} == {"PAIR-1", "PAIR-2", "PAIR-3", "PAIR-4"}
+    assert ran.json["verdict"] == "held"
+
+
+def test_only_what_cannot_be_tested_is_undecided(capsys):
+    """A run in which nothing was exercised has passed nothing."""
+    ran = run(capsys, "check", "py:toys_of_the_line:Tiny", "--examples", 5, "--only", "CALL-1")
+
+    assert ran.code == 3
+    assert "nothing that was asked for was exercised" in ran.out
+
+
+def test_strict_asks_for_everything_that_applies(capsys):
+    """What the handshake does not offer never changes the exit code, unless --strict says so."""
+    words = ("check", "py:toys_of_the_line:Tiny", "--examples", 150)
+
+    assert (run(capsys, *words).code, run(capsys, *words, "--strict").code) == (0, 3)
+
+
+def test_a_budget_makes_the_result_partial(capsys):
+    """A budget that is over before the first schedule is said, and nothing is made of it."""
+    ran = run(capsys, "check", "py:toys_of_the_line:Tiny", "--budget", 0, "--json")
+
+    assert (ran.code, ran.json["partial"]) == (3, "its time was over")
+
+
+def test_a_hostile_name_stays_a_name(capsys):
+    """Text of a runtime is shown character by character: no escape, no markup, no turned writing."""
+    ran = run(capsys, "check", "py:toys_of_the_line:Hostile", *FEW)
+
+    assert "\\x1b[31mevil\\x1b[0m [bold]bold[/bold] \\u202eback\\u202c 1 2\\r3" in ran.out
+    assert not set("\x1b\u202e\r") & set(ran.out)
+
+
+def test_a_recorded_trace_is_judged_and_not_driven(capsys):
+    """What a recording shows is judged again; what it does not reach is untested and no fault of it."""
+    run(capsys, "check", "py:toys_of_the_line:ExecutesRejected", *FEW)
+
+    ran = run(capsys, "check", "trace:interlock-results/GATE-2.jsonl", "--json", "-o", "audit")
+    unreached = [clause for clause in ran.json["clauses"] if clause["why"] == "the recording does not reach it"]
+    assert (ran.code, [one["clause"] for one in ran.json["violations"]]) == (1, ["GATE-2"])
+    assert unreached
+    assert not any(clause["offered"] for clause in unreached)
+
+
+def test_a_recording_that_breaks_nothing_is_held(capsys, folder):
+    """A recorded trace needs to reach no more than it reaches."""
+    run(capsys, "check", "py:toys_of_the_line:ExecutesRejected", *FEW)
+    lines = (folder / "interlock-results/GATE-2.jsonl").read_text().splitlines(keepends=True)
+    decided = next(number for number, line in enumerate(lines) if '"decide"' in line and '"stimulus"' in line)
+    (folder / "good.jsonl").write_text("".join(lines[:decided]))
+
+    assert run(capsys, "check", "trace:good.jsonl").code == 0
+
+
+def test_progress_is_one_line_without_a_terminal(capsys):
+    """Where standard error is no terminal, one line says what has begun."""
+    ran = run(capsys, "check", "py:toys_of_the_line:Tiny", "--examples", 20)
+
+    assert ran.err == "playing 20 schedules on py:toys_of_the_line:Tiny\n"
