@@ -121,6 +121,8 @@ def _read(path: Path, what: str, model: Any, raw: Mapping[str, Any]) -> Any:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "missing":
+            raise UsageError(f"The {what} in {path} lacks {where}.") from error
         raise UsageError(
             f"The {what} in {path} does not fit the protocol: {where} is {first.get('input')!r}.",
             f"{first['msg']}.",

@@ -186,19 +186,27 @@ def _context(error: typer.TyperException) -> Any:
     return getattr(error, "ctx", None)
 
 
+_TOO_MANY: Final = "Got unexpected extra argument"
+
+
 def _wrong(error: typer.TyperException) -> str:
     option = getattr(error, "option_name", None)
     if option is not None and hasattr(error, "possibilities"):
         near = [f"`{one}`" for one in error.possibilities or ()]
         meant = f" Did you mean {' or '.join(near)}?" if near else ""
         return f"There is no option {option}.{meant}"
+    if error.message.startswith(_TOO_MANY):
+        return f"There is nothing that takes {error.message.removeprefix(_TOO_MANY).removeprefix('(s)').strip(' ()')}."
     param: Any = getattr(error, "param", None)
     if param is None or not error.message:
         return f"{error.format_message().rstrip('.?')}{'?' if error.message.endswith('?') else '.'}"
     name = param.opts[0] if param.param_type_name == "option" else param.make_metavar(_context(error))
     wish = error.message.partition(",")[0].rstrip(".")
-    is_pydantic = wish.startswith("Input ")
-    return f"{name} {wish.removeprefix('Input ')}." if is_pydantic else f"{name}: {wish}."
+    if not wish.startswith("Input "):
+        return f"{name}: {wish}."
+    for theirs, ours in (("valid integer", "whole number"), ("valid number", "number")):
+        wish = wish.replace(theirs, ours)
+    return f"{name} {wish.removeprefix('Input ')}."
 
 
 def _ended_by(error: Exception) -> int:

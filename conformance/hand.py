@@ -94,8 +94,12 @@ class Hand:
         if self._size() != size:
             self._last_moved = (self._size(), time.monotonic())
             return False
-        limit = ANSWER_LIMIT_SECONDS if size else INITIALIZE_LIMIT_SECONDS
-        return time.monotonic() - since > limit * self.scale + GRACE_SECONDS
+        return time.monotonic() - since > self._limit_seconds(size)
+
+    def _limit_seconds(self, size: int) -> float:
+        if size:
+            return (ANSWER_LIMIT_SECONDS + GRACE_SECONDS) * self.scale
+        return (INITIALIZE_LIMIT_SECONDS + GRACE_SECONDS) * max(self.scale, 1)  # it has to start first
 
     def given_up(self) -> Lost:
         """End a hung worker, and say where it hung."""

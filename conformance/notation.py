@@ -84,16 +84,14 @@ def changes(before: Any, after: Any) -> str | None:
     if not isinstance(before, dict) or not isinstance(after, dict):
         return None
     gone = [f"-{word(key)}" for key in before if key not in after]
-    new = [
-        f"{word(key)}={_change(before[key], inner) if key in before else encode(inner)}"
-        for key, inner in after.items()
-        if key not in before or not same(before[key], inner)
+    # in the order of `before`, which is the one that they are read back in
+    changed = [
+        f"{word(key)}={changes(inner, after[key]) or encode(after[key])}"
+        for key, inner in before.items()
+        if key in after and not same(inner, after[key])
     ]
-    return f"{{{' '.join(gone + new)}}}"
-
-
-def _change(before: Any, after: Any) -> str:
-    return changes(before, after) or encode(after)
+    new = [f"{word(key)}={encode(inner)}" for key, inner in after.items() if key not in before]
+    return f"{{{' '.join(gone + changed + new)}}}"
 
 
 def same(one: Any, other: Any) -> bool:

@@ -45,7 +45,7 @@ class Notes(dict[str, Any]):
         told = change if change is not None and len(change) < len(whole) else _laid_out(value, whole)
         self._texts[name] = told
         self._newest[stem] = name
-        self[name] = value
+        self[name] = decode(told, self)
         return name
 
     def lines(self) -> list[str]:

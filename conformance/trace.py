@@ -97,7 +97,8 @@ def read_trace(path: Path) -> Trace:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}.", "A trace file is UTF-8 text.") from error
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"{path} cannot be read: {why}.", "A trace file is UTF-8 text.") from error
     return Trace(list(_records(path, text.splitlines())))
 
 

@@ -19,7 +19,7 @@ from interlock.conformance.report.clauses import file_of, title
 from interlock.conformance.report.page import Page
 from interlock.conformance.session import Session
 from interlock.conformance.targets import resolve
-from interlock.conformance.trace import Record, read_trace
+from interlock.conformance.trace import Record, Trace, read_trace
 from interlock.conformance.wording import plain, shown, step
 from interlock.diagrams.timeline import render
 from interlock.spec.model import load_spec
@@ -91,12 +91,20 @@ def replay(path: Path, target: str, *, is_stepped: bool, as_json: bool, timeout_
             session.close()
         finally:
             bench.close()
-        replayed = Replay(recorded.clause if recorded is not None else None, session, steps)
+        replayed = Replay(recorded, session, steps)
         if as_json:
             page.console.out(json.dumps(_as_json(replayed, path, target), indent=1))
         else:
             _conclude(replayed, page)
         return replayed.exit_code
+
+
+def _recorded(path: Path, scene: Trace) -> str | None:
+    """The clause that the recording breaks; an empty name if it breaks none, nothing if nobody can say."""
+    if not any(scene.of("handshake")) or not any(scene.of("report")):
+        return None
+    violation = judged(path, scene, facts_of(path, scene)).violation
+    return violation.clause if violation is not None else ""
 
 
 Show = Callable[[Replayed, int], None]
@@ -157,6 +165,8 @@ def _compared(replayed: Replay) -> str:
     left_out = sum(not played.was_sent for played in replayed.steps)
     some = f"; {left_out} of its steps had no occasion here" if left_out else ""
     if replayed.recorded is None:
+        return f"the file holds steps alone, and nothing to compare with{some}"
+    if not replayed.recorded:
         return f"the recording breaks nothing{some}"
     if replayed.recorded == replayed.broken:
         return f"the recording breaks {replayed.recorded} too{some}"
@@ -173,7 +183,7 @@ def _as_json(replayed: Replay, path: Path, target: str) -> dict[str, Any]:
         "verdict": replayed.verdict,
         "clause": replayed.broken,
         "because": violation.because if violation is not None else None,
-        "recorded": replayed.recorded,
+        "recorded": replayed.recorded or None,
         "steps": [
             {
                 **machine.stimulus(played.move),

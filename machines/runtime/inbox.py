@@ -36,7 +36,7 @@ class Inbox(Ledger):
         call = self.state.calls.get(decision.call)
         if call is None:
             return f"call {decision.call} is unknown"
-        if self.ending or self.broken is not None or self.state.status == "Done" or call.is_final:
+        if self.is_coming_down or self.state.status == "Done" or call.is_final:
             return f"call {call.id} is over"
         if not self.is_timely(decision, call):
             return f"call {call.id} does not wait in its suspension {decision.suspension}"
@@ -45,6 +45,11 @@ class Inbox(Ledger):
         if call.status != "Suspended" and self.policies["decision.early"] == "refuse":
             return f"call {call.id} does not wait for a decision"
         return None
+
+    @property
+    def is_coming_down(self) -> bool:
+        """Whether the run is on its way to its end, so that nothing can be decided any more."""
+        return self.ending or self.cancelling or self.broken is not None
 
     def is_timely(self, decision: Decision, call: Call) -> bool:
         """Whether the suspension that it answers is open, or still to come."""

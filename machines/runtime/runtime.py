@@ -75,8 +75,6 @@ class Runtime(Rounds):
         """Take decisions in; a waiting run goes on with what was accepted."""
         for decision, why in self.receive(decisions):
             self.world.refuse(why, decision.id)
-        if self.active and self.at_once and self.ready():
-            self._act_beside()
         if self.active or self.state.status != "Waiting" or not self.ready():
             return None
         return await self.segment(self._resume())
@@ -278,7 +276,7 @@ class Runtime(Rounds):
 
     async def _drain(self, cause: str) -> None:
         self._suspensions = {call.id: call.suspension for call in self.state.calls.values()}
-        while True:
+        while not self.is_coming_down:
             self.gate_state("DrainDecisionChannel")
             ready = self.ready()
             if not ready:
@@ -306,19 +304,24 @@ class Runtime(Rounds):
             await asyncio.wait(self._beside[:1])
             self._beside.pop(0).result()
 
-    def _act_beside(self) -> None:
-        task = asyncio.ensure_future(self.apply_decisions("replay"))
-        task.add_done_callback(self._look_at_what_ended)
-        self._beside.append(task)
+    def accept(self, decision: Decision) -> None:
+        """A decision that is taken while the loop is at something else acts beside it, if it acts at once."""
+        super().accept(decision)
+        if self.active and self.at_once:
+            self._act_beside()
 
-    def _look_at_what_ended(self, task: asyncio.Task[None]) -> None:
+    def _act_beside(self) -> None:
+        self._beside.append(asyncio.ensure_future(self._apply_beside()))
+
+    async def _apply_beside(self) -> None:
         """What breaks beside the loop breaks the loop, wherever that waits."""
-        failure = None if task.cancelled() else task.exception()
-        if failure is None or self.broken is not None:
-            return
-        self.broken = failure
-        for waiting in sorted(self._waiting, key=lambda task: task.get_name()):
-            waiting.cancel()
+        try:
+            await self.apply_decisions("replay")
+        except Exception as failure:
+            self.broken = self.broken or failure
+            for waiting in sorted(self._waiting, key=lambda task: task.get_name()):
+                waiting.cancel()
+            raise
 
     async def _abandon_beside(self) -> None:
         """What acts beside a loop that has come to its end is given up."""

@@ -205,7 +205,9 @@ def test_a_recorded_trace_is_judged_and_not_driven(capsys):
     run(capsys, "check", "py:toys_of_the_line:ExecutesRejected", *FEW)
 
     ran = run(capsys, "check", "trace:interlock-results/GATE-2.jsonl", "--json", "-o", "audit")
-    unreached = [clause for clause in ran.json["clauses"] if clause["why"] == "the recording does not reach it"]
+    unreached = [
+        clause for clause in ran.json["clauses"] if clause["why"] == "the recording does not reach it"
+    ]
     assert (ran.code, [one["clause"] for one in ran.json["violations"]]) == (1, ["GATE-2"])
     assert unreached
     assert not any(clause["offered"] for clause in unreached)

@@ -16,7 +16,7 @@ from interlock.spec.model import SpecError
 GOLDEN = Path(__file__).parent.parent / "golden" / "errors.txt"
 
 FILES = {
-    "syntax.py": "def make(:\n",
+    "lacks.py": "raise KeyError('ACME_TOKEN')\n",
     "needs.py": "import a_module_that_nobody_has\n",
     "empty.jsonl": "",
     "words.jsonl": "not json\n",
@@ -51,7 +51,7 @@ COMMANDS = (
     "check reference:awaken-7",
     "check py:toys_of_the_lin:Tiny",
     f"check {TOYS}:Tinny",
-    "check py:syntax:make",
+    "check py:lacks:make",
     "check py:needs:make",
     f"check {TOYS}:raises",
     f"check {TOYS}:gives_nothing",
@@ -92,7 +92,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield tmp_path
-    for name in ("syntax", "needs"):
+    for name in ("lacks", "needs"):
         sys.modules.pop(name, None)
 
 
@@ -108,7 +108,8 @@ def test_wrong_words_are_answered_with_the_right_ones(capsys, folder, rewrites):
 def _told(capsys, command, folder):
     ran = run(capsys, *command.split())
     assert ran.out == ""
-    return f"$ interlock {command}\n{ran.err.replace(str(folder), 'HERE')}{ran.code}\n\n"
+    said = ran.err.replace(str(folder), "HERE").replace(str(Path(__file__).parent), "TOYS")
+    return f"$ interlock {command}\n{said}{ran.code}\n\n"
 
 
 def test_no_sentence_is_a_traceback():

@@ -116,7 +116,8 @@ values = st.recursive(
 )
 fields = st.dictionaries(st.sampled_from(NAMES) | words, values, max_size=6)
 calls = st.lists(
-    st.fixed_dictionaries({"id": words, "name": words, "args": st.builds(lambda k: {"k": k}, words)})
+    st.fixed_dictionaries({"id": words, "name": words, "args": st.builds(lambda k: {"k": k}, words)}),
+    max_size=3,
 )
 
 

@@ -50,9 +50,7 @@ class Tiny:
         while not self.waiting:
             turn = await self.host.infer(self.thread)
             calls = {call.id: call for call in turn.tool_calls}
-            self.thread.append(
-                {"role": "assistant", "text": turn.text, "tool_calls": list(calls.values())}
-            )
+            self.thread.append({"role": "assistant", "text": turn.text, "tool_calls": list(calls.values())})
             if not calls:
                 return Segment("NaturalEnd")
             for call in calls.values():
@@ -88,6 +86,13 @@ class ExecutesRejectedTwice(ExecutesRejected):
     async def execute(self, call):
         await super().execute(call)
         await super().execute(call)
+
+
+class GoesNowhere(Tiny):
+    """Waits for nobody as soon as it starts.  Breaks a clause in every schedule."""
+
+    async def start(self, input):
+        return Segment("Suspended")
 
 
 class Prints(ExecutesRejected):
