@@ -139,8 +139,14 @@ class Bench:
         judge = Judge(self.handshake, self.policies, scenario, self.applies)
         return Session(self.sut, self.handshake, scenario, judge)
 
+    def admit(self, tally: Tally) -> bool:
+        """Asked before each schedule; false leaves it out."""
+        return True
+
     def play(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
         """Play one schedule; what could not be judged is tried once more on a fresh SUT."""
+        if not self.admit(tally):
+            return
         for attempt in (1, 2):
             try:
                 session = self.session(scenario)

@@ -27,7 +27,7 @@ from interlock.conformance.protocol import (
 )
 from interlock.conformance.scenario import Document, is_move, parse, rewritten
 from interlock.conformance.session import Session
-from interlock.conformance.standing import _unmet as unmet
+from interlock.conformance.standing import unmet
 from interlock.conformance.trace import Record
 from interlock.spec.model import load_spec
 

@@ -38,6 +38,7 @@ class Session:
         self.account = judge.account
         self.trace = Trace()
         self.sent: list[Move] = []
+        self.attempted: list[Move] = []  # the same, and the one whose answer is missing
         self.trace.add("handshake", handshake.to_wire())
         self.trace.add("scenario", scenario.to_wire())
         self._request("scenario.open", scenario.to_wire())
@@ -58,6 +59,7 @@ class Session:
         """Send one move; false if it could not be sent because a gate that it names is not open."""
         if move.method == CRASH_AND_RECOVER:
             return self._crash()
+        self.attempted = [*self.sent, move]
         offered = admitted(move, self.account)
         params = grounded(offered, self.account) if offered is not None else None
         if offered is None or params is None:

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from interlock.conformance.campaign import SHARDS, Bench, Tally, run_shard, shard_sizes
+from interlock.conformance.corpus import applicable, corpus, play
+from interlock.conformance.suite import generate
+
+CORPUS_UNITS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +38,48 @@ class Stage:
     play: Callable[[Bench, int], Tally]
 
 
+MACHINE_SHARE: Final = 8
+"""One of so many schedules of the budget is drawn by Hypothesis; the cheaper walks play the others."""
+
+
 def stages_of(order: Order) -> tuple[Stage, ...]:
-    """The stages of a campaign, in the order in which their tallies add up."""
-    return (_walks(order),)
+    """The stages of a campaign, in the order in which their tallies add up.
+
+    The scripted corpus comes first and outside the budget: it is what every clause is owed.
+    """
+    drawn = order.examples // MACHINE_SHARE
+    return (_corpus(), _machine(order, drawn), _walks(order, order.examples - drawn))
 
 
-def _walks(order: Order) -> Stage:
-    sizes = shard_sizes(order.examples)
+def _corpus() -> Stage:
+    scripts = corpus()
 
-    def play(bench: Bench, shard: int) -> Tally:
+    def play_some(bench: Bench, unit: int) -> Tally:
+        tally = Tally()
+        for script in scripts[unit::CORPUS_UNITS]:
+            if not applicable(script, bench.handshake):
+                bench.play(script.scenario, play(script), tally)
+        return tally
+
+    return Stage("scripted scenarios", CORPUS_UNITS, len(scripts), play_some)
+
+
+def _machine(order: Order, examples: int) -> Stage:
+    sizes = shard_sizes(examples)
+
+    def draw(bench: Bench, shard: int) -> Tally:
+        tally = Tally()
+        if sizes[shard]:
+            generate(bench, sizes[shard], order.seed * SHARDS + shard, tally)
+        return tally
+
+    return Stage("the Hypothesis machine", SHARDS if examples else 0, examples, draw)
+
+
+def _walks(order: Order, examples: int) -> Stage:
+    sizes = shard_sizes(examples)
+
+    def walked(bench: Bench, shard: int) -> Tally:
         return run_shard(bench, shard, sizes[shard], order.seed)
 
-    return Stage("walks", SHARDS, order.examples, play)
+    return Stage("walks", SHARDS, examples, walked)

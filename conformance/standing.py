@@ -48,7 +48,7 @@ def _standing(clause: Clause, handshake: Handshake, policies: Mapping[str, Any])
             shown = ", ".join(str(value) for value in given) or "empty"
             return Standing(clause, "not-applicable", f"the policy {key} is {shown}")
     for need in clause.needs:
-        if why := _unmet(need, handshake):
+        if why := unmet(need, handshake):
             return Standing(clause, "untested", why, offered=False)
     if handshake.control.settle != "exact" and clause.id in RESTS_ON_SILENCE:
         return Standing(clause, "untested", "it rests on silence, and the runtime settles as observed", False)
@@ -62,7 +62,7 @@ RESTS_ON_SILENCE: Final = frozenset(check.clause for check in INVARIANTS) - froz
 )
 
 
-def _unmet(need: str, handshake: Handshake) -> str:
+def unmet(need: str, handshake: Handshake) -> str:
     """Why a need of a clause is not met, or nothing."""
     word, _, what = need.partition(" ")
     if word == "observes":

@@ -6,7 +6,8 @@ shortest schedule that Hypothesis finds.  A campaign uses the same machine to ge
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
@@ -23,7 +24,7 @@ from hypothesis.stateful import (
 from interlock.conformance.actions import ACTIONS, Stage, with_turns
 from interlock.conformance.campaign import Bench, Tally
 from interlock.conformance.exceptions import InterlockError
-from interlock.conformance.result import Trouble
+from interlock.conformance.moves import Move
 from interlock.conformance.session import Session
 from interlock.conformance.sut import Sut
 
@@ -74,6 +75,8 @@ class Machine(RuleBasedStateMachine):
     @initialize(index=st.integers(0, 9))
     def open(self, index: int) -> None:
         """A scenario is opened, and its first run begins."""
+        if self.tally is not None and not self.bench.admit(self.tally):
+            return
         scenario = self.bench.scenarios[index % len(self.bench.scenarios)]
         self.session = self.bench.session(scenario)
         self.stage = Stage(self.session.account)
@@ -81,13 +84,26 @@ class Machine(RuleBasedStateMachine):
 
     def act(self, name: str, chooser: Any) -> None:
         """Let an action of this class happen, if there is still something to find."""
-        assert self.session is not None and self.stage is not None
-        if self.session.violation is not None:
+        if self.session is None or self.stage is None or self.session.violation is not None:
             return
         move = ACTIONS[name](self.stage, chooser)
         if move is not None:
-            self.session.send(with_turns(move, self.stage, chooser))
+            move = with_turns(move, self.stage, chooser)
+            with self.trouble():
+                self.session.send(move)
         self.complain()
+
+    @contextmanager
+    def trouble(self) -> Iterator[None]:
+        """What cannot be judged is played once more on a fresh SUT, and then counted as trouble."""
+        try:
+            yield
+        except InterlockError:
+            if self.tally is None or self.session is None:
+                raise
+            scenario, moves, self.session = self.session.scenario, tuple(self.session.attempted), None
+            self.bench.renew()
+            self.bench.play(scenario, lambda session: _replayed(session, moves), self.tally)
 
     def has_occasion(self, name: str) -> bool:
         """Whether an action of this class has something to act on."""
@@ -97,31 +113,30 @@ class Machine(RuleBasedStateMachine):
 
     def complain(self) -> None:
         """Raise what is broken, unless it is only gathered."""
-        assert self.session is not None
-        violation = self.session.violation
+        violation = self.session.violation if self.session is not None else None
         if violation is not None and self.tally is None:
             raise ClauseBroken(f"{violation.clause}: {violation.because}")
 
     def teardown(self) -> None:
         """Give the run whatever it still waits for; then nothing may be left open."""
-        if self.session is None:
+        session = self.session
+        if session is None:
             return
         try:
-            self.session.drain()
+            with self.trouble():
+                session.drain()
             self.complain()
         finally:
-            self._close(self.session)
-
-    def _close(self, session: Session) -> None:
-        try:
-            session.close()
-        except InterlockError as error:
-            self.bench.renew()
-            if self.tally is not None:
-                self.tally.troubles.append(Trouble(error.blame, str(error)))
-            return
-        if self.tally is not None:
+            with self.trouble():
+                session.close()
+        if self.tally is not None and self.session is session:
             self.bench.enter(session, self.tally)
+
+
+def _replayed(session: Session, moves: Sequence[Move]) -> None:
+    session.play(moves)
+    session.drain()
+    session.close()
 
 
 def _rule(name: str) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -107,22 +107,30 @@ def _budget(order: Order, seconds: float | None) -> dict[str, Any]:
     return {"examples": order.examples, "seed": order.seed, "shards": SHARDS, **bound}
 
 
-def merged(units: Sequence[Unit], played: dict[Unit, Played]) -> tuple[Tally, str]:
-    """The tallies in order, up to the first unit that gave up; and whether one did."""
+def merged(units: Sequence[Unit], played: Mapping[Unit, Played]) -> tuple[Tally, str]:
+    """The tallies in order, up to where the campaign gives up; and whether it does."""
     tally = Tally()
+    last = given_up_at(units, played)
     for unit in units:
-        one = played.get(unit)
-        if one is None:
-            continue
-        tally.add(one.tally)
-        if gave_up(one):
-            return tally, f"it gave up after {_schedules(len(one.tally.troubles))} that could not be judged"
+        if unit in played:
+            tally.add(played[unit].tally)
+        if unit == last:
+            return tally, f"it gave up after {_schedules(len(tally.troubles))} that could not be judged"
     return tally, ""
 
 
-def gave_up(played: Played) -> bool:
-    """Whether a unit had so many schedules that could not be judged that the campaign ends there."""
-    return played.is_hopeless or len(played.tally.troubles) >= ERRORS_MAX
+def given_up_at(units: Sequence[Unit], played: Mapping[Unit, Played]) -> Unit | None:
+    """The first unit, in their order, at which too many schedules in a row could not be judged."""
+    in_a_row = 0
+    for unit in units:
+        one = played.get(unit)
+        if one is None:
+            in_a_row = 0
+            continue
+        in_a_row = len(one.tally.troubles) + (0 if one.tally.schedules else in_a_row)
+        if one.is_hopeless or in_a_row >= ERRORS_MAX:
+            return unit
+    return None
 
 
 def _schedules(number: int) -> str:
@@ -194,7 +202,7 @@ class Alone:
                 with suppress(InterlockError):
                     self.bench.renew()  # it was stopped in the middle of something
             self._before += self.bench.played
-            if gave_up(results[unit]):
+            if given_up_at(units, results) is not None:
                 break
         return results
 
@@ -209,16 +217,18 @@ class Alone:
 class Share:
     """The units that are still to be played, and what is known of those that ended their process."""
 
+    units: Sequence[Unit]
     queue: deque[Unit]
     results: dict[Unit, Played] = field(default_factory=dict)
     losses: Counter[tuple[Unit, int]] = field(default_factory=Counter)
     left_out: dict[Unit, dict[int, Trouble]] = field(default_factory=dict)
 
     def done(self, unit: Unit, played: Played) -> None:
-        """Enter a result; what comes after a unit that gave up need not be played."""
+        """Enter a result; what comes after the campaign gave up need not be played."""
         self.results[unit] = played
-        if gave_up(played):
-            self.queue = deque(other for other in self.queue if other < unit)
+        last = given_up_at(self.units, self.results)
+        if last is not None:
+            self.queue = deque(other for other in self.queue if other < last)
 
     def lost(self, unit: Unit, schedule: int, trouble: Trouble) -> None:
         """Play a unit again; a schedule that has ended its process twice is left out and said."""
@@ -304,7 +314,7 @@ class Crew:
     # -- units
 
     def play(self, units: Sequence[Unit], limits: Limits, advanced: Advanced) -> dict[Unit, Played]:
-        share = Share(deque(units))
+        share = Share(units, deque(units))
         try:
             self._play(share, limits, advanced)
         except KeyboardInterrupt:
@@ -379,4 +389,4 @@ class Crew:
         self._folder.cleanup()
 
 
-__all__ = ["INTERRUPTED", "KitBroke", "Limits", "campaign", "concluded", "gave_up", "merged"]
+__all__ = ["INTERRUPTED", "KitBroke", "Limits", "campaign", "concluded", "given_up_at", "merged"]

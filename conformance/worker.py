@@ -16,10 +16,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
-from interlock.conformance.campaign import Bench, Found, Schedule, Tally
+from interlock.conformance.campaign import Bench, Found, Tally
 from interlock.conformance.exceptions import InterlockError
 from interlock.conformance.journal import Journal, Journalled
-from interlock.conformance.protocol import Handshake, Scenario
+from interlock.conformance.protocol import Handshake
 from interlock.conformance.result import Trouble, Witness
 from interlock.conformance.stages import Order, stages_of
 from interlock.conformance.standing import Standing, standings
@@ -34,8 +34,8 @@ Between = Callable[[int], bool]
 """Asked before each schedule with how many of the unit were played; false stops the unit."""
 
 
-class Stopped(Exception):
-    """The unit is to be given up where it is."""
+class Stopped(BaseException):
+    """The unit is to be given up where it is; no runner of tests takes this for a failing test."""
 
 
 @dataclass(frozen=True)
@@ -82,16 +82,16 @@ class WatchedBench(Bench):
         """What its handshake tells."""
         return Facts(self.handshake, self.policies, self.only)
 
-    def play(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
-        """Play one schedule, unless the unit is to stop here or this schedule is known to end the process."""
+    def admit(self, tally: Tally) -> bool:
+        """Let a schedule be played, unless the unit is to stop here or it is known to end the process."""
         self.tally = tally
         if not self.between(self.played):
             raise Stopped
         self.played += 1
         if self.played in self.left_out:
             tally.troubles.append(self.left_out[self.played])
-        else:
-            super().play(scenario, schedule, tally)
+            return False
+        return True
 
     def unit(self, unit: Unit, left_out: Mapping[int, Trouble] | None = None) -> Played:
         """Play one unit, as far as it gets."""

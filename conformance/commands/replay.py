@@ -79,9 +79,7 @@ def replay(path: Path, target: str, *, is_stepped: bool, as_json: bool, timeout_
             raise UsageError(
                 f"`{target}` is recorded, so that nothing can be asked of it.", "Name a runtime."
             )
-        recorded = (
-            judged(path, scene, facts_of(path, scene)).violation if any(scene.of("handshake")) else None
-        )
+        recorded = _recorded(path, scene)
         page = Page(stdout)
         show = (lambda _step, _number: None) if as_json else _showing(page, is_stepped, stdout)
         bench = Bench(resolved.open)

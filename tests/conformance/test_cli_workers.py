@@ -9,7 +9,7 @@ from the_line import child, run, run_child
 from interlock.conformance.campaign import Tally
 from interlock.conformance.result import Trouble
 from interlock.conformance.stages import Order, stages_of
-from interlock.conformance.supervisor import campaign, gave_up, merged
+from interlock.conformance.supervisor import campaign, given_up_at, merged
 from interlock.conformance.trace import read_trace
 from interlock.conformance.worker import KitBroke, Played
 
@@ -86,7 +86,7 @@ def test_tallies_add_up_in_the_order_of_their_units():
     tally, why = merged([(0, 0), (0, 1), (0, 2)], played)
 
     assert (tally.schedules, why) == (3, "it gave up after 3 schedules that could not be judged")
-    assert gave_up(played[0, 1])
+    assert given_up_at([(0, 0), (0, 1), (0, 2)], played) == (0, 1)
 
 
 def test_a_unit_that_cannot_go_on_ends_the_campaign():
@@ -94,6 +94,16 @@ def test_a_unit_that_cannot_go_on_ends_the_campaign():
     played = {(0, 0): Played(Tally(troubles=[Trouble("SUT", "gone")]), is_whole=False, is_hopeless=True)}
 
     assert merged([(0, 0), (0, 1)], played)[1] == "it gave up after 1 schedule that could not be judged"
+
+
+def test_what_could_not_be_judged_is_counted_in_a_row():
+    """Three schedules in a row end a campaign, also where each is the only one of its unit."""
+    units = [(0, number) for number in range(5)]
+    bad = Played(Tally(troubles=[Trouble("SUT", "it hung")]))
+    good = Played(Tally(schedules=1))
+
+    assert given_up_at(units, dict(zip(units, [bad, bad, good, bad, bad], strict=True))) is None
+    assert given_up_at(units, dict(zip(units, [good, bad, bad, bad, good], strict=True))) == (0, 3)
 
 
 def test_every_schedule_is_in_one_unit():

@@ -199,7 +199,7 @@ def exactly(trace: Trace) -> list[str]:
 
 
 @settings(
-    max_examples=400,
+    max_examples=200,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=True,
