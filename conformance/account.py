@@ -22,6 +22,7 @@ from interlock.conformance.protocol import (
     Message,
     MessageAppended,
     Observation,
+    PhaseEntered,
     Reason,
     Refusal,
     RunMoved,
@@ -186,6 +187,11 @@ class Run:
     crashes: int = 0
     had_input: bool = False
     turn_alone: bool = True  # the newest turn of the model did not race
+    began_at_ms: int = 0
+    answered_at_ms: int = 0  # when the model or a tool of it answered last
+    tokens: int = 0
+    texts: list[str] = field(default_factory=list)  # what the model said, turn by turn
+    phases: list[PhaseEntered] = field(default_factory=list)
     last_turn: Mapping[str, Any] | None = None
 
     @property
@@ -224,6 +230,8 @@ class Account:
         self.settled_before = True  # whether the SUT was quiescent when the newest stimulus came
         self.alone = True  # whether the newest stimulus was no race
         self.recovered_from: Any = None
+        self.now_ms = 0
+        self.refused_whole = False  # whether the newest stimulus was turned down as a whole
         self.since_model: list[Checkpointed] = []  # checkpoints since the last model gate opened
         self.since_answer: list[Checkpointed] = []  # checkpoints since a tool or the model answered last
         self.newest: list[tuple[str, Mapping[str, Any]]] = []
@@ -289,6 +297,7 @@ class Account:
             else [(method, params)]
         )
         self.alone = len(parts) == 1 and self.settled_before
+        self.refused_whole = False
         self.newest = parts
         for name, inner in parts:
             fold = _STIMULUS_FOLDS.get(name)
@@ -296,7 +305,7 @@ class Account:
                 fold(self, inner)
 
     def _started(self, params: Mapping[str, Any]) -> None:
-        self.runs[params["run"]] = Run(params["run"])
+        self.runs[params["run"]] = Run(params["run"], began_at_ms=self.now_ms, answered_at_ms=self.now_ms)
         self._decisions(params)
 
     def _released(self, params: Mapping[str, Any]) -> None:
@@ -310,7 +319,11 @@ class Account:
         kind = gate.outcome["kind"]
         if kind in ("fault", "raise"):
             run.faulted, run.fault_alone = gate.on if kind == "fault" else "raise", self.alone
+        run.answered_at_ms = self.now_ms
         if gate.on == "model":
+            usage = gate.outcome.get("usage", {})
+            run.tokens += usage.get("input", 0) + usage.get("output", 0)
+            run.texts.append(gate.outcome.get("text", ""))
             run.last_turn, run.turn_alone = gate.outcome, self.alone
             if kind == "turn":
                 self._asked(run, gate)
@@ -364,7 +377,7 @@ class Account:
             past = suspension is not None and suspension < call.suspensions + (0 if call.waits else 1)
             decided.stale = self.alone and (over or past)
             decided.entries_before, decided.in_suspension = len(call.entries), call.suspensions
-            standing = any(d.answers is call and not d.turned_down and _answers_now(d, call) for d in call.decisions)
+            standing = any(_stands(d, call) for d in call.decisions)
             if call.waits and current and not decided.repeats and not standing and self.settled_before:
                 decided.answers = call
             call.decisions.append(decided)
@@ -388,6 +401,9 @@ class Account:
             run.stirs += 1
             run.had_input = True
 
+    def _time_passed(self, params: Mapping[str, Any]) -> None:
+        self.now_ms += params["ms"]
+
     def _crashed(self, _params: Mapping[str, Any]) -> None:
         self.life += 1
         self.forgotten |= self.decision_ids.keys()
@@ -395,7 +411,8 @@ class Account:
             gate.gone = "crash"
         for run in self.runs.values():
             run.crashes += 1
-            run.claimed = run.faulted = None
+            run.claimed = run.faulted = run.cancel_at = None
+            run.cancel_settled = False
             for call in run.calls.values():
                 call.claimed = None
                 call.listed_pending = False
@@ -500,6 +517,11 @@ class Account:
         self.since_model.append(seen)
         self.since_answer.append(seen)
 
+    def _phase_entered(self, seen: PhaseEntered) -> None:
+        run = self.runs.get(seen.run or "")
+        if run is not None:
+            run.phases.append(seen)
+
     def _appended(self, seen: MessageAppended) -> None:
         self.messages.append(seen.message)
 
@@ -516,6 +538,7 @@ class Account:
                 run.cancel_settled = run.cancel_settled or run.cancel_at is not None
 
     def _refused(self, refusal: Refusal) -> None:
+        self.refused_whole = self.refused_whole or refusal.decision is None
         if refusal.decision is not None:
             self._turn_down(refusal.decision)
         if refusal.stimulus >= len(self.newest):
@@ -543,10 +566,13 @@ class Account:
                 yield from call.decisions
 
 
-def _answers_now(decided: Decided, call: Call) -> bool:
-    """Whether nothing has happened to the call since it took this decision."""
-    untouched = len(call.entries) == decided.entries_before and call.suspensions == decided.in_suspension
-    return decided.answers is call and untouched
+def _stands(decided: Decided, call: Call) -> bool:
+    """Whether the call has taken this decision, or may have, and nothing has happened to it since."""
+    if decided.turned_down or decided.stale:
+        return False
+    if decided.answers is call:
+        return len(call.entries) == decided.entries_before and call.suspensions == decided.in_suspension
+    return decided.unsure or call.suspensions == decided.in_suspension + 1
 
 
 _STIMULUS_FOLDS: dict[str, Any] = {
@@ -555,6 +581,7 @@ _STIMULUS_FOLDS: dict[str, Any] = {
     "decide": Account._decisions,
     "cancel": Account._cancelled,
     "run.input": Account._new_input,
+    "clock.advance": Account._time_passed,
     "crash": Account._crashed,
     "recover": Account._recovered,
 }
@@ -568,4 +595,5 @@ _OBSERVATION_FOLDS: dict[type[Observation], Any] = {
     DecisionTaken: Account._disposed,
     Checkpointed: Account._checkpointed,
     MessageAppended: Account._appended,
+    PhaseEntered: Account._phase_entered,
 }

@@ -18,6 +18,8 @@ from interlock.conformance.protocol import Agent, Handshake, Scenario, StopCondi
 
 PAYLOADS: Final[tuple[Any, ...]] = ("approved", None, False, 0, "", {"v": "changed"}, [1, 2])
 TURNS_MAX: Final = 7
+ENOUGH: Final = "that is enough"
+"""What the model says now and then; a stop condition may listen for it."""
 CALLS_MAX: Final = 3
 
 
@@ -124,7 +126,7 @@ def model_asks(stage: Stage, chooser: Chooser) -> Move | None:
         return None
     count = 1 + chooser.choose(CALLS_MAX)
     calls = [_asked(stage.fresh("c"), pick(chooser, stage.account.scenario.tools).name) for _ in range(count)]
-    return _turn(gates[0], calls, "")
+    return _turn(gates[0], calls, pick(chooser, ("", "", ENOUGH)))
 
 
 def model_asks_for_one_kind(stage: Stage, chooser: Chooser) -> Move | None:
@@ -266,7 +268,9 @@ def decide_anything(stage: Stage, chooser: Chooser) -> Move | None:
     if run is None or not stage.may_decide():
         return None
     names = [*run.calls, "nobody"]
-    return _decide(stage, [_decision(stage, chooser, pick(chooser, names), pick(chooser, ("resume", "cancel")))])
+    return _decide(
+        stage, [_decision(stage, chooser, pick(chooser, names), pick(chooser, ("resume", "cancel")))]
+    )
 
 
 def decide_twice(stage: Stage, chooser: Chooser) -> Move | None:
@@ -388,9 +392,12 @@ def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Sce
     if not handshake.decisions.payload:
         tools = [tool for tool in tools if tool.resume_mode == "replay"]
     yield Scenario(scenario="tools", tools=tools)
-    if "max_rounds" in _stops(policies):
-        stop = StopCondition(kind="max_rounds", rounds=2)
-        yield Scenario(scenario="tools-and-limit", tools=tools, agent=Agent(stop=[stop]))
+    declared = _stops(policies)
+    for name, condition in _STOPS.items():
+        able = name in declared and (name != "timeout" or handshake.control.clock == "virtual")
+        if able and handshake.tools:
+            stop = [StopCondition(kind=condition.kind, **_limits(condition, tools))]
+            yield Scenario(scenario=f"tools-and-{name}", tools=tools, agent=Agent(stop=stop))
     if "store.put" in handshake.gates and handshake.control.store != "none":
         yield Scenario(scenario="tools-and-store", tools=tools, hold=["store.put"])
 
@@ -399,6 +406,21 @@ def _stops(policies: Mapping[str, Any]) -> list[Any]:
     declared = policies.get("stop.conditions", [])
     return declared if isinstance(declared, list) else [declared]
 
+
+def _limits(condition: StopCondition, tools: list[ToolSpec]) -> dict[str, Any]:
+    limits = condition.model_dump(exclude={"kind"}, exclude_none=True)
+    return {**limits, "tool_name": tools[-1].name} if condition.kind == "stop_on_tool" else limits
+
+
+_STOPS: Final[dict[str, StopCondition]] = {
+    "max_rounds": StopCondition(kind="max_rounds", rounds=2),
+    "timeout": StopCondition(kind="timeout", seconds=0.5),
+    "token_budget": StopCondition(kind="token_budget", max_total=10),
+    "consecutive_errors": StopCondition(kind="consecutive_errors", max=1),
+    "stop_on_tool": StopCondition(kind="stop_on_tool"),
+    "content_match": StopCondition(kind="content_match", pattern="enough"),
+}
+"""One limit of each kind that a walk can meet; identical calls it cannot make, since each bears its id."""
 
 _TOOLS: Final = (
     ToolSpec(name="allowed", permission="allow"),

@@ -114,7 +114,8 @@ class Bench:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             raise AdapterError(
-                f"The handshake does not fit the protocol: {where} is {first.get('input')!r}.", f"{first['msg']}."
+                f"The handshake does not fit the protocol: {where} is {first.get('input')!r}.",
+                f"{first['msg']}.",
             ) from error
         if handshake.protocol != PROTOCOL_VERSION:
             raise AdapterError(

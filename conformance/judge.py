@@ -93,4 +93,3 @@ class Judge:
             if judgement.because != HELD:
                 self.violation = Violation(judgement.clause, judgement.because, self.account.stimuli)
                 return
-

@@ -121,7 +121,10 @@ def _named(method: str, params: Mapping[str, Any], names: Mapping[str, str]) -> 
     if method == "deliver":
         plain = {
             "stimuli": [
-                {"method": part["method"], "params": dict(_named(part["method"], part["params"], names).params)}
+                {
+                    "method": part["method"],
+                    "params": dict(_named(part["method"], part["params"], names).params),
+                }
                 for part in plain["stimuli"]
             ]
         }

@@ -115,7 +115,9 @@ class Oracle:
         was, self.resume_gate = self.resume_gate, seen.state
         if was is None or RESUME_GATE.is_final(was):
             right = seen.state == RESUME_GATE.initial
-            because = "" if right else f"the resume gate was entered at {seen.state}, not {RESUME_GATE.initial}"
+            because = (
+                "" if right else f"the resume gate was entered at {seen.state}, not {RESUME_GATE.initial}"
+            )
             yield Judgement("RESUME-20", because)
         elif was != seen.state:
             yield from self._move("the resume gate", RESUME_GATE, was, seen.state, None)
@@ -130,7 +132,9 @@ class Oracle:
     def _move(self, subject: str, table: Table, was: str, to: str, event: str | None) -> Iterator[Judgement]:
         arrows = table.arrow(was, to)
         if not arrows:
-            yield Judgement(table.closed.get(was, table.closed[table.initial]), _refusal(subject, table, was, to))
+            yield Judgement(
+                table.closed.get(was, table.closed[table.initial]), _refusal(subject, table, was, to)
+            )
             return
         taken = next((row for row in arrows if row.event == event), arrows[0])
         yield Judgement(table.closed[was])
@@ -142,4 +146,3 @@ def _refusal(subject: str, table: Table, was: str, to: str) -> str:
         return f"{subject} was {was}, which is final, yet it became {to}"
     ways = ", ".join(state for state in table.states if state in table.targets(was))
     return f"{subject} was {was}, which leads to {ways}, yet it became {to}"
-

@@ -7,11 +7,13 @@ later units found left out, whether they were played already or not.
 
 from __future__ import annotations
 
+import signal
 import tempfile
+import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -191,26 +193,51 @@ class Alone:
     def play(self, units: Sequence[Unit], limits: Limits, advanced: Advanced) -> dict[Unit, Played]:
         self._limits, self._advanced = limits, advanced
         results: dict[Unit, Played] = {}
-        for unit in units:
-            if limits.is_over:
-                break
-            try:
-                results[unit] = self.bench.unit(unit)
-            except KeyboardInterrupt:
-                limits.cut_off = INTERRUPTED
-                results[unit] = Played(self.bench.tally, is_whole=False)
-                with suppress(InterlockError):
-                    self.bench.renew()  # it was stopped in the middle of something
-            self._before += self.bench.played
-            if given_up_at(units, results) is not None:
-                break
+        with _polite_interrupt(limits):
+            for unit in units:
+                if limits.is_over:
+                    break
+                results[unit] = self._played(unit, limits)
+                self._before += self.bench.played
+                if given_up_at(units, results) is not None:
+                    break
         return results
+
+    def _played(self, unit: Unit, limits: Limits) -> Played:
+        try:
+            return self.bench.unit(unit)
+        except KeyboardInterrupt:
+            limits.cut_off = INTERRUPTED
+            with suppress(InterlockError):
+                self.bench.renew()  # it was stopped in the middle of something
+            return Played(self.bench.tally, is_whole=False)
 
     def shorten(self, found: Sequence[Found]) -> list[Witness]:
         return [shortened(self.bench, one) for one in found]
 
     def close(self) -> None:
         self.bench.close()
+
+
+@contextmanager
+def _polite_interrupt(limits: Limits) -> Iterator[None]:
+    """Let a first interrupt wait for the end of the schedule, and a second one for nothing.
+
+    An exception in the middle of a schedule would be the runtime's to catch.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only there can a signal be caught
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        limits.cut_off = INTERRUPTED
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @dataclass(slots=True)

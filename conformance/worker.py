@@ -16,6 +16,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
+from hypothesis.errors import Flaky
+
 from interlock.conformance.campaign import Bench, Found, Tally
 from interlock.conformance.exceptions import InterlockError
 from interlock.conformance.journal import Journal, Journalled
@@ -70,6 +72,7 @@ class WatchedBench(Bench):
         self.between = between
         self.played = 0
         self.left_out: Mapping[int, Trouble] = {}
+        self.is_stopped = False
         self.tally = Tally()
 
         def opened() -> Sut:
@@ -85,7 +88,8 @@ class WatchedBench(Bench):
     def admit(self, tally: Tally) -> bool:
         """Let a schedule be played, unless the unit is to stop here or it is known to end the process."""
         self.tally = tally
-        if not self.between(self.played):
+        if self.is_stopped or not self.between(self.played):
+            self.is_stopped = True  # whoever asks again is told the same
             raise Stopped
         self.played += 1
         if self.played in self.left_out:
@@ -96,10 +100,16 @@ class WatchedBench(Bench):
     def unit(self, unit: Unit, left_out: Mapping[int, Trouble] | None = None) -> Played:
         """Play one unit, as far as it gets."""
         self.played, self.left_out, self.tally = 0, left_out or {}, Tally()
+        self.is_stopped = False
         stage, number = unit
         try:
             return Played(self.stages[stage].play(self, number))
         except Stopped:
+            return Played(self.tally, is_whole=False)
+        except Flaky:
+            # What stops a schedule before it began, or leaves it out, is a flaky test to Hypothesis.
+            if not (self.is_stopped or self.left_out):
+                raise
             return Played(self.tally, is_whole=False)
         except InterlockError as error:
             self.tally.troubles.append(Trouble(error.blame, str(error)))
@@ -125,7 +135,7 @@ def _serve(connection: Connection, order: Order, journal: Journal) -> None:
             connection.send(("at", played))
             return not (connection.poll() and connection.recv() == STOP)
         except (EOFError, OSError):  # nobody waits for the rest
-            raise SystemExit from None
+            return False
 
     try:
         bench = WatchedBench(order, between, journal)

@@ -94,7 +94,8 @@ class ReferenceAdapter:
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         tools = {
-            tool.name: {"permission": tool.permission, "resume_mode": tool.resume_mode} for tool in scenario.tools
+            tool.name: {"permission": tool.permission, "resume_mode": tool.resume_mode}
+            for tool in scenario.tools
         }
         stop = [condition.model_dump(exclude_none=True) for condition in scenario.agent.stop]
         self.runtime = self.make(HostedWorld(host, self.handshake.observes), tools, stop, self.policies)
@@ -136,9 +137,7 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
         "implementation": Party(name="interlock-reference", version="1.0", language="python"),
         "profile": profile,
         "policies": dict(policies),
-        "control": Control(
-            settle="exact", crash=["soft"], store="kit", clock="virtual", step="turns"
-        ),
+        "control": Control(settle="exact", crash=["soft"], store="kit", clock="virtual", step="turns"),
         "gates": ["model", "permission", "tool", "store.put"],
         "observes": shown,
         "decisions": DecisionSupport(live=True, ids=True, suspensions=True, payload=True),

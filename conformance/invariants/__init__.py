@@ -16,8 +16,12 @@ from interlock.conformance.invariants import (
     gate,
     once,
     pair,
+    phase,
+    policy,
     progress,
+    recover,
     run,
+    stop,
     store,
 )
 from interlock.conformance.invariants.kinds import HELD, Invariant
@@ -27,14 +31,18 @@ __all__ = ["HELD", "INVARIANTS", "Invariant"]
 INVARIANTS: Final[tuple[Invariant, ...]] = (
     *run.INVARIANTS,
     *cancel.INVARIANTS,
+    *stop.INVARIANTS,
+    *recover.INVARIANTS,
     *store.INVARIANTS,
     *once.INVARIANTS,
     *gate.FIRST_INVARIANTS,
     *decide.INVARIANTS,
     *gate.INVARIANTS,
+    *policy.INVARIANTS,
     *derive.INVARIANTS,
     *pair.INVARIANTS,
     *call.INVARIANTS,
+    *phase.INVARIANTS,
     *run.LATE_INVARIANTS,
     *progress.INVARIANTS,
 )

@@ -21,8 +21,10 @@ def a_call_moves_from_where_it_was(account: Account, seen: CallMoved) -> Judgeme
     if (run.crashes and call.claimed is None) or seen.to == call.claimed:
         return
     was, said = call.claimed or "not at all", seen.origin or "not at all"
-    yield HELD if was == said else (
-        f"call {call.id} was last reported {was}, yet it is said to move from {said} to {seen.to}"
+    yield (
+        HELD
+        if was == said
+        else (f"call {call.id} was last reported {was}, yet it is said to move from {said} to {seen.to}")
     )
 
 
@@ -60,8 +62,10 @@ def an_answer_decides_the_status(kinds: tuple[str, ...], right: str) -> Invarian
             return
         if seen.origin == "Resuming" and call.decisions and _answered_before(call):
             return
-        yield HELD if seen.to == right else (
-            f"the tool of call {call.id} answered {answer['kind']}, yet the call became {seen.to}"
+        yield (
+            HELD
+            if seen.to == right
+            else (f"the tool of call {call.id} answered {answer['kind']}, yet the call became {seen.to}")
         )
 
     follows.__name__ = f"a_tool_that_answers_{'_or_'.join(kinds)}_leaves_its_call_{right}"
@@ -84,7 +88,11 @@ def a_body_that_was_entered_is_Running(account: Account) -> Judgements:
             continue
         if call.executing:
             right = call.claimed == "Running"
-            yield HELD if right else f"the body of call {call.id} is executing, yet its status is {call.claimed}"
+            yield (
+                HELD
+                if right
+                else f"the body of call {call.id} is executing, yet its status is {call.claimed}"
+            )
 
 
 def an_answer_is_taken(account: Account) -> Judgements:
@@ -98,8 +106,12 @@ def an_answer_is_taken(account: Account) -> Judgements:
         if call.doubled or call.executing or call.result is None or call.claimed is None:
             continue
         right = "Failed" if call.result["kind"] == "error" else "Succeeded"
-        yield HELD if call.claimed == right else (
-            f"the tool of call {call.id} answered {call.result['kind']}, yet its status is {call.claimed}"
+        yield (
+            HELD
+            if call.claimed == right
+            else (
+                f"the tool of call {call.id} answered {call.result['kind']}, yet its status is {call.claimed}"
+            )
         )
 
 
@@ -121,7 +133,11 @@ def a_set_result_succeeds_the_call(account: Account, seen: CallMoved) -> Judgeme
         return
     call = subject[1]
     if call.last_verdict == "set_result":
-        yield HELD if seen.to == "Succeeded" else f"the result of call {call.id} was set, yet it became {seen.to}"
+        yield (
+            HELD
+            if seen.to == "Succeeded"
+            else f"the result of call {call.id} was set, yet it became {seen.to}"
+        )
     elif seen.to == "Succeeded":
         yield f"call {call.id} has not run and nobody set its result, yet it Succeeded"
 
@@ -133,7 +149,9 @@ def only_a_decision_resumes(account: Account, seen: CallMoved) -> Judgements:
         return
     call = subject[1]
     decided = [d for d in call.decisions if not (d.turned_down or d.stale)]
-    yield HELD if decided or subject[0].crashes else f"nobody decided about call {call.id}, yet it is Resuming"
+    yield (
+        HELD if decided or subject[0].crashes else f"nobody decided about call {call.id}, yet it is Resuming"
+    )
 
 
 def only_a_cancel_cancels(account: Account) -> Judgements:

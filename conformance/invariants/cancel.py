@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from interlock.conformance.account import WORKING_GATES, Account, Run
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import CallMoved, GateClosed, GateOpened, Observation, RunMoved, SegmentEnded
+from interlock.conformance.protocol import (
+    CallMoved,
+    GateClosed,
+    GateOpened,
+    Observation,
+    RunMoved,
+    SegmentEnded,
+)
 
 
 def nothing_new_begins_after_a_cancel(account: Account, seen: GateOpened) -> Judgements:
@@ -23,7 +30,11 @@ def nothing_new_has_begun_after_a_cancel(account: Account) -> Judgements:
     if run is None or not run.cancel_settled or run.crashes or run.cancel_at is None:
         return
     late = [g for g in account.gates_of(run) if g.on in WORKING_GATES and g.at >= run.cancel_at]
-    what = f"call {late[0].opened.call} opened a {late[0].on} gate" if late and late[0].call else "a model gate opened"
+    what = (
+        f"call {late[0].opened.call} opened a {late[0].on} gate"
+        if late and late[0].call
+        else "a model gate opened"
+    )
     yield HELD if not (late and run.cancel_alone) else f"the run was cancelled, yet {what}"
 
 
@@ -82,7 +93,11 @@ def a_cancel_aborts_what_runs(account: Account) -> Judgements:
         return
     if mode == "abort" and run.cancel_settled:
         running = [gate for gate in account.gates_of(run) if gate.on == "tool"]
-        yield HELD if not running else f"the cancel aborts, yet call {running[0].opened.call} is still executing"
+        yield (
+            HELD
+            if not running
+            else f"the cancel aborts, yet call {running[0].opened.call} is still executing"
+        )
 
 
 def a_draining_cancel_gives_nothing_up(account: Account, seen: GateClosed) -> Judgements:

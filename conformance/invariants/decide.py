@@ -32,7 +32,9 @@ def a_decision_reaches_the_call_it_names(account: Account, seen: GateOpened) -> 
         sent = account.decision_ids.get(seen.resume.decision)
         if sent is not None:
             right = sent.call == call.id
-            yield HELD if right else f"decision {sent.id} names call {sent.call}, yet call {call.id} ran on it"
+            yield (
+                HELD if right else f"decision {sent.id} names call {sent.call}, yet call {call.id} ran on it"
+            )
     if call.entries and _unapproved(call):
         other = _unused_approval(account, call)
         if other is not None:
@@ -117,7 +119,11 @@ def a_repeated_decision_is_not_accepted(account: Account, seen: DecisionTaken) -
     late = _late(account)
     if late is not None and late.repeats and late.id == seen.decision:
         taken = seen.disposition in ("accepted", "buffered")
-        yield f"decision {late.id} had been taken before, yet it was {seen.disposition} again" if taken else HELD
+        yield (
+            f"decision {late.id} had been taken before, yet it was {seen.disposition} again"
+            if taken
+            else HELD
+        )
 
 
 def _times(count: int) -> str:
@@ -202,7 +208,12 @@ def a_late_decision_was_idle(account: Account) -> Judgements:
 def no_accepted_decision_is_lost(account: Account) -> Judgements:
     """A decision that a waiting call took acts once nothing else of the run is under way."""
     run = account.run
-    if run is None or run.is_done or run.cancel_at or account.gates_of(run):
+    if run is None or run.cancel_at:
+        return
+    for call in run.calls.values():
+        if any(d.answers is call and not d.turned_down for d in call.decisions) and not call.waits:
+            yield HELD
+    if run.is_done or account.gates_of(run):
         return
     waiting = [call for call in run.calls.values() if call.waits and not call.doubled]
     taken = [(call, _taken(call)) for call in waiting]
@@ -210,9 +221,6 @@ def no_accepted_decision_is_lost(account: Account) -> Judgements:
     for call, decided in taken:
         if decided is not None and (partial or all(d is not None for _, d in taken)):
             yield f"call {call.id} took decision {decided.id}, yet it still waits"
-    for call in run.calls.values():
-        if any(d.answers is call and not d.turned_down for d in call.decisions) and not call.waits:
-            yield HELD
 
 
 def _taken(call: Call) -> Decided | None:
@@ -240,15 +248,23 @@ def the_payload_arrives(account: Account, seen: GateOpened) -> Judgements:
     payloads = [d.payload for d in decided]
     if seen.resume is not None and payloads:
         right = any(_same(seen.resume.payload, payload) for payload in payloads)
-        yield HELD if right else (
-            f"call {call.id} was decided with payload {_show(payloads[-1])}, "
-            f"yet its replay got {_show(seen.resume.payload)}"
+        yield (
+            HELD
+            if right
+            else (
+                f"call {call.id} was decided with payload {_show(payloads[-1])}, "
+                f"yet its replay got {_show(seen.resume.payload)}"
+            )
         )
     if call.tool.resume_mode == "pass_to_tool" and seen.args is not None and payloads:
         right = any(_carries(seen.args, payload) for payload in payloads)
-        yield HELD if right else (
-            f"call {call.id} was decided with payload {_show(payloads[-1])} for its arguments, "
-            f"yet it ran with {_show(seen.args)}"
+        yield (
+            HELD
+            if right
+            else (
+                f"call {call.id} was decided with payload {_show(payloads[-1])} for its arguments, "
+                f"yet it ran with {_show(seen.args)}"
+            )
         )
 
 
@@ -276,11 +292,17 @@ def a_decision_used_as_result_is_the_result(account: Account, seen: GateOpened) 
     if run is None or seen.on != "model" or seen.messages is None:
         return
     for call, decided in _used_as_results(run):
-        texts = [m.text for m in seen.messages if m.role == "tool" and m.call == call.id and m.status != "pending"]
+        texts = [
+            m.text for m in seen.messages if m.role == "tool" and m.call == call.id and m.status != "pending"
+        ]
         if texts and decided.payload not in ("", None):
-            yield HELD if any(_spells(text, decided.payload) for text in texts) else (
-                f"decision {decided.id} gave call {call.id} the result {_show(decided.payload)}, "
-                f"yet the model was shown {_show(texts[-1])}"
+            yield (
+                HELD
+                if any(_spells(text, decided.payload) for text in texts)
+                else (
+                    f"decision {decided.id} gave call {call.id} the result {_show(decided.payload)}, "
+                    f"yet the model was shown {_show(texts[-1])}"
+                )
             )
 
 
@@ -300,7 +322,11 @@ def approved_arguments_are_executed(account: Account, seen: GateOpened) -> Judge
     if call.tool.resume_mode == "pass_to_tool" and call.approvals:
         return
     right = _same(dict(seen.args), dict(call.args))
-    yield HELD if right else f"call {call.id} has arguments {_show(call.args)}, yet it ran with {_show(seen.args)}"
+    yield (
+        HELD
+        if right
+        else f"call {call.id} has arguments {_show(call.args)}, yet it ran with {_show(seen.args)}"
+    )
 
 
 def _same(left: Any, right: Any) -> bool:

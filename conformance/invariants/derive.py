@@ -30,8 +30,12 @@ def a_run_with_a_busy_call_is_Running(account: Account) -> Judgements:
     run = _claims_both(account)
     for call in _busy(run) if run is not None else ():
         assert run is not None
-        yield HELD if run.claimed == "Running" else (
-            f"call {call.id} is {'executing' if call.executing else call.claimed}, yet the run is {run.claimed}"
+        yield (
+            HELD
+            if run.claimed == "Running"
+            else (
+                f"call {call.id} is {'executing' if call.executing else call.claimed}, yet the run is {run.claimed}"
+            )
         )
 
 
@@ -42,8 +46,10 @@ def a_run_whose_calls_all_wait_is_Waiting(account: Account) -> Judgements:
         return
     suspended = _suspended(run)
     if suspended:
-        yield HELD if run.claimed == "Waiting" else (
-            f"call {suspended[0].id} is Suspended and no call is busy, yet the run is {run.claimed}"
+        yield (
+            HELD
+            if run.claimed == "Waiting"
+            else (f"call {suspended[0].id} is Suspended and no call is busy, yet the run is {run.claimed}")
         )
 
 
@@ -62,7 +68,11 @@ def a_run_with_work_of_its_own_is_Running(account: Account) -> Judgements:
         return
     for gate in account.gates_of(run):
         if gate.on in ("model", "permission"):
-            yield HELD if run.claimed == "Running" else f"a {gate.on} gate is open, yet the run is {run.claimed}"
+            yield (
+                HELD
+                if run.claimed == "Running"
+                else f"a {gate.on} gate is open, yet the run is {run.claimed}"
+            )
 
 
 def no_inference_while_a_call_waits(account: Account, seen: GateOpened) -> Judgements:
@@ -71,7 +81,11 @@ def no_inference_while_a_call_waits(account: Account, seen: GateOpened) -> Judge
     if run is None or seen.on != "model" or account.policy("round.mixed") != "wait" or not run.calls:
         return
     waiting = [call.id for call in run.calls.values() if _certainly_waits(call) and not call.doubled]
-    yield HELD if not waiting else f"call {waiting[0]} still waits for a decision, yet the model was asked again"
+    yield (
+        HELD
+        if not waiting
+        else f"call {waiting[0]} still waits for a decision, yet the model was asked again"
+    )
 
 
 def _certainly_waits(call: Call) -> bool:

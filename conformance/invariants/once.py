@@ -18,8 +18,14 @@ def a_call_with_a_result_is_not_executed_again(account: Account, seen: GateOpene
     if call is None:
         return
     answered = [g for g in call.entries if g.life == account.life and g.outcome is not None]
-    results = [g.outcome["kind"] for g in answered if g.outcome and g.outcome["kind"] in ("ok", "warning", "error")]
-    yield HELD if not results else f"the tool of call {call.id} had answered {results[-1]}, yet it was executed again"
+    results = [
+        g.outcome["kind"] for g in answered if g.outcome and g.outcome["kind"] in ("ok", "warning", "error")
+    ]
+    yield (
+        HELD
+        if not results
+        else f"the tool of call {call.id} had answered {results[-1]}, yet it was executed again"
+    )
 
 
 def a_durable_result_is_not_executed_again(account: Account, seen: GateOpened) -> Judgements:
@@ -30,7 +36,11 @@ def a_durable_result_is_not_executed_again(account: Account, seen: GateOpened) -
         return
     status = stored.get("calls", {}).get(call.id, {}).get("status")
     final = status in FINAL_CALL_STATUSES
-    yield HELD if not final else f"call {call.id} is {status} in the checkpoint, yet it was executed after recovery"
+    yield (
+        HELD
+        if not final
+        else f"call {call.id} is {status} in the checkpoint, yet it was executed after recovery"
+    )
 
 
 def a_body_is_entered_once_at_a_time(account: Account, seen: GateOpened) -> Judgements:

@@ -155,7 +155,11 @@ def _failing_sibling(run: Run, call: Call) -> Call | None:
     for other in run.every_call:
         if other is not call and other.step == call.step:
             answer = other.last_answer
-            if other.tool is None or other.last_verdict == "block" or (answer is not None and answer["kind"] in ("error", "raise")):
+            if (
+                other.tool is None
+                or other.last_verdict == "block"
+                or (answer is not None and answer["kind"] in ("error", "raise"))
+            ):
                 return other
     return None
 

@@ -13,9 +13,13 @@ def a_run_moves_from_where_it_was(account: Account, seen: RunMoved) -> Judgement
     if run is None or (run.crashes and run.claimed is None) or seen.to == run.claimed:
         return
     right = seen.origin == run.claimed
-    yield HELD if right else (
-        f"the run was last reported {_or_nothing(run.claimed)}, yet it is said to move from "
-        f"{_or_nothing(seen.origin)} to {seen.to}"
+    yield (
+        HELD
+        if right
+        else (
+            f"the run was last reported {_or_nothing(run.claimed)}, yet it is said to move from "
+            f"{_or_nothing(seen.origin)} to {seen.to}"
+        )
     )
 
 
@@ -53,8 +57,12 @@ def the_end_and_the_status_agree(account: Account) -> Judgements:
     elif run.finished and not run.segment_open and run.claimed is not None:
         code = run.finished[-1].reason.code
         right = "Waiting" if code == "Suspended" else "Done"
-        yield HELD if run.claimed == right else (
-            f"the segment ended as {code}, which leaves the run {right}, yet its status is {run.claimed}"
+        yield (
+            HELD
+            if run.claimed == right
+            else (
+                f"the segment ended as {code}, which leaves the run {right}, yet its status is {run.claimed}"
+            )
         )
     elif run.claimed == "Waiting" and not run.finished and not run.crashes:
         yield "the run says that it waits, yet no run.finished with reason Suspended has told so"
@@ -76,7 +84,11 @@ def pending_names_the_calls_that_wait(account: Account, seen: SegmentEnded) -> J
     for call in run.calls.values():
         if call.claimed == "Suspended" and not call.doubled:
             listed = call.id in seen.pending
-            yield HELD if listed else f"call {call.id} is Suspended, yet the end of the segment does not name it"
+            yield (
+                HELD
+                if listed
+                else f"call {call.id} is Suspended, yet the end of the segment does not name it"
+            )
 
 
 def _why_not_waiting(call: Call) -> str:

@@ -56,8 +56,10 @@ def the_end_is_durable_before_it_is_announced(account: Account, seen: SegmentEnd
         yield f"the segment ended as {seen.reason.code}, yet nothing of the run is durable"
     elif newest.state is not None:
         stored = (newest.state.get("run") or {}).get("status")  # type: ignore[union-attr]
-        yield HELD if stored == right else (
-            f"the segment ended as {seen.reason.code}, yet the newest checkpoint says {stored}"
+        yield (
+            HELD
+            if stored == right
+            else (f"the segment ended as {seen.reason.code}, yet the newest checkpoint says {stored}")
         )
 
 
@@ -92,7 +94,9 @@ def the_round_is_committed_before_the_next_inference(account: Account, seen: Gat
     """Where checkpoints have triggers, the results of a round are committed before the model is asked again."""
     if _asks_after_a_round(account, seen, "triggers"):
         committed = any(c.trigger == "ToolResultsCommitted" for c in account.since_answer)
-        yield HELD if committed else "the model is asked again, yet the results of the round are not committed"
+        yield (
+            HELD if committed else "the model is asked again, yet the results of the round are not committed"
+        )
 
 
 def the_step_is_committed_before_the_next_inference(account: Account, seen: GateOpened) -> Judgements:

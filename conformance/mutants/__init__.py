@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from interlock.conformance.mutants import call, cancel, decide, derive, pair, run, store
+from interlock.conformance.mutants import call, cancel, decide, derive, pair, policy, run, store
 from interlock.conformance.mutants.kind import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -20,4 +20,5 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *pair.MUTANTS,
     *cancel.MUTANTS,
     *store.MUTANTS,
+    *policy.MUTANTS,
 )

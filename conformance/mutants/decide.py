@@ -8,7 +8,7 @@ from typing import Any
 
 from interlock.conformance.mutants.kind import Mutant
 from interlock.machines.runtime.rounds import Resume
-from interlock.machines.runtime.runtime import Runtime
+from interlock.machines.runtime.runtime import Runtime, Segment
 from interlock.machines.runtime.state import Call, Decision
 from interlock.machines.runtime.world import WorldFault
 
@@ -184,12 +184,12 @@ class EntersTwice(Runtime):
 
 
 class RerunsAfterACrash(Runtime):
-    """Recovery takes finished calls for new ones."""
+    """A recovered run executes the calls again that have succeeded."""
 
-    def restore(self, state: dict[str, Any]) -> None:
-        calls = state["calls"]
-        redone = {c: {**v, "status": "New"} if v["status"] == "Succeeded" else v for c, v in calls.items()}
-        super().restore({**state, "calls": redone})
+    async def go_on(self) -> Segment | None:
+        for call in self.state.in_status("Succeeded"):
+            await self.outside(self.world.execute(call.id, call.name, call.args, None))
+        return await super().go_on()
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -209,7 +209,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(RunsTheRejectedAmongApproved, "GATE-2", "was cancelled by decision"),
     Mutant(DoesNotAskTheGate, "GATE-3", "has not answered, yet it was executed"),
     Mutant(AsksTwice, "GATE-4", "was approved by decision"),
-    Mutant(RunsTheBlocked, "GATE-5", "the permission gate blocked call"),
+    Mutant(RunsTheBlocked, "GATE-5", "the permission gate blocked call", also=("ROUND-7",)),
     Mutant(
         RerunsFinishedSiblings,
         "ONCE-1",

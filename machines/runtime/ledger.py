@@ -108,7 +108,12 @@ class Ledger:
     # -- checkpoints
 
     async def commit(
-        self, trigger: str, cause: str, *, force: bool = False, ending: tuple[str, Reason | None] | None = None
+        self,
+        trigger: str,
+        cause: str,
+        *,
+        force: bool = False,
+        ending: tuple[str, Reason | None] | None = None,
     ) -> None:
         """Make the state durable; `ending` is the status and reason that the run is about to take."""
         state = self.state.to_checkpoint()

@@ -217,6 +217,7 @@ class Runtime(Rounds):
         self.state.step += 1
         self.phase("StepStart")
         self.phase("BeforeInference")
+        self.record(self.state.in_status("Suspended"))
         turn = await self.outside(self.world.infer(self.state.messages, self.state.step))
         self.phase("AfterInference")
         calls = self._take_turn(turn)
@@ -385,9 +386,14 @@ class Runtime(Rounds):
             await self.commit("StepEnd", "suspend", ending=("Waiting", reason))
         if self.cancelling:
             raise RunCancelled
-        if self.ready() or self._beside:  # decided while the store was busy
+        decided = bool(self.ready() or self._beside)  # while the store was busy
+        if decided and not self.reentered:
             return await self._steps()
         self.move_run("suspend", reason)
+        if decided:  # this segment is over all the same; the decision enters the next
+            self.observe("run.finished", reason=reason.to_wire(), pending=list(pending))
+            await self._join()
+            return await self._resume()
         return Segment(reason, pending)
 
     async def _end(self, reason: Reason) -> Segment:

@@ -14,7 +14,9 @@ from interlock.machines.runtime.state import Reason, RunState
 Condition = Mapping[str, Any]
 
 
-def stop_reason(conditions: Sequence[Condition], state: RunState, now_ms: int, exceeds: bool) -> Reason | None:
+def stop_reason(
+    conditions: Sequence[Condition], state: RunState, now_ms: int, exceeds: bool
+) -> Reason | None:
     """The reason to stop after the step that `state` has just completed, or none."""
 
     def over(measured: float, limit: float) -> bool:
@@ -44,7 +46,9 @@ def _token_budget(condition: Condition, state: RunState, _now: int, over: Over) 
 
 
 def _consecutive_errors(condition: Condition, state: RunState, _now: int, over: Over) -> str | None:
-    return f"{state.errors_in_a_row} errors in a row" if over(state.errors_in_a_row, condition["max"]) else None
+    return (
+        f"{state.errors_in_a_row} errors in a row" if over(state.errors_in_a_row, condition["max"]) else None
+    )
 
 
 def _stop_on_tool(condition: Condition, state: RunState, _now: int, _over: Over) -> str | None:

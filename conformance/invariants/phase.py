@@ -1,0 +1,171 @@
+"""PHASE: phases fire in their order, each where something of the run happens that they frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from interlock.conformance.account import Account, Call, Run
+from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.protocol import GateOpened, PhaseEntered, SegmentEnded
+
+
+def _phases(account: Account, seen: object) -> Run | None:
+    """The run, if its phases can be followed: they are shown, and no life of it was lost."""
+    run = account.run_of(seen) if isinstance(seen, PhaseEntered | GateOpened | SegmentEnded) else None
+    return run if run is not None and account.observes("phase") and not run.crashes else None
+
+
+def _last(phases: Sequence[PhaseEntered], name: str) -> int:
+    """Where a phase fired last, or -1."""
+    return max((at for at, phase in enumerate(phases) if phase.phase == name), default=-1)
+
+
+def run_start_comes_first(account: Account, seen: PhaseEntered) -> Judgements:
+    """The first phase of a run is RunStart."""
+    run = _phases(account, seen)
+    if run is not None and not run.phases:
+        yield (
+            HELD if seen.phase == "RunStart" else f"the first phase of the run is {seen.phase}, not RunStart"
+        )
+
+
+def run_start_fires_once(account: Account, seen: PhaseEntered) -> Judgements:
+    """RunStart fires once: a run, or where a decision enters the run anew, a segment."""
+    run = _phases(account, seen)
+    waiting = account.policy("waiting")
+    if run is None or seen.phase != "RunStart" or waiting is None:
+        return
+    fired = sum(phase.phase == "RunStart" for phase in run.phases)
+    allowed = 1 if waiting == "parked" else len(run.finished) + 1
+    yield HELD if fired < allowed else "RunStart fires again, though nothing has entered the run anew"
+
+
+def inference_is_framed(account: Account, seen: GateOpened) -> Judgements:
+    """Each inference comes right after StepStart and BeforeInference of its step."""
+    run = _phases(account, seen)
+    if run is None or seen.on != "model" or run.cancel_at is not None:
+        return
+    newest = [phase.phase for phase in run.phases[-2:]]
+    yield (
+        HELD
+        if newest == ["StepStart", "BeforeInference"]
+        else (
+            f"the model is asked after {' and '.join(newest) or 'no phase'}, not after StepStart and BeforeInference"
+        )
+    )
+
+
+def tools_come_after_the_inference(account: Account, seen: GateOpened) -> Judgements:
+    """A tool of a turn runs only after AfterInference of that turn."""
+    run, call = _phases(account, seen), account.call_of(seen)
+    if run is None or call is None or seen.on != "tool" or call.step != run.steps:
+        return
+    after = _last(run.phases, "AfterInference") > _last(run.phases, "StepStart")
+    yield HELD if after else f"call {call.id} runs, yet AfterInference of its step has not fired"
+
+
+def a_step_ends_where_it_should(account: Account, seen: GateOpened) -> Judgements:
+    """StepEnd stands before the tools of its step, or behind them, as the policy has it."""
+    run, call = _phases(account, seen), account.call_of(seen)
+    at = account.policy("step.end")
+    if run is None or call is None or seen.on != "tool" or at is None or call.step != run.steps:
+        return
+    ended = _last(run.phases, "StepEnd") > _last(run.phases, "StepStart")
+    first = not call.entries and not call.decisions and call.claimed != "Suspended"
+    if at == "before_tools":
+        yield HELD if ended else f"call {call.id} runs before StepEnd of its step"
+    elif first and (
+        account.policy("round.rest") == "failed" or account.policy("round.executor") == "parallel"
+    ):
+        yield HELD if not ended else f"call {call.id} runs for the first time after StepEnd of its step"
+
+
+def a_call_is_framed_before(account: Account, seen: GateOpened) -> Judgements:
+    """A call is executed only after BeforeToolExecute has fired for it, once more for each execution."""
+    run, call = _phases(account, seen), account.call_of(seen)
+    if run is None or call is None or seen.on != "tool" or call.doubled:
+        return
+    named = [phase for phase in run.phases if phase.phase == "BeforeToolExecute" and phase.call == call.id]
+    if any(phase.call for phase in run.phases):  # phases that name no call frame the batch
+        fired = len(named) > len(call.entries)
+        yield HELD if fired else f"call {call.id} runs, yet BeforeToolExecute has not fired for it"
+
+
+def the_gate_judges_before_execution(account: Account, seen: PhaseEntered) -> Judgements:
+    """Where there are nine phases, ToolGate fires for a call before BeforeToolExecute does."""
+    run = _phases(account, seen)
+    if (
+        run is None
+        or account.policy("phases") != "nine"
+        or seen.phase != "BeforeToolExecute"
+        or not seen.call
+    ):
+        return
+    judged = any(phase.phase == "ToolGate" and phase.call == seen.call for phase in run.phases)
+    yield HELD if judged else f"BeforeToolExecute fires for call {seen.call}, yet ToolGate has not"
+
+
+def only_what_executes_is_prepared(account: Account, seen: PhaseEntered) -> Judgements:
+    """Where there are nine phases, BeforeToolExecute fires only for a call that will execute."""
+    run = _phases(account, seen)
+    if (
+        run is None
+        or account.policy("phases") != "nine"
+        or seen.phase != "BeforeToolExecute"
+        or not seen.call
+    ):
+        return
+    call = run.calls.get(seen.call)
+    if call is None or call.doubled:
+        return
+    why = _why_not_executing(call)
+    yield HELD if not why else f"BeforeToolExecute fires for call {call.id}, yet {why}"
+
+
+def _why_not_executing(call: Call) -> str:
+    if call.claimed == "Suspended":
+        return "it is Suspended"
+    if call.is_final:
+        return "it is over"
+    return ""
+
+
+def run_end_comes_last(account: Account, seen: PhaseEntered) -> Judgements:
+    """After RunEnd no phase fires, but for a RunStart that enters the run anew."""
+    run = _phases(account, seen)
+    if run is None or not run.phases:
+        return
+    if run.phases[-1].phase != "RunEnd":
+        if seen.phase == "RunEnd":
+            yield HELD
+        return
+    # a cancel enters a waiting run anew only to end it
+    again = seen.phase in ("RunStart", "RunEnd") and account.policy("waiting") != "parked"
+    yield HELD if again else f"{seen.phase} fires after RunEnd"
+
+
+def run_end_comes_before_the_end(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run that has started ends with RunEnd, whatever the reason."""
+    run = _phases(account, seen)
+    if run is None or not run.phases or seen.reason.code == "Suspended":
+        return
+    right = run.phases[-1].phase == "RunEnd"
+    yield (
+        HELD
+        if right
+        else f"the run ended as {seen.reason.code}, yet its last phase is {run.phases[-1].phase}"
+    )
+
+
+INVARIANTS = (
+    Invariant("PHASE-21", run_start_comes_first, PhaseEntered),
+    Invariant("PHASE-22", run_start_fires_once, PhaseEntered),
+    Invariant("PHASE-29", run_end_comes_last, PhaseEntered),
+    Invariant("PHASE-27", the_gate_judges_before_execution, PhaseEntered),
+    Invariant("PHASE-28", only_what_executes_is_prepared, PhaseEntered),
+    Invariant("PHASE-23", inference_is_framed, GateOpened),
+    Invariant("PHASE-24", tools_come_after_the_inference, GateOpened),
+    Invariant("PHASE-25", a_step_ends_where_it_should, GateOpened),
+    Invariant("PHASE-26", a_call_is_framed_before, GateOpened),
+    Invariant("PHASE-30", run_end_comes_before_the_end, SegmentEnded),
+)

@@ -1,0 +1,244 @@
+"""What a runtime has declared of itself: it takes the way that its policies name, and no other."""
+
+from __future__ import annotations
+
+from interlock.conformance.account import Account, Call, Decided, Run
+from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.protocol import CallMoved, GateOpened, SegmentEnded
+
+
+def _first_entry(account: Account, seen: GateOpened) -> tuple[Run, Call] | None:
+    run, call = account.run_of(seen), account.call_of(seen)
+    new = (
+        run is not None and call is not None and seen.on == "tool" and not call.entries and not call.approvals
+    )
+    return (run, call) if new and run is not None and call is not None and not call.doubled else None
+
+
+def a_sequential_round_runs_one_at_a_time(account: Account, seen: GateOpened) -> Judgements:
+    """A sequential executor runs the calls of a round one after the other."""
+    found = _first_entry(account, seen)
+    if found is None or account.policy("round.executor") != "sequential":
+        return
+    run, call = found
+    busy = [c.id for c in run.calls.values() if c.executing and not c.approvals and c is not call]
+    yield HELD if not busy else f"call {busy[0]} is executing, yet call {call.id} runs beside it"
+
+
+def a_parallel_round_runs_all_at_once(account: Account) -> Judgements:
+    """A parallel executor runs all calls of a round that are allowed at the same time."""
+    run = account.run
+    if (
+        run is None
+        or account.policy("round.executor") != "parallel"
+        or run.cancel_at
+        or run.faulted
+        or run.crashes
+    ):
+        return
+    if any(gate.on != "tool" for gate in account.gates_of(run)):
+        return
+    executing = [c for c in run.calls.values() if c.executing and not c.decisions and c.step == run.steps]
+    if not executing or any(call.doubled for call in run.calls.values()):
+        return
+    for call in run.calls.values():
+        free = call.tool is not None and call.tool.permission == "allow" and call.step == run.steps
+        if free:
+            yield (
+                HELD
+                if call.entries
+                else f"call {executing[0].id} is executing, yet call {call.id} has not begun"
+            )
+
+
+def a_block_does_what_was_declared(account: Account, seen: SegmentEnded) -> Judgements:
+    """A block ends the run with reason Blocked, or only fails its call, as was declared."""
+    run, policy = account.run_of(seen), account.policy("round.block")
+    if run is None or policy is None or run.cancel_at or run.faulted or run.crashes:
+        return
+    blocked = any(call.last_verdict == "block" for call in run.every_call)
+    code = seen.reason.code
+    if code == "Blocked":
+        yield (
+            HELD
+            if blocked and policy == "end_run"
+            else (
+                "a block fails its call alone, yet the run ended as Blocked"
+                if blocked
+                else "nothing was blocked, yet the run ended as Blocked"
+            )
+        )
+
+
+def nothing_runs_after_a_block(account: Account, seen: GateOpened) -> Judgements:
+    """Where a block ends the run, nothing of the run runs after it."""
+    run = account.run_of(seen)
+    if run is None or account.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
+        return
+    if seen.on not in ("model", "tool", "permission"):
+        return
+    blocked = [call.id for call in run.every_call if call.last_verdict == "block"]
+    what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
+    if blocked:
+        yield f"call {blocked[0]} was blocked, which ends the run, yet {what}"
+
+
+def nothing_has_run_after_a_block(account: Account) -> Judgements:
+    """Counts the quiescent points behind a block at which nothing had run since."""
+    run = account.run
+    if run is not None and account.policy("round.block") == "end_run" and not (run.crashes or run.cancel_at):
+        if any(call.last_verdict == "block" for call in run.every_call):
+            yield HELD
+
+
+def decisions_keep_to_their_window(account: Account, seen: GateOpened) -> Judgements:
+    """Where decisions wait for the round, no decided call runs while a call of the round still executes."""
+    run, call = account.run_of(seen), account.call_of(seen)
+    if run is None or call is None or seen.on != "tool" or not call.approvals or call.doubled:
+        return
+    if not call.suspensions:  # it was decided before anything held it, and nothing did
+        return
+    if account.policy("decision.window") not in ("after_round", "waiting", "between_segments"):
+        return
+    busy = [c.id for c in run.calls.values() if c.executing and not c.decisions and c is not call]
+    yield (
+        HELD
+        if not busy
+        else f"call {busy[0]} is still executing, yet call {call.id} runs on its decision already"
+    )
+
+
+def decisions_act_at_once(account: Account) -> Judgements:
+    """Where decisions act at once, a waiting call that was decided has moved by the next quiescent point."""
+    run = account.run
+    if run is None or account.policy("decision.window") != "immediate" or run.cancel_at or run.is_done:
+        return
+    if (
+        any(gate.on == "store.put" for gate in account.gates_of(run))
+        or account.policy("replay.commit") == "yes"
+    ):
+        return
+    for call in run.calls.values():
+        for decided in call.decisions:
+            if decided.answers is call and not (decided.turned_down or decided.unsure or call.doubled):
+                yield _acted(call, decided)
+
+
+def _acted(call: Call, decided: Decided) -> str:
+    idle = call.claimed == "Suspended" and call.suspensions == decided.in_suspension
+    still = idle and len(call.entries) == decided.entries_before
+    return f"decision {decided.id} acts at once, yet call {call.id} is still Suspended" if still else HELD
+
+
+def early_decisions_are_treated_as_declared(account: Account) -> Judgements:
+    """A decision that comes before its call is suspended is kept, refused or ignored, as was declared."""
+    run, policy = account.run, account.policy("decision.early")
+    if run is None or policy not in ("buffer", "refuse") or not account.alone or run.cancel_at or run.faulted:
+        return
+    if account.newest[0][0] != "decide" or run.crashes or account.observes("call.status") is False:
+        return
+    sent = [d for call in run.calls.values() for d in call.decisions if d.at == account.stimuli]
+    if len(sent) != 1 or len(account.newest[0][1]["decisions"]) != 1 or sent[0].stale or sent[0].repeats:
+        return
+    call = run.calls[sent[0].call]
+    early = sent[0].answers is None and call.claimed in ("New", "Running") and len(call.decisions) == 1
+    if early and sent[0].suspension is None:
+        kept = not sent[0].turned_down
+        yield (
+            HELD
+            if kept == (policy == "buffer")
+            else (
+                f"an early decision is to be {'kept' if policy == 'buffer' else 'refused'}, "
+                f"yet decision {sent[0].id} for call {call.id}, which is {call.claimed}, was {'kept' if kept else 'refused'}"
+            )
+        )
+
+
+def batches_are_taken_as_declared(account: Account) -> Judgements:
+    """Of a batch with a bad decision the good ones are applied, or none is, as was declared."""
+    run, policy = account.run, account.policy("decision.batch")
+    if (
+        run is None
+        or policy is None
+        or not account.alone
+        or account.newest[0][0] != "decide"
+        or run.cancel_at
+    ):
+        return
+    raws = account.newest[0][1]["decisions"]
+    good = [
+        d for call in run.calls.values() for d in call.decisions
+        if d.at == account.stimuli and d.answers is not None and len(call.decisions) == 1
+    ]  # fmt: skip
+    bad = [raw for raw in raws if raw["call"] not in run.calls and raw["call"] not in _former(run)]
+    if not good or not bad or len(good) + len(bad) != len(raws):
+        return
+    for decided in good:
+        wrong = decided.turned_down == (policy == "each")
+        yield (
+            HELD
+            if not wrong
+            else (
+                f"decision {decided.id} is good and came with decision {bad[0]['id']} for an unknown call: "
+                f"it was {'refused' if decided.turned_down else 'taken'}, yet batches are {_batches(policy)}"
+            )
+        )
+
+
+def _former(run: Run) -> set[str]:
+    return {call.id for call in run.former_calls}
+
+
+def _batches(policy: str) -> str:
+    return "taken one by one" if policy == "each" else "taken whole or not at all"
+
+
+def a_rejection_takes_the_declared_way(account: Account, seen: CallMoved) -> Judgements:
+    """A rejected call is Cancelled directly, or by way of Resuming, as was declared."""
+    run, call = account.run_of(seen), account.call_of(seen)
+    way = account.policy("decision.cancel_path")
+    if run is None or call is None or way is None or call.rejection is None or run.cancel_at or run.faulted:
+        return
+    if seen.to != "Cancelled" or call.suspensions != call.rejection.in_suspension or run.crashes:
+        return
+    right = "Suspended" if way == "direct" else "Resuming"
+    yield (
+        HELD
+        if call.claimed == right
+        else (
+            f"a rejection goes {'straight to Cancelled' if way == 'direct' else 'by way of Resuming'}, "
+            f"yet call {call.id} came to it from {call.claimed}"
+        )
+    )
+
+
+def input_while_waiting_is_refused(account: Account) -> Judgements:
+    """Where a waiting run takes no input, the input is turned down and the run goes on waiting."""
+    run = account.run
+    if run is None or account.policy("input.waiting") != "refuse" or not account.alone or not account.newest:
+        return
+    if account.newest[0][0] != "run.input" or run.cancel_at or run.crashes:
+        return
+    if run.finished and run.finished[-1].reason.code == "Suspended" and not account.gates_of(run):
+        yield HELD if account.refused_whole else "a waiting run takes no input, yet the input was not refused"
+    elif (
+        run.finished
+        and account.gates_of(run)
+        and all(gate.at == account.stimuli for gate in account.gates_of(run))
+    ):
+        yield "a waiting run takes no input, yet the run went on with it"
+
+
+INVARIANTS = (
+    Invariant("ROUND-7", nothing_runs_after_a_block, GateOpened),
+    Invariant("ROUND-4", a_sequential_round_runs_one_at_a_time, GateOpened),
+    Invariant("DECIDE-9", decisions_keep_to_their_window, GateOpened),
+    Invariant("DECIDE-13", a_rejection_takes_the_declared_way, CallMoved),
+    Invariant("ROUND-6", a_block_does_what_was_declared, SegmentEnded),
+    Invariant("ROUND-7", nothing_has_run_after_a_block),
+    Invariant("ROUND-5", a_parallel_round_runs_all_at_once),
+    Invariant("DECIDE-10", decisions_act_at_once),
+    Invariant("DECIDE-11", early_decisions_are_treated_as_declared),
+    Invariant("DECIDE-12", batches_are_taken_as_declared),
+    Invariant("INPUT-1", input_while_waiting_is_refused),
+)

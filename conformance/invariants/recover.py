@@ -1,0 +1,120 @@
+"""RECOVER: from a checkpoint a run goes on where that left it: what waits, waits, and nothing is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from interlock.conformance.account import WORKING_GATES, Account, Run
+from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, RunMoved
+
+
+def _stored(account: Account) -> Mapping[str, Any] | None:
+    """The checkpoint, while the answer to the recovery that took it is coming in."""
+    recovering = len(account.newest) == 1 and account.newest[0][0] == "recover"
+    return account.recovered_from if recovering and isinstance(account.recovered_from, dict) else None
+
+
+def _part(stored: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    part = stored.get(key)
+    return part if isinstance(part, dict) else {}
+
+
+def a_run_that_waits_in_the_checkpoint_waits(account: Account, seen: GateOpened) -> Judgements:
+    """A run that waits in the checkpoint, with nothing decided, starts nothing when it is recovered."""
+    stored = _stored(account)
+    if stored is None or _part(stored, "run").get("status") != "Waiting" or _part(stored, "decisions"):
+        return
+    what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
+    started = seen.on in WORKING_GATES
+    yield HELD if not started else f"the run waits in the checkpoint and nothing is decided, yet {what}"
+
+
+def a_recovered_status_is_the_stored_one(account: Account, seen: RunMoved) -> Judgements:
+    """The status from which a recovered run starts is the one in the checkpoint."""
+    stored = _stored(account)
+    if stored is None or seen.origin is not None:
+        return
+    status = _part(stored, "run").get("status")
+    yield (
+        HELD
+        if seen.to == status
+        else f"the checkpoint says that the run is {status}, yet it starts as {seen.to}"
+    )
+
+
+def a_call_that_waits_in_the_checkpoint_waits(account: Account, seen: CallMoved) -> Judgements:
+    """A call that waits in the checkpoint, or is final in it, starts as just that."""
+    stored = _stored(account)
+    if stored is None or seen.origin is not None:
+        return
+    kept = _part(stored, "calls").get(seen.call)
+    status = kept.get("status") if isinstance(kept, dict) else None
+    if status in ("Suspended", "Succeeded", "Failed", "Cancelled"):
+        yield (
+            HELD
+            if seen.to == status
+            else (f"the checkpoint says that call {seen.call} is {status}, yet it starts as {seen.to}")
+        )
+
+
+def the_thread_survives(account: Account, seen: GateOpened) -> Judgements:
+    """The first inference after a recovery sees the thread of the checkpoint."""
+    run, stored = account.run_of(seen), account.recovered_from
+    if run is None or seen.on != "model" or seen.messages is None or not isinstance(stored, dict):
+        return
+    kept = stored.get("messages")
+    if not isinstance(kept, list) or account.life == 1 or _asked_since(account, run):
+        return
+    shown = [message.text for message in seen.messages if message.role == "user"]
+    lost = [
+        m.get("text")
+        for m in kept
+        if isinstance(m, dict) and m.get("role") == "user" and m.get("text") not in shown
+    ]
+    yield (
+        HELD
+        if not lost
+        else f"the checkpoint holds the message {str(lost[0])!r}, yet the model was not shown it"
+    )
+
+
+def _asked_since(account: Account, run: Run) -> bool:
+    return any(g.on == "model" and g.life == account.life and g.run == run.id for g in account.gates.values())
+
+
+def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) -> Judgements:
+    """A call that waits in the checkpoint can be decided after the recovery."""
+    run, stored = account.run, account.recovered_from
+    if run is None or not isinstance(stored, dict) or not account.alone or account.newest[0][0] != "decide":
+        return
+    raw = next((d for d in account.newest[0][1]["decisions"] if d["id"] == seen.decision), None)
+    kept = _part(stored, "calls").get(raw["call"]) if raw is not None else None
+    call = run.calls.get(raw["call"]) if raw is not None else None
+    if call is None or not isinstance(kept, dict) or kept.get("status") != "Suspended":
+        return
+    untouched = call.claimed == "Suspended" and account.settled_before and raw is not None
+    first = sum(d.at <= account.stimuli for d in call.decisions if not d.unsure) <= 1
+    if (
+        untouched
+        and first
+        and raw is not None
+        and raw.get("suspension") is None
+        and raw["id"] not in account.forgotten
+    ):
+        refused = seen.disposition in ("refused", "ignored")
+        yield (
+            HELD
+            if not refused
+            else f"call {call.id} waits in the checkpoint, yet a decision for it was {seen.disposition}"
+        )
+
+
+INVARIANTS = (
+    Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_waits, GateOpened),
+    Invariant("RECOVER-1", a_recovered_status_is_the_stored_one, RunMoved),
+    Invariant("RECOVER-2", a_call_that_waits_in_the_checkpoint_waits, CallMoved),
+    Invariant("RECOVER-3", the_thread_survives, GateOpened),
+    Invariant("RECOVER-4", a_stored_call_can_still_be_decided, DecisionTaken),
+)

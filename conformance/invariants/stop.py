@@ -1,0 +1,225 @@
+"""STOP: a declared stop condition fires once it is met, and not before.
+
+Each check keeps to what certainly fires and what certainly does not; what lies between, where no source
+is exact, is accepted either way.
+"""
+
+from __future__ import annotations
+
+import re
+
+from interlock.conformance.account import Account, Run
+from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.protocol import GateOpened, SegmentEnded, StopCondition
+
+
+def _condition(account: Account, kind: str) -> StopCondition | None:
+    return next((one for one in account.scenario.agent.stop if one.kind == kind), None)
+
+
+def _asks(account: Account, seen: GateOpened) -> Run | None:
+    """The run that asks the model again, where it is certain what has happened to it."""
+    run = account.run_of(seen)
+    return run if seen.on == "model" and run is not None and run.steps and not run.crashes else None
+
+
+def _stops_for(account: Account, seen: SegmentEnded, kind: str) -> Run | None:
+    """The run that ended as Stopped for this condition."""
+    run = account.run_of(seen)
+    stop = seen.reason.stop.code if seen.reason.stop is not None else None
+    named = stop == kind or (stop is None and len(account.scenario.agent.stop) == 1)
+    stopped = seen.reason.code == "Stopped" and named and _condition(account, kind) is not None
+    return run if stopped and run is not None and not run.crashes else None
+
+
+def _over(account: Account, measured: float, limit: float) -> bool:
+    """Whether the limit is certainly passed."""
+    return measured >= limit if account.policy("stop.threshold") == "reaches" else measured > limit
+
+
+def _under(account: Account, measured: float, limit: float) -> bool:
+    """Whether the limit is certainly not passed."""
+    return measured <= limit if account.policy("stop.threshold") == "exceeds" else measured < limit
+
+
+def max_rounds_is_kept(account: Account, seen: GateOpened) -> Judgements:
+    """A run does not ask the model again once its rounds are used up."""
+    run, limit = _asks(account, seen), _condition(account, "max_rounds")
+    if run is not None and limit is not None and limit.rounds is not None:
+        over = _over(account, run.steps, limit.rounds)
+        yield (
+            HELD
+            if not over
+            else f"{run.steps} rounds are over and the limit is {limit.rounds}, yet the model is asked"
+        )
+
+
+def max_rounds_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run does not stop for its rounds before they are used up."""
+    run, limit = _stops_for(account, seen, "max_rounds"), _condition(account, "max_rounds")
+    if run is not None and limit is not None and limit.rounds is not None:
+        early = _under(account, run.steps, limit.rounds)
+        yield (
+            HELD
+            if not early
+            else f"the limit is {limit.rounds} rounds, yet the run stopped after {run.steps}"
+        )
+
+
+def a_token_budget_is_kept(account: Account, seen: GateOpened) -> Judgements:
+    """A run does not ask the model again once its tokens are used up."""
+    run, limit = _asks(account, seen), _condition(account, "token_budget")
+    if run is not None and limit is not None and limit.max_total is not None:
+        over = _over(account, run.tokens, limit.max_total)
+        yield (
+            HELD
+            if not over
+            else (f"{run.tokens} tokens are used and the budget is {limit.max_total}, yet the model is asked")
+        )
+
+
+def a_token_budget_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run does not stop for its tokens before they are used up."""
+    run, limit = _stops_for(account, seen, "token_budget"), _condition(account, "token_budget")
+    if run is not None and limit is not None and limit.max_total is not None:
+        early = _under(account, run.tokens, limit.max_total)
+        yield (
+            HELD
+            if not early
+            else (f"the budget is {limit.max_total} tokens, yet the run stopped after {run.tokens}")
+        )
+
+
+def a_timeout_is_kept(account: Account, seen: GateOpened) -> Judgements:
+    """A run does not ask the model again once its time is over."""
+    run, limit = _asks(account, seen), _condition(account, "timeout")
+    if run is not None and limit is not None and limit.seconds is not None and not account.gates_of(run):
+        spent = (run.answered_at_ms - run.began_at_ms) / 1000
+        yield (
+            HELD
+            if spent <= limit.seconds
+            else (f"{spent:g} s have passed and the limit is {limit.seconds:g} s, yet the model is asked")
+        )
+
+
+def a_timeout_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run does not stop for its time before that is over."""
+    run, limit = _stops_for(account, seen, "timeout"), _condition(account, "timeout")
+    if run is not None and limit is not None and limit.seconds is not None:
+        spent = (account.now_ms - run.began_at_ms) / 1000
+        yield (
+            HELD
+            if spent >= limit.seconds
+            else f"the limit is {limit.seconds:g} s, yet the run stopped after {spent:g} s"
+        )
+
+
+def errors_in_a_row_stop(account: Account, seen: GateOpened) -> Judgements:
+    """A run does not ask the model again after more errors in a row than it may have."""
+    run, limit = _asks(account, seen), _condition(account, "consecutive_errors")
+    if run is None or limit is None or limit.max is None:
+        return
+    results = _results(run)
+    row = 0
+    for kind in reversed(results):
+        if kind != "error":
+            break
+        row += 1
+    certain = row > limit.max and set(results) == {"error"}
+    yield HELD if not certain else f"{row} calls in a row failed and {limit.max} may, yet the model is asked"
+
+
+def errors_in_a_row_are_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run does not stop for errors in a row that did not happen."""
+    run, limit = _stops_for(account, seen, "consecutive_errors"), _condition(account, "consecutive_errors")
+    if run is not None and limit is not None and limit.max is not None:
+        failed = sum(
+            1 for call in run.every_call if _may_have_failed(call.last_answer, call.last_verdict, call.tool)
+        )
+        early = failed < limit.max or (failed == limit.max and account.policy("stop.threshold") == "exceeds")
+        yield (
+            HELD
+            if not early
+            else f"{limit.max} errors in a row may happen, yet the run stopped after {failed}"
+        )
+
+
+def _may_have_failed(answer: object, verdict: str | None, tool: object) -> bool:
+    kind = answer.get("kind") if isinstance(answer, dict) else None
+    return tool is None or verdict == "block" or kind not in ("ok", "warning")
+
+
+def _results(run: Run) -> list[str]:
+    """What the tools of the run answered, in the order in which they did."""
+    answered = [gate for call in run.every_call for gate in call.entries if gate.outcome is not None]
+    return [str(gate.outcome["kind"]) for gate in answered if gate.outcome is not None]
+
+
+def a_stop_tool_stops(account: Account, seen: GateOpened) -> Judgements:
+    """A run does not ask the model again once the tool that stops it has been called and has answered."""
+    run, limit = _asks(account, seen), _condition(account, "stop_on_tool")
+    if run is not None and limit is not None:
+        called = [call for call in run.every_call if call.name == limit.tool_name and call.result is not None]
+        yield (
+            HELD if not called else f"{limit.tool_name} was called and stops the run, yet the model is asked"
+        )
+
+
+def a_stop_tool_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run does not stop for a tool that was not called."""
+    run, limit = _stops_for(account, seen, "stop_on_tool"), _condition(account, "stop_on_tool")
+    if run is not None and limit is not None:
+        called = any(call.name == limit.tool_name for call in run.every_call)
+        yield HELD if called else f"{limit.tool_name} was not called, yet the run stopped for it"
+
+
+def matching_content_stops(account: Account, seen: GateOpened) -> Judgements:
+    """A run does not ask the model again once what that said matches."""
+    run, limit = _asks(account, seen), _condition(account, "content_match")
+    if run is not None and limit is not None and limit.pattern is not None and run.texts:
+        matched = re.search(limit.pattern, run.texts[-1])
+        yield (
+            HELD
+            if not matched
+            else f"the model said {run.texts[-1]!r}, which stops the run, yet it is asked again"
+        )
+
+
+def content_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run does not stop for something that the model has not said."""
+    run, limit = _stops_for(account, seen, "content_match"), _condition(account, "content_match")
+    if run is not None and limit is not None and limit.pattern is not None:
+        said = any(re.search(limit.pattern, text) for text in run.texts)
+        yield (
+            HELD
+            if said
+            else f"the model said nothing that matches {limit.pattern!r}, yet the run stopped for it"
+        )
+
+
+def a_stop_names_its_condition(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run that ends as Stopped names the condition, which is one that was declared."""
+    if seen.reason.code == "Stopped":
+        code = seen.reason.stop.code if seen.reason.stop is not None else None
+        declared = [condition.kind for condition in account.scenario.agent.stop]
+        if code is None:
+            yield "the run ended as Stopped, yet it does not say what stopped it"
+        else:
+            yield HELD if code in declared else f"the run was stopped by {code}, which was not declared"
+
+
+INVARIANTS = (
+    Invariant("STOP-1", a_stop_names_its_condition, SegmentEnded),
+    Invariant("STOP-2", max_rounds_is_kept, GateOpened),
+    Invariant("STOP-2", max_rounds_is_not_early, SegmentEnded),
+    Invariant("STOP-3", a_timeout_is_kept, GateOpened),
+    Invariant("STOP-3", a_timeout_is_not_early, SegmentEnded),
+    Invariant("STOP-4", a_token_budget_is_kept, GateOpened),
+    Invariant("STOP-4", a_token_budget_is_not_early, SegmentEnded),
+    Invariant("STOP-5", errors_in_a_row_stop, GateOpened),
+    Invariant("STOP-5", errors_in_a_row_are_not_early, SegmentEnded),
+    Invariant("STOP-6", a_stop_tool_stops, GateOpened),
+    Invariant("STOP-6", a_stop_tool_is_not_early, SegmentEnded),
+    Invariant("STOP-7", matching_content_stops, GateOpened),
+    Invariant("STOP-7", content_is_not_early, SegmentEnded),
+)
