@@ -40,13 +40,9 @@ def race(moves: Iterable[Move]) -> Move:
 def grounded(move: Move, account: Account) -> dict[str, Any] | None:
     """The move's params with the gate ids of this runtime; nothing if a gate that it names is not open."""
     if move.method == "deliver":
-        inner = [grounded(Move(method, params), account) for method, params in move.parts()]
-        kept = [
-            {"method": part[0], "params": params}
-            for part, params in zip(move.parts(), inner, strict=True)
-            if params is not None
-        ]
-        gates = [part["params"].get("gate") for part in kept if part["params"].get("gate")]
+        inner = [(method, grounded(Move(method, given), account)) for method, given in move.parts()]
+        kept = [{"method": method, "params": found} for method, found in inner if found is not None]
+        gates = [found["gate"] for _, found in inner if found is not None and "gate" in found]
         if not kept or len(set(gates)) < len(gates):
             return None
         params: dict[str, Any] = {"stimuli": kept}
@@ -75,7 +71,7 @@ def admitted(move: Move, account: Account) -> Move | None:
 
 
 def _one_segment(parts: list[tuple[str, Mapping[str, Any]]]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Only the first of what begins a segment: two at once the runtime cannot take, or they fork its state."""
+    """Only the first of what begins a segment: two at once cannot be taken, or would fork the state."""
     first = next((part for part in parts if part[0] in SEGMENT_BEGINS), None)
     return [part for part in parts if part[0] not in SEGMENT_BEGINS or part is first]
 

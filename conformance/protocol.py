@@ -259,7 +259,8 @@ class StopCondition(Wire):
     """One declared stop condition; each kind reads the field named beside it."""
 
     kind: Literal[
-        "max_rounds", "timeout", "token_budget", "consecutive_errors", "stop_on_tool", "content_match", "loop_detection",
+        "max_rounds", "timeout", "token_budget", "consecutive_errors", "stop_on_tool", "content_match",
+        "loop_detection",
     ]  # fmt: skip
     rounds: int | None = None  # max_rounds
     seconds: float | None = None  # timeout

@@ -137,6 +137,8 @@ def _release(part: Part, known: Known) -> dict[str, Any]:
 
 
 def _said(kind: Any, said: Sequence[Any]) -> dict[str, Any]:
+    if not isinstance(kind, str):
+        raise Malformed(f"{encode(kind)} is no kind of outcome.", "As in `release tool:c1 ok done`.")
     calls = [value for value in said if kind == "turn" and _is_short_call(value)]
     texts = [value for value in said if not (kind == "turn" and _is_short_call(value))]
     if len(texts) > (1 if kind in SAYS else 0):

@@ -54,7 +54,7 @@ def an_answer_decides_the_status(kinds: tuple[str, ...], right: str) -> Invarian
         subject = _subject(account, seen)
         if subject is None or seen.to not in ("Suspended", *FINAL_CALL_STATUSES) or subject[1].executing:
             return
-        run, call = subject
+        call = subject[1]
         answer = call.last_answer
         if answer is None or answer["kind"] not in kinds or seen.to == call.claimed or call.is_final:
             return

@@ -99,7 +99,8 @@ def a_decision_executes_once(account: Account, seen: GateOpened) -> Judgements:
     if len(entries) < allowed or repeated is not None:
         yield HELD
     else:
-        yield f"call {call.id} may be executed {_times(allowed)}, yet it was executed {_times(len(entries) + 1)}"
+        executed = _times(len(entries) + 1)
+        yield f"call {call.id} may be executed {_times(allowed)}, yet it was executed {executed}"
 
 
 def a_repeated_decision_executes_nothing(account: Account, seen: GateOpened) -> Judgements:

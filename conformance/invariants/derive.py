@@ -34,7 +34,8 @@ def a_run_with_a_busy_call_is_Running(account: Account) -> Judgements:
             HELD
             if run.claimed == "Running"
             else (
-                f"call {call.id} is {'executing' if call.executing else call.claimed}, yet the run is {run.claimed}"
+                f"call {call.id} is {'executing' if call.executing else call.claimed}, "
+                f"yet the run is {run.claimed}"
             )
         )
 

@@ -81,7 +81,7 @@ def a_rejected_call_was_not_executed(account: Account) -> Judgements:
 
 
 def a_tool_that_asks_opens_no_permission_gate(account: Account, seen: GateOpened) -> Judgements:
-    """An approved call is not asked again for the same decision: a tool that asks opens no permission gate."""
+    """An approved call is not asked again: a tool that asks opens no permission gate."""
     call = account.call_of(seen)
     if call is None or call.tool is None or call.tool.permission != "ask" or call.doubled:
         return
@@ -101,7 +101,8 @@ def an_approved_call_is_not_asked_again(account: Account, seen: CallMoved) -> Ju
     approved = [d for d in call.approvals if d.answers is call]
     unused = bool(approved) and approved[-1].entries_before == len(call.entries)
     if unused and call.life == account.life:
-        yield f"call {call.id} was approved by decision {approved[-1].id}, yet it was suspended again before it ran"
+        by = approved[-1].id
+        yield f"call {call.id} was approved by decision {by}, yet it was suspended again before it ran"
     else:
         yield HELD
 

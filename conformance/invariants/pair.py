@@ -56,10 +56,9 @@ def _histories(account: Account, seen: GateOpened) -> Iterator[tuple[Run, Pairin
 
 
 def every_call_has_its_result(account: Account, seen: GateOpened) -> Judgements:
-    """Before an inference, each call of the history has a visible result behind the turn that asked for it."""
+    """Before an inference, each call of the history has a visible result behind its turn."""
     for _, pairing in _histories(account, seen):
-        for call in pairing.paired:
-            yield HELD
+        yield from (HELD for _ in pairing.paired)
         for call in pairing.missing:
             if call not in pairing.orphaned:
                 yield f"the model was shown call {call} without a result"
@@ -69,14 +68,14 @@ def no_result_is_orphaned(account: Account, seen: GateOpened) -> Judgements:
     """Before an inference, each result of the history follows the turn that asked for it."""
     for _, pairing in _histories(account, seen):
         for call in pairing.orphaned:
-            yield f"the model was shown a result for call {call} which is not behind the turn that asked for it"
+            yield f"the model was shown a result for call {call}, which is not behind the turn that asked"
         if pairing.paired and not pairing.orphaned:
             yield HELD
 
 
 def no_call_has_two_results(account: Account, seen: GateOpened) -> Judgements:
     """Before an inference, no call of the history has two visible results."""
-    for run, pairing in _histories(account, seen):
+    for _, pairing in _histories(account, seen):
         for call in pairing.doubled:
             if not _is_doubled(account, call):
                 yield f"the model was shown two results for call {call}"

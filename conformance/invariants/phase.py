@@ -50,7 +50,8 @@ def inference_is_framed(account: Account, seen: GateOpened) -> Judgements:
         HELD
         if newest == ["StepStart", "BeforeInference"]
         else (
-            f"the model is asked after {' and '.join(newest) or 'no phase'}, not after StepStart and BeforeInference"
+            f"the model is asked after {' and '.join(newest) or 'no phase'}, "
+            "not after StepStart and BeforeInference"
         )
     )
 

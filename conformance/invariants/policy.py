@@ -86,9 +86,10 @@ def nothing_runs_after_a_block(account: Account, seen: GateOpened) -> Judgements
 def nothing_has_run_after_a_block(account: Account) -> Judgements:
     """Counts the quiescent points behind a block at which nothing had run since."""
     run = account.run
-    if run is not None and account.policy("round.block") == "end_run" and not (run.crashes or run.cancel_at):
-        if any(call.last_verdict == "block" for call in run.every_call):
-            yield HELD
+    if run is None or account.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
+        return
+    if any(call.last_verdict == "block" for call in run.every_call):
+        yield HELD
 
 
 def decisions_keep_to_their_window(account: Account, seen: GateOpened) -> Judgements:
@@ -149,7 +150,8 @@ def early_decisions_are_treated_as_declared(account: Account) -> Judgements:
             if kept == (policy == "buffer")
             else (
                 f"an early decision is to be {'kept' if policy == 'buffer' else 'refused'}, "
-                f"yet decision {sent[0].id} for call {call.id}, which is {call.claimed}, was {'kept' if kept else 'refused'}"
+                f"yet decision {sent[0].id} for call {call.id}, which is {call.claimed}, "
+                f"was {'kept' if kept else 'refused'}"
             )
         )
 
@@ -199,7 +201,7 @@ def a_rejection_takes_the_declared_way(account: Account, seen: CallMoved) -> Jud
     way = account.policy("decision.cancel_path")
     if run is None or call is None or way is None or call.rejection is None or run.cancel_at or run.faulted:
         return
-    if seen.to != "Cancelled" or call.suspensions != call.rejection.in_suspension or run.crashes:
+    if seen.to != "Cancelled" or seen.to == call.claimed or call.suspensions != call.rejection.in_suspension or run.crashes:
         return
     right = "Suspended" if way == "direct" else "Resuming"
     yield (

@@ -15,7 +15,7 @@ def _stores(account: Account) -> bool:
 
 
 def messages_only_grow(account: Account, seen: Checkpointed) -> Judgements:
-    """From checkpoint to checkpoint messages are only added, but that a result takes its placeholder's place."""
+    """From checkpoint to checkpoint messages are only added; only a placeholder gives way to its result."""
     earlier = next((c for c in reversed(account.checkpoints) if c.state and c.run == seen.run), None)
     if earlier is None or seen.state is None or account.life > 1:
         return
@@ -25,7 +25,8 @@ def messages_only_grow(account: Account, seen: Checkpointed) -> Judgements:
             yield f"the thread had {len(before)} messages when it was stored, yet {len(after)} are stored now"
             return
         if not _succeeds(message, after[index]):
-            yield f"message {index + 1} was stored as {_brief(message)}, yet it is stored as {_brief(after[index])} now"
+            was, now = _brief(message), _brief(after[index])
+            yield f"message {index + 1} was stored as {was}, yet it is stored as {now} now"
             return
     yield HELD
 
@@ -91,7 +92,7 @@ def the_turn_is_durable_before_its_tools(account: Account, seen: GateOpened) -> 
 
 
 def the_round_is_committed_before_the_next_inference(account: Account, seen: GateOpened) -> Judgements:
-    """Where checkpoints have triggers, the results of a round are committed before the model is asked again."""
+    """Where checkpoints have triggers, a round is committed before the model is asked again."""
     if _asks_after_a_round(account, seen, "triggers"):
         committed = any(c.trigger == "ToolResultsCommitted" for c in account.since_answer)
         yield (

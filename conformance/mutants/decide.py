@@ -187,7 +187,7 @@ class RerunsAfterACrash(Runtime):
     """A recovered run executes the calls again that have succeeded."""
 
     async def go_on(self) -> Segment | None:
-        for call in self.state.in_status("Succeeded"):
+        for call in self.state.in_status("Succeeded") if self.state.status == "Running" else ():
             await self.outside(self.world.execute(call.id, call.name, call.args, None))
         return await super().go_on()
 

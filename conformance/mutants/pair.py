@@ -104,7 +104,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(SaysNothingOfTheRejected, "PAIR-1", "the model was shown call"),
     Mutant(LeavesCallsDangling, "PAIR-1", "the model was shown call"),
     Mutant(SaysNothingOfTheBlocked, "PAIR-1", "the model was shown call", "tirea"),
-    Mutant(MisnamesTheRejected, "PAIR-2", "which is not behind the turn that asked for it"),
+    Mutant(MisnamesTheRejected, "PAIR-2", "which is not behind the turn that asked"),
     Mutant(
         KeepsThePlaceholder, "PAIR-3", "the model was shown two results for call", "tirea", also=("ROUND-3",)
     ),

@@ -17,7 +17,8 @@ CHOICES: Final[Mapping[str, Any]] = {
     "decision.cancel_path": "direct",
     "replay.gate": "yes",
     "stop.conditions": [
-        "max_rounds", "timeout", "token_budget", "consecutive_errors", "stop_on_tool", "content_match", "loop_detection",
+        "max_rounds", "timeout", "token_budget", "consecutive_errors", "stop_on_tool", "content_match",
+        "loop_detection",
     ],
     "stop.threshold": "exceeds",
     "stop.tools": "drained",

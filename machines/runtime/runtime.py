@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from interlock.machines.runtime.ledger import RunCancelled
-from interlock.machines.runtime.rounds import RunBlocked, Rounds
+from interlock.machines.runtime.rounds import Rounds, RunBlocked
 from interlock.machines.runtime.state import Call, Decision, Reason, RunState, from_checkpoint
 from interlock.machines.runtime.stops import stop_reason
 from interlock.machines.runtime.world import ModelTurn, ToolRaised, WorldFault

@@ -50,7 +50,7 @@ def first_blamed(bench: Bench, clause: str) -> tuple[Found | None, set[str]]:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_blamed_on_its_clause(mutant: Mutant) -> None:
-    """A runtime made wrong on purpose breaks the clause that it was made to break, and the reason says how."""
+    """A runtime made wrong on purpose breaks the clause that it was made to break; the reason says how."""
     bench = Bench(lambda: Hosted(mutant))
     found, others = first_blamed(bench, mutant.clause)
 
