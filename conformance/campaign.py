@@ -6,6 +6,7 @@ the number of processes that work them off changes nothing.
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -88,9 +89,14 @@ class Bench:
 
     def __init__(self, open_sut: Callable[[], Sut], only: Sequence[str] = ()) -> None:
         self.open_sut = open_sut
+        self._folder = tempfile.TemporaryDirectory(prefix="interlock-")
         self.sut = open_sut()
-        self.handshake = self._shake_hands()
-        self.policies = self._policies()
+        try:
+            self.handshake = self._shake_hands()
+            self.policies = self._policies()
+        except InterlockError:
+            self.sut.close()
+            raise
         self.standings: dict[str, Standing] = standings(load_spec(), self.handshake, self.policies)
         self.only = tuple(only)
         self.applies = {clause: self._is_asked(standing) for clause, standing in self.standings.items()}
@@ -138,7 +144,13 @@ class Bench:
     def session(self, scenario: Scenario) -> Session:
         """Open a scenario under the judge."""
         judge = Judge(self.handshake, self.policies, scenario, self.applies)
-        return Session(self.sut, self.handshake, scenario, judge)
+        return Session(self.sut, self.handshake, scenario, judge, self._empty_folder())
+
+    def _empty_folder(self) -> str:
+        """A folder for the bytes of a scenario: a fresh one where the runtime keeps a store of its own."""
+        if self.handshake.control.store != "own":
+            return self._folder.name
+        return tempfile.mkdtemp(dir=self._folder.name)
 
     def admit(self, tally: Tally) -> bool:
         """Asked before each schedule; false leaves it out."""
@@ -171,8 +183,9 @@ class Bench:
             tally.note(violation.clause, found)
 
     def close(self) -> None:
-        """Give the SUT back."""
+        """Give the SUT back, and the folders of its scenarios."""
         self.sut.close()
+        self._folder.cleanup()
 
     # -- witnesses
 

@@ -196,7 +196,8 @@ def _wrong(error: typer.TyperException) -> str:
         meant = f" Did you mean {' or '.join(near)}?" if near else ""
         return f"There is no option {option}.{meant}"
     if error.message.startswith(_TOO_MANY):
-        return f"There is nothing that takes {error.message.removeprefix(_TOO_MANY).removeprefix('(s)').strip(' ()')}."
+        extra = error.message.removeprefix(_TOO_MANY).removeprefix("(s)")
+        return f"There is nothing that takes {extra.strip(' ()')}."
     param: Any = getattr(error, "param", None)
     if param is None or not error.message:
         return f"{error.format_message().rstrip('.?')}{'?' if error.message.endswith('?') else '.'}"

@@ -50,10 +50,17 @@ def grounded(move: Move, account: Account) -> dict[str, Any] | None:
         gate = account.gate(move.params["gate"])
         if gate is None:
             return None
-        params = {**move.params, "gate": gate.id}
+        params = {**move.params, "gate": gate.id, "outcome": _whole(gate.on, move.params["outcome"])}
     else:
         params = dict(move.params)
     return params if move.turns is None else {**params, "turns": move.turns}
+
+
+def _whole(on: str, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A turn with all its fields, as the protocol shows it, whatever a schedule left unsaid."""
+    if on != "model" or outcome.get("kind") != "turn":
+        return outcome
+    return {"text": "", "tool_calls": [], "usage": {"input": 0, "output": 0}, **outcome}
 
 
 def admitted(move: Move, account: Account) -> Move | None:

@@ -28,9 +28,14 @@ DRAIN_LIMIT: Final = 60
 
 
 class Session:
-    """A scenario under way.  `judge.violation` is the first thing that went wrong."""
+    """A scenario under way; `data` is the folder in which a runtime that stores for itself keeps its bytes.
 
-    def __init__(self, sut: Sut, handshake: Handshake, scenario: Scenario, judge: Judge) -> None:
+    `judge.violation` is the first thing that went wrong.
+    """
+
+    def __init__(
+        self, sut: Sut, handshake: Handshake, scenario: Scenario, judge: Judge, data: str | None = None
+    ) -> None:
         self.sut = sut
         self.handshake = handshake
         self.scenario = scenario
@@ -41,7 +46,9 @@ class Session:
         self.attempted: list[Move] = []  # the same, and the one whose answer is missing
         self.trace.add("handshake", handshake.to_wire())
         self.trace.add("scenario", scenario.to_wire())
-        self._request("scenario.open", scenario.to_wire())
+        whole = scenario.model_dump(mode="json", by_alias=True)
+        stop = [condition.model_dump(exclude_none=True) for condition in scenario.agent.stop]
+        self._request("scenario.open", {**whole, "data": data, "agent": {"stop": stop}})
 
     @property
     def violation(self) -> Violation | None:

@@ -223,7 +223,8 @@ class Alone:
 def _polite_interrupt(limits: Limits) -> Iterator[None]:
     """Let a first interrupt wait for the end of the schedule, and a second one for nothing.
 
-    An exception in the middle of a schedule would be the runtime's to catch.
+    An exception in the middle of a schedule would be the runtime's to catch, and one in the middle of a
+    message would break the conversation with a worker.
     """
     if threading.current_thread() is not threading.main_thread():  # only there can a signal be caught
         yield
@@ -342,14 +343,15 @@ class Crew:
 
     def play(self, units: Sequence[Unit], limits: Limits, advanced: Advanced) -> dict[Unit, Played]:
         share = Share(units, deque(units))
-        try:
-            self._play(share, limits, advanced)
-        except KeyboardInterrupt:
-            limits.cut_off = INTERRUPTED
-        except InterlockError as error:
-            limits.cut_off = f"a worker that was lost could not be replaced: {error}"
-        if limits.cut_off:
-            self._stop(share)
+        with _polite_interrupt(limits):
+            try:
+                self._play(share, limits, advanced)
+            except KeyboardInterrupt:
+                limits.cut_off = INTERRUPTED
+            except InterlockError as error:
+                limits.cut_off = f"a worker that was lost could not be replaced: {error}"
+            if limits.cut_off:
+                self._stop(share)
         return share.results
 
     def _play(self, share: Share, limits: Limits, advanced: Advanced) -> None:

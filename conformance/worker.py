@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from hypothesis.errors import Flaky
 
-from interlock.conformance.campaign import Bench, Found, Tally
+from interlock.conformance.campaign import ERRORS_MAX, Bench, Found, Tally
 from interlock.conformance.exceptions import InterlockError
 from interlock.conformance.journal import Journal, Journalled
 from interlock.conformance.protocol import Handshake
@@ -72,7 +72,8 @@ class WatchedBench(Bench):
         self.between = between
         self.played = 0
         self.left_out: Mapping[int, Trouble] = {}
-        self.is_stopped = False
+        self.is_stopped = self.is_hopeless = False
+        self._judged = (0, 0)  # how many schedules had been judged, and the troubles until then
         self.tally = Tally()
 
         def opened() -> Sut:
@@ -88,6 +89,7 @@ class WatchedBench(Bench):
     def admit(self, tally: Tally) -> bool:
         """Let a schedule be played, unless the unit is to stop here or it is known to end the process."""
         self.tally = tally
+        self._look_for_hope(tally)
         if self.is_stopped or not self.between(self.played):
             self.is_stopped = True  # whoever asks again is told the same
             raise Stopped
@@ -97,20 +99,28 @@ class WatchedBench(Bench):
             return False
         return True
 
+    def _look_for_hope(self, tally: Tally) -> None:
+        """Give up after so many schedules in a row that could not be judged."""
+        if tally.schedules != self._judged[0]:
+            self._judged = (tally.schedules, len(tally.troubles))
+        if len(tally.troubles) - self._judged[1] >= ERRORS_MAX:
+            self.is_stopped = self.is_hopeless = True
+
     def unit(self, unit: Unit, left_out: Mapping[int, Trouble] | None = None) -> Played:
         """Play one unit, as far as it gets."""
         self.played, self.left_out, self.tally = 0, left_out or {}, Tally()
-        self.is_stopped = False
+        self.is_stopped = self.is_hopeless = False
+        self._judged = (0, 0)
         stage, number = unit
         try:
             return Played(self.stages[stage].play(self, number))
         except Stopped:
-            return Played(self.tally, is_whole=False)
+            return Played(self.tally, is_whole=False, is_hopeless=self.is_hopeless)
         except Flaky:
             # What stops a schedule before it began, or leaves it out, is a flaky test to Hypothesis.
             if not (self.is_stopped or self.left_out):
                 raise
-            return Played(self.tally, is_whole=False)
+            return Played(self.tally, is_whole=False, is_hopeless=self.is_hopeless)
         except InterlockError as error:
             self.tally.troubles.append(Trouble(error.blame, str(error)))
             return Played(self.tally, is_whole=False, is_hopeless=True)

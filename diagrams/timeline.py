@@ -22,6 +22,9 @@ from interlock.conformance.wording import cut, plain, shown, step
 CALLS_MAX: Final = 6
 """More calls than this are counted, not drawn."""
 
+ROOM_MIN: Final = 24
+"""So wide is the column of what happened at least, before calls are left out."""
+
 LINES_MAX: Final = 3
 """So many lines the words of one moment may take."""
 
@@ -162,24 +165,35 @@ def run_status(account: Account, run: Run) -> str:
 
 
 def render(trace: Trace, width: int = 100) -> list[str]:
-    """The timeline as lines of text, none of them wider than `width`."""
+    """The timeline as lines of text; calls for which there is no room are counted."""
     rows = timeline(trace)
     tools = _tools(trace)
     calls = list(dict.fromkeys(call for row in rows for call in row.calls))
-    drawn, hidden = calls[:CALLS_MAX], calls[CALLS_MAX:]
+    for drawn in range(min(len(calls), CALLS_MAX), -1, -1):
+        table = _table(rows, calls[:drawn], calls[drawn:], tools)
+        if drawn <= 1 or _left(table) + ROOM_MIN <= width:
+            return list(_lines(table, width))
+    return []
+
+
+def _table(
+    rows: Sequence[Row], drawn: Sequence[str], hidden: Sequence[str], tools: Mapping[str, str]
+) -> list[list[str]]:
     names = [*(_headline(call, tools) for call in drawn), *(["more"] if hidden else [])]
-    head = ["t", *names, "run", "what happened"]
-    body = [
-        [
-            str(number),
-            *(row.calls.get(call, "") for call in drawn),
-            *([_hidden(row, hidden)] if hidden else []),
-            row.run,
-            row.happened,
-        ]
-        for number, row in enumerate(rows)
-    ]
-    return list(_lines([head, *body], width))
+    table = [["t", *names, "run", "what happened"]]
+    for number, row in enumerate(rows):
+        statuses = [*(row.calls.get(call, "") for call in drawn), *([_hidden(row, hidden)] if hidden else [])]
+        table.append([str(number), *statuses, row.run, row.happened])
+    return table
+
+
+def _widths(table: list[list[str]]) -> list[int]:
+    return [max(len(row[at]) for row in table) for at in range(len(table[0]) - 1)]
+
+
+def _left(table: list[list[str]]) -> int:
+    """How wide everything is that stands before what happened."""
+    return sum(size + 2 for size in _widths(table))
 
 
 def _tools(trace: Trace) -> dict[str, str]:
@@ -208,8 +222,7 @@ def _hidden(row: Row, hidden: Sequence[str]) -> str:
 
 def _lines(table: list[list[str]], width: int) -> Iterator[str]:
     """The table; what happened takes a second line where it must, the statuses never do."""
-    widths = [max(len(row[at]) for row in table) for at in range(len(table[0]) - 1)]
-    left = sum(widths) + 2 * len(widths)
+    widths, left = _widths(table), _left(table)
     room = max(width - left, 16)
     for *cells, happened in table:
         first, *more = textwrap.wrap(happened, room, max_lines=LINES_MAX, placeholder=" …") or [""]

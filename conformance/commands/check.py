@@ -23,7 +23,7 @@ from interlock.conformance.supervisor import INTERRUPTED, campaign
 from interlock.conformance.targets import resolve
 from interlock.spec.model import load_spec
 
-EXAMPLES: Final = 8_000
+EXAMPLES: Final = 6_000
 """So many schedules keep two cores busy for about half a minute on the reference."""
 
 JOBS_MAX: Final = 4

@@ -4,6 +4,7 @@ golden/errors.txt has the sentences; `pytest --rewrite` writes them anew.  Read 
 """
 
 import errno
+import re
 import sys
 from pathlib import Path
 
@@ -109,6 +110,7 @@ def _told(capsys, command, folder):
     ran = run(capsys, *command.split())
     assert ran.out == ""
     said = ran.err.replace(str(folder), "HERE").replace(str(Path(__file__).parent), "TOYS")
+    said = re.sub(r"(toys_of_the_line\.py):\d+", r"\1:LINE", said)
     return f"$ interlock {command}\n{said}{ran.code}\n\n"
 
 

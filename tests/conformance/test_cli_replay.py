@@ -16,7 +16,7 @@ RECORDS = [
     {"handshake": HANDSHAKE},
     {"scenario": {"scenario": "s", "tools": [{"name": "asking", "permission": "ask"}]}},
     {"stimulus": {"method": "run.start", "params": {"run": "r1", "input": "hello"}}},
-    {"observation": {"kind": "gate.open", "run": "r1", "gate": "g1", "on": "model", "step": 1, "messages": []}},
+    {"observation": {"kind": "gate.open", "run": "r1", "gate": "g1", "on": "model", "step": 1}},
     {"report": {"quiescent": True, "refused": []}},
     {
         "stimulus": {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -40,8 +41,14 @@ def child(*words, **more):
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(HERE), "COLUMNS": "100", "NO_COLOR": "1"},
+        preexec_fn=_hears_interrupts,
         **more,
     )
+
+
+def _hears_interrupts():
+    """A runner that ignores interrupts, as those of pytest-xdist do, hands that down to its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def run_child(*words, **more):

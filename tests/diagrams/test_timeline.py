@@ -127,7 +127,8 @@ def test_every_answer_of_a_tool_has_a_status(outcome, status):
 def test_after_a_crash_a_status_is_unknown_until_it_is_shown_again():
     """What a runtime claimed before it crashed is no claim of the one that recovers."""
     records = [
-        *THREE[:-11], REPORT, {"crash": {}}, stimulus("recover", run="r1", store=None), call("A", "Suspended"), REPORT,
+        *THREE[:-11], REPORT,
+        {"crash": {}}, stimulus("recover", run="r1", store=None), call("A", "Suspended"), REPORT,
     ]  # fmt: skip
     last = timeline(Trace(records))[-1]
 
@@ -148,12 +149,21 @@ def test_a_timeline_is_a_table(width, rewrites):
 def test_many_calls_are_counted():
     """Beyond some columns calls are counted, not drawn."""
     calls = [(f"c{number}", "runs") for number in range(1, CALLS_MAX + 4)]
-    head, *_, last = render(Trace([shaken([]), *asked(*calls), REPORT]))
+    head, *_, last = render(Trace([shaken([]), *asked(*calls), REPORT]), 200)
 
     assert head.split()[-4:] == ["more", "run", "what", "happened"]
     assert f"c{CALLS_MAX} " in head
     assert f"c{CALLS_MAX + 1}" not in head
     assert "+3" in last
+
+
+def test_calls_give_way_to_what_happened():
+    """In a narrow terminal fewer calls are drawn, and none of their columns is cut."""
+    calls = [(f"c{number}", "runs") for number in range(1, 5)]
+    head, *_, last = render(Trace([shaken([]), *asked(*calls), REPORT]), 70)
+
+    assert head.split() == ["t", "c1", "(allow)", "c2", "(allow)", "more", "run", "what", "happened"]
+    assert "+2" in last or "c4" in last
 
 
 def test_a_trace_that_ends_in_the_middle_shows_what_was_in_flight():

@@ -11,17 +11,22 @@ from statemachine.exceptions import TransitionNotAllowed
 
 from interlock.machines.chart import Chart, arrow_of, clause
 from interlock.machines.charts.call import ToolCall
+from interlock.machines.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
+from interlock.machines.charts.event_sink import ReconnectableEventSink
 from interlock.machines.charts.resume_tool_call import ResumeToolCall
 from interlock.machines.charts.run import Run, RunWithCreated
 from interlock.machines.charts.run_flow import RunFlow
+from interlock.machines.charts.step import StepEndsAfterTools, StepEndsBeforeTools, StepWithToolGate
 from interlock.machines.charts.tool_call import ToolCallPhases
+from interlock.machines.charts.tool_execution import ThreeStages, TwoPhases
+from interlock.machines.charts.wait_loop import WaitForResumeOrCancel
 from interlock.machines.table import Cursor, IllegalTransition, Moved, Refused, compile_chart, react
 
 GOLDEN = Path(__file__).parent / "golden" / "refusals.txt"
 
 
 class Door(Chart):
-    """A chart with guards, which the charts of the lifecycle do without."""
+    """A chart with guards of every kind; those of the lifecycle have few, and simple ones."""
 
     subject = "door"
 
@@ -41,7 +46,11 @@ class Door(Chart):
     closed = "DOOR-9"
 
 
-CHARTS = [Run, RunWithCreated, ToolCall, ResumeToolCall, ToolCallPhases, RunFlow]
+CHARTS = [
+    Run, RunWithCreated, ToolCall, ResumeToolCall, ToolCallPhases, RunFlow,
+    StepEndsBeforeTools, StepEndsAfterTools, StepWithToolGate, TwoPhases, ThreeStages,
+    WaitForResumeOrCancel, ConcurrentTask, Dispatcher, Barrier, ReconnectableEventSink,
+]  # fmt: skip
 CELLS = [
     (chart, state, event)
     for chart in CHARTS
