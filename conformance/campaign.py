@@ -6,7 +6,9 @@ the number of processes that work them off changes nothing.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -89,13 +91,14 @@ class Bench:
 
     def __init__(self, open_sut: Callable[[], Sut], only: Sequence[str] = ()) -> None:
         self.open_sut = open_sut
-        self._folder = tempfile.TemporaryDirectory(prefix="interlock-")
+        self._folder = tempfile.mkdtemp(prefix="interlock-")
+        self._tidy = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self.sut = open_sut()
         try:
             self.handshake = self._shake_hands()
             self.policies = self._policies()
         except InterlockError:
-            self.sut.close()
+            self.close()
             raise
         self.standings: dict[str, Standing] = standings(load_spec(), self.handshake, self.policies)
         self.only = tuple(only)
@@ -149,8 +152,8 @@ class Bench:
     def _empty_folder(self) -> str:
         """A folder for the bytes of a scenario: a fresh one where the runtime keeps a store of its own."""
         if self.handshake.control.store != "own":
-            return self._folder.name
-        return tempfile.mkdtemp(dir=self._folder.name)
+            return self._folder
+        return tempfile.mkdtemp(dir=self._folder)
 
     def admit(self, tally: Tally) -> bool:
         """Asked before each schedule; false leaves it out."""
@@ -185,7 +188,7 @@ class Bench:
     def close(self) -> None:
         """Give the SUT back, and the folders of its scenarios."""
         self.sut.close()
-        self._folder.cleanup()
+        self._tidy()
 
     # -- witnesses
 

@@ -15,11 +15,11 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Annotated, Final
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from interlock.spec.model import Sentence, Spec, Word, read_entries
 
-__all__ = ["SOURCES", "Answer", "Coverage", "Ordinal", "cut", "dangling", "differences", "load_coverage"]
+__all__ = ["SOURCES", "Answer", "Coverage", "Ordinal", "cut", "dangling", "differences", "load_coverage", "read_coverage"]
 
 SOURCES: Final = {
     "tirea": "tirea-run-lifecycle.txt",
@@ -38,7 +38,7 @@ LABELS: Final = re.compile(r"\s*/\s*|\s+or\s+")
 BREAK: Final = re.compile(
     r"(?<=[^\d][.])\s+(?=[A-Z])"  # a sentence begins
     r"|(?<=。)|(?<=[;；])\s+"  # a sentence or a statement ends
-    r"|(?<=})(?=[^\W\d_])|(?=pub enum )"  # a declaration is over, or begins
+    r"|(?<=\S})(?=[^\W\d_])|(?=pub enum )"  # a declaration is over, or begins
     r"|(?=[A-Z][a-z]+, //)"  # a member with a comment
     r"|(?=t\d\s+[A-Z])"  # a row of a timeline
     r"|(?<=[\u4e00-\u9fff])(?=[A-Z][A-Za-z]+[:：](?!:))"  # a term that is explained
@@ -100,11 +100,10 @@ class Answer(Word):
     errata: list[str] = Field(default_factory=list)
     explains: Sentence | None = None
 
-    @model_validator(mode="after")
-    def _is_bound_or_explained(self) -> Answer:
-        if bool(self.clauses or self.errata) == bool(self.explains):
-            raise ValueError("it is answered by clauses and errata, or else it explains and says why")
-        return self
+    @property
+    def binds(self) -> bool:
+        """Whether somebody is held to it."""
+        return bool(self.clauses or self.errata)
 
 
 Coverage = Mapping[str, Mapping[str, Answer]]
@@ -123,12 +122,17 @@ def read_coverage(folder: Traversable) -> Coverage:
 
 
 def dangling(coverage: Coverage, spec: Spec) -> Iterator[str]:
-    """Say which answers name a clause or an erratum that is not there."""
+    """Say which answers name what is not there, and which say nothing or too much."""
     for source, answers in coverage.items():
         for place, answer in answers.items():
-            for name in (*answer.clauses, *answer.errata):
-                if name not in (spec.errata if name in answer.errata else spec.clauses):
-                    yield f"{source} {place}: names {name}, which is neither clause nor erratum."
+            for name in answer.clauses:
+                if name not in spec.clauses:
+                    yield f"{source} {place}: names {name}, which is no clause."
+            for name in answer.errata:
+                if name not in spec.errata:
+                    yield f"{source} {place}: names {name}, which is no erratum."
+            if answer.binds == (answer.explains is not None):
+                yield f"{source} {place}: is answered by clauses and errata, or else explains and says why."
 
 
 def differences(text: str, answers: Mapping[str, Answer]) -> Iterator[str]:
@@ -139,5 +143,6 @@ def differences(text: str, answers: Mapping[str, Answer]) -> Iterator[str]:
             yield f"{place}: nothing answers it; its digest is {ordinal.digest}."
         elif answers[place].digest != ordinal.digest:
             yield f"{place}: was read in other words; its digest is now {ordinal.digest}."
-    for place in answers.keys() - ordinals.keys():
-        yield f"{place}: is answered, yet the source has nothing there."
+    for place in answers:
+        if place not in ordinals:
+            yield f"{place}: is answered, yet the source has nothing there."

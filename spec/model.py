@@ -21,7 +21,7 @@ from interlock.spec.needs import known_words, not_a_need
 
 __all__ = [
     "Clause", "Erratum", "Place", "Policy", "Profile", "Spec", "SpecError", "Term", "Value",
-    "load_spec", "read_spec",
+    "load_spec", "read_entries", "read_spec",
 ]  # fmt: skip
 
 Level = Literal["MUST", "SHOULD", "MAY"]
@@ -237,6 +237,12 @@ def _parts(file: Traversable, table: str, model: type[PartType]) -> Iterator[tup
         name = next((part[key] for key in ("id", "key", "word") if key in part), f"number {number}")
         place = f"{file.name}, {table} {name}"
         yield place, _part(place, part, model)
+
+
+def read_entries(file: Traversable, model: type[PartType]) -> Iterator[tuple[str, PartType]]:
+    """Yield each part of a file that is a table of them, by its key."""
+    for key, part in _toml(file).items():
+        yield key, _part(f"{file.name}, {key}", part, model)
 
 
 def _part(place: str, raw: dict[str, Any], model: type[PartType]) -> PartType:

@@ -201,7 +201,12 @@ def a_rejection_takes_the_declared_way(account: Account, seen: CallMoved) -> Jud
     way = account.policy("decision.cancel_path")
     if run is None or call is None or way is None or call.rejection is None or run.cancel_at or run.faulted:
         return
-    if seen.to != "Cancelled" or seen.to == call.claimed or call.suspensions != call.rejection.in_suspension or run.crashes:
+    if (
+        seen.to != "Cancelled"
+        or seen.to == call.claimed
+        or call.suspensions != call.rejection.in_suspension
+        or run.crashes
+    ):
         return
     right = "Suspended" if way == "direct" else "Resuming"
     yield (

@@ -168,7 +168,7 @@ def test_only_narrows_the_judgement(capsys):
     """What was not asked for is not judged, and not in the report."""
     ran = run(capsys, "check", "py:toys_of_the_line:ExecutesRejected", *FEW, "--json", "--only", "PAIR-*")
 
-    assert {clause["id"] for clause in ran.json["clauses"]} == {"PAIR-1", "PAIR-2", "PAIR-3", "PAIR-4"}
+    assert {clause["id"].partition("-")[0] for clause in ran.json["clauses"]} == {"PAIR"}
     assert ran.json["verdict"] == "held"
 
 

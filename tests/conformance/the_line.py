@@ -33,22 +33,24 @@ def run(capsys, *words):
     return Ran(code, said.out, said.err)
 
 
+AS_FROM_A_SHELL = """
+import runpy, signal
+# A runner that ignores interrupts, as those of pytest-xdist do, hands that down to its children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("interlock.conformance.cli", run_name="__main__", alter_sys=True)
+"""
+
+
 def child(*words, **more):
     """A command as a child process that finds the toys."""
     return subprocess.Popen(
-        [sys.executable, "-m", "interlock.conformance.cli", *map(str, words)],
+        [sys.executable, "-c", AS_FROM_A_SHELL, *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(HERE), "COLUMNS": "100", "NO_COLOR": "1"},
-        preexec_fn=_hears_interrupts,
         **more,
     )
-
-
-def _hears_interrupts():
-    """A runner that ignores interrupts, as those of pytest-xdist do, hands that down to its children."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def run_child(*words, **more):

@@ -50,7 +50,11 @@ ADDED = {
     | {
         ("AfterInference", "no_tools", "StepEnd"): "awaken with eight phases says when (line 94)",
         ("ToolGate", "none_left", "StepEnd"): "E-10",
-        ("ToolGate", "outcome", "AfterToolExecute"): "results are looked at, also those that were set (line 8)",
+        (
+            "ToolGate",
+            "outcome",
+            "AfterToolExecute",
+        ): "results are looked at, also those that were set (line 8)",
     },
     TwoPhases: {},
     ThreeStages: {

@@ -2,7 +2,6 @@
 
 import pytest
 
-from interlock.conformance.invariants import INVARIANTS
 from interlock.machines.charts.call import ToolCall
 from interlock.machines.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
 from interlock.machines.charts.event_sink import ReconnectableEventSink
