@@ -187,7 +187,8 @@ class Run:
     crashes: int = 0
     had_input: bool = False
     turn_alone: bool = True  # the newest turn of the model did not race
-    began_at_ms: int = 0
+    began_at_ms: int = 0  # when it was asked for
+    seen_at_ms: int | None = None  # when it showed something first
     answered_at_ms: int = 0  # when the model or a tool of it answered last
     tokens: int = 0
     texts: list[str] = field(default_factory=list)  # what the model said, turn by turn
@@ -436,6 +437,9 @@ class Account:
 
     def observe(self, seen: Observation) -> None:
         """The SUT shows something."""
+        run = self.runs.get(seen.run or "")
+        if run is not None and run.seen_at_ms is None:
+            run.seen_at_ms = self.now_ms
         fold = _OBSERVATION_FOLDS.get(type(seen))
         if fold is not None:
             fold(self, seen)
@@ -551,7 +555,8 @@ class Account:
             for decided in self._all_sent():
                 decided.unsure = decided.unsure or decided.at > self.last_settled
         run = self.runs.get(params.get("run", ""))
-        if method == "cancel" and run is not None and run.cancel_at == self.stimuli:
+        certain = refusal.decision is None and self.settled_before
+        if method == "cancel" and certain and run is not None and run.cancel_at == self.stimuli:
             run.cancel_at = None
 
     def _turn_down(self, decision: str) -> None:

@@ -1,7 +1,8 @@
 """How the machines of one run hang together: the status of the run as a projection of its calls.
 
 A projection holds while the run has no work of its own: neither inference, nor a permission check, nor a
-commit.  Calls that a sequential round holds back are not part of it; leave them out.
+commit.  Calls that a sequential round holds back are not part of it; leave them out.  The same projection
+as a chart of parallel regions is in charts/derived_run.py.
 """
 
 from __future__ import annotations

@@ -13,13 +13,24 @@ from functools import cache
 from hashlib import sha256
 from importlib import resources
 from importlib.resources.abc import Traversable
+from itertools import pairwise
 from typing import Annotated, Final
 
 from pydantic import Field
 
 from interlock.spec.model import Sentence, Spec, Word, read_entries
 
-__all__ = ["SOURCES", "Answer", "Coverage", "Ordinal", "cut", "dangling", "differences", "load_coverage", "read_coverage"]
+__all__ = [
+    "SOURCES",
+    "Answer",
+    "Coverage",
+    "Ordinal",
+    "cut",
+    "dangling",
+    "differences",
+    "load_coverage",
+    "read_coverage",
+]
 
 SOURCES: Final = {
     "tirea": "tirea-run-lifecycle.txt",
@@ -29,7 +40,7 @@ SOURCES: Final = {
 """The sources of the lifecycle family, and the file that holds each one's text."""
 
 CHROME: Final = re.compile(
-    r"^\s*(?:Keyboard shortcuts|Press .* (?:chapters|book|help)|See Also|Section titled “[^”]*”)(?:\s*$|(?<=”))"
+    r"^\s*(?:Section titled “[^”]*”|(?:Keyboard shortcuts|Press .* (?:chapters|book|help)|See Also)\s*$)"
 )
 """What a documentation site puts around a text, or in front of it."""
 
@@ -37,11 +48,11 @@ ARROW: Final = re.compile(r"(?:--)?\+?-->")
 LABELS: Final = re.compile(r"\s*/\s*|\s+or\s+")
 BREAK: Final = re.compile(
     r"(?<=[^\d][.])\s+(?=[A-Z])"  # a sentence begins
-    r"|(?<=。)|(?<=[;；])\s+"  # a sentence or a statement ends
+    r"|(?<=。)|(?<=;)\s+"  # a sentence or a statement ends
     r"|(?<=\S})(?=[^\W\d_])|(?=pub enum )"  # a declaration is over, or begins
     r"|(?=[A-Z][a-z]+, //)"  # a member with a comment
     r"|(?=t\d\s+[A-Z])"  # a row of a timeline
-    r"|(?<=[\u4e00-\u9fff])(?=[A-Z][A-Za-z]+[:：](?!:))"  # a term that is explained
+    r"|(?<=[\u4e00-\u9fff])(?=[A-Z][A-Za-z]+:(?!:))"  # a term that is explained
     r"|(?<=[^>]\s)(?=[A-Z][a-z]\w*\?? ->)"  # a case and what follows from it
     r"|(?<=\s)(?=[A-Z][a-z]+ mode:)"  # a way of execution
 )
@@ -89,7 +100,7 @@ def _arrows(sentence: str) -> Iterator[str]:
         yield from (f"{ends}: {label}" for label in LABELS.split(labels))
         return
     edges = [0, *starts[1:], len(sentence)]
-    yield from (sentence[a:b] for a, b in zip(edges, edges[1:], strict=False))
+    yield from (sentence[a:b] for a, b in pairwise(edges))
 
 
 class Answer(Word):
@@ -136,7 +147,7 @@ def dangling(coverage: Coverage, spec: Spec) -> Iterator[str]:
 
 
 def differences(text: str, answers: Mapping[str, Answer]) -> Iterator[str]:
-    """Say where a source and its answers part: an ordinal without one, one without an ordinal, other words."""
+    """Say where a source and its answers part: what is not answered, not there, or there in other words."""
     ordinals = {ordinal.key: ordinal for ordinal in cut(text)}
     for place, ordinal in ordinals.items():
         if place not in answers:

@@ -95,7 +95,7 @@ def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) ->
     if call is None or not isinstance(kept, dict) or kept.get("status") != "Suspended":
         return
     untouched = call.claimed == "Suspended" and account.settled_before and raw is not None
-    first = sum(d.at <= account.stimuli for d in call.decisions if not d.unsure) <= 1
+    first = sum(d.id not in account.forgotten for d in call.decisions) <= 1
     if (
         untouched
         and first

@@ -94,7 +94,8 @@ def a_timeout_is_kept(account: Account, seen: GateOpened) -> Judgements:
     """A run does not ask the model again once its time is over."""
     run, limit = _asks(account, seen), _condition(account, "timeout")
     if run is not None and limit is not None and limit.seconds is not None and not account.gates_of(run):
-        spent = (run.answered_at_ms - run.began_at_ms) / 1000
+        began = run.began_at_ms if run.seen_at_ms is None else run.seen_at_ms
+        spent = (run.answered_at_ms - began) / 1000
         yield (
             HELD
             if spent <= limit.seconds

@@ -33,7 +33,7 @@ STATUSES: Final = tuple(FOLLOWS)
 
 
 class DerivedRun(StateChart[Any]):
-    """What every size of the chart has in common: nothing is refused in silence, and no error is swallowed."""
+    """What every size of the chart has in common: it refuses nothing in silence, and swallows no error."""
 
     allow_event_without_transition = False
     catch_errors_as_events = False

@@ -63,7 +63,7 @@ def drive(chart, count, statuses):
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_the_chart_derives_what_the_function_derives(count):
-    """For every combination of statuses of up to three calls, and at every move to it, the two say the same."""
+    """For every combination of statuses of up to three calls, and at every move, the two say the same."""
     for statuses in itertools.product(CALL.states, repeat=count):
         chart = derived_run(count)()
 
@@ -76,7 +76,7 @@ def test_the_chart_derives_what_the_function_derives(count):
 
 @pytest.mark.parametrize("statuses", list(itertools.product(CALL.states, repeat=2)), ids=" ".join)
 def test_every_move_of_a_call_is_followed(statuses):
-    """From every pair of statuses, each event moves its call as the chart of a call does, and no other call."""
+    """From every pair of statuses, each event moves its call as a call moves, and no other call."""
     for number, event in itertools.product((1, 2), CALL.events):
         chart = derived_run(2)()
         drive(chart, 2, statuses)
@@ -112,7 +112,7 @@ def rows(name):
 
 @pytest.mark.parametrize("name", ["timeline", "timeline_concurrent"])
 def test_the_chart_runs_through_the_timelines(name):
-    """Row by row the chart is where the source says, but for a new call's name (E-6) and a round's end (E-2)."""
+    """Row by row it is where the source says, but for a new call's name (E-6) and a round's end (E-2)."""
     chart = derived_run(3)()
     for *calls, run in rows(name):
         expected = [{"Created": "New"}.get(call, call) for call in calls]
