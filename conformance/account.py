@@ -46,6 +46,7 @@ class Gate:
     call: Call | None = None
     at: int = 0  # the stimulus after which it opened
     outcome: Mapping[str, Any] | None = None  # as released
+    alone: bool = True  # its release met no race
     gone: str | None = None  # why the SUT gave it up
 
     @property
@@ -101,6 +102,7 @@ class Call:
     decisions: list[Decided] = field(default_factory=list)
     lost_entries: int = 0  # entries of its body before the last crash
     lost_verdicts: int = 0  # and verdicts
+    entries_when_suspended: int = 0
     listed_pending: bool = False  # in `pending` of the newest run.finished
     claims: list[str] = field(default_factory=list)
 
@@ -313,7 +315,7 @@ class Account:
         gate = self.gates.get(params["gate"])
         if gate is None or not gate.is_open:
             return
-        gate.outcome = params["outcome"]
+        gate.outcome, gate.alone = params["outcome"], self.alone
         if gate.on in ("model", "tool"):
             self.since_answer = []
         run = self.runs[gate.run]
@@ -487,6 +489,7 @@ class Account:
         call.before_claim, call.claimed = call.claimed, seen.to
         call.claims.append(seen.to)
         if seen.to == "Suspended":
+            call.entries_when_suspended = len(call.entries)
             call.suspensions = seen.suspension or call.suspensions + (call.before_claim != "Suspended")
 
     def _segment_ended(self, seen: SegmentEnded) -> None:

@@ -60,8 +60,8 @@ def an_answer_decides_the_status(kinds: tuple[str, ...], right: str) -> Invarian
             return
         if seen.to == "Cancelled" or seen.origin not in ("Running", "Resuming"):
             return
-        if seen.origin == "Resuming" and call.decisions and _answered_before(call):
-            return
+        if seen.origin == "Resuming" and len(call.entries) <= call.entries_when_suspended:
+            return  # its replay has not entered the body, so that no answer is its
         yield (
             HELD
             if seen.to == right
@@ -71,11 +71,6 @@ def an_answer_decides_the_status(kinds: tuple[str, ...], right: str) -> Invarian
     follows.__name__ = f"a_tool_that_answers_{'_or_'.join(kinds)}_leaves_its_call_{right}"
     follows.__doc__ = f"A tool that answers {' or '.join(kinds)} leaves its call {right}."
     return Invariant(clause, follows, CallMoved)
-
-
-def _answered_before(call: Call) -> bool:
-    """Whether the last answer is older than the newest decision."""
-    return len(call.entries) <= call.decisions[-1].entries_before
 
 
 def a_body_that_was_entered_is_Running(account: Account) -> Judgements:

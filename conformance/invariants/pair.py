@@ -113,9 +113,15 @@ def _finished(account: Account) -> Iterator[tuple[Run, Call, str]]:
         ids = [call.id for call in run.every_call]
         for call in run.every_call:
             token = _token(call)
-            raced_away = run.cancel_at is not None or run.crashes or call.doubled
+            raced_away = run.cancel_at is not None or run.crashes or call.doubled or _raced(run, call)
             if token is not None and not raced_away and ids.count(call.id) == 1:
                 yield run, call, token
+
+
+def _raced(run: Run, call: Call) -> bool:
+    """Whether the answer came while the run may have been on its way to another end already."""
+    ended_early = run.ended is not None and run.ended.code in ("Error", "Blocked")
+    return ended_early and not all(gate.alone for gate in call.entries)
 
 
 def _shown(seen: GateOpened, call: Call) -> list[str]:

@@ -94,6 +94,8 @@ def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) ->
     call = run.calls.get(raw["call"]) if raw is not None else None
     if call is None or not isinstance(kept, dict) or kept.get("status") != "Suspended":
         return
+    if call.id in _part(stored, "decisions"):
+        return
     untouched = call.claimed == "Suspended" and account.settled_before and raw is not None
     first = sum(d.id not in account.forgotten for d in call.decisions) <= 1
     if (

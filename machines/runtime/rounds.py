@@ -12,7 +12,7 @@ from typing import Any
 
 from interlock.machines.runtime.inbox import Inbox
 from interlock.machines.runtime.ledger import PENDING_TEXT
-from interlock.machines.runtime.state import Call, Decision
+from interlock.machines.runtime.state import Call, Decision, Reason
 from interlock.machines.runtime.world import Answer, ToolRaised
 
 Resume = dict[str, Any] | None
@@ -152,6 +152,18 @@ class Rounds(Inbox):
         self.move_call(call, event)
 
     # -- recording
+
+    async def commit(
+        self,
+        trigger: str,
+        cause: str,
+        *,
+        force: bool = False,
+        ending: tuple[str, Reason | None] | None = None,
+    ) -> None:
+        """Nothing that is over becomes durable without its result."""
+        self.record([call for call in self.state.calls.values() if call.id in self.results])
+        await super().commit(trigger, cause, force=force, ending=ending)
 
     def record(self, calls: Sequence[Call]) -> None:
         """Write results into the thread, and a placeholder for whatever waits while the loop goes on."""

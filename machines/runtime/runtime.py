@@ -53,6 +53,9 @@ class Runtime(Rounds):
         super().__init__(*args, **kwargs)
         self.results = {}
         self.active = False
+        self.suspending = (
+            False  # the segment is over but for its checkpoint: what is decided waits for the next
+        )
         self._resume_gate = asyncio.Lock()
         self._beside: list[asyncio.Task[None]] = []  # replays that act while the loop does something else
         self._waiting: set[asyncio.Task[Any]] = set()
@@ -69,6 +72,7 @@ class Runtime(Rounds):
         )
         self.cancelling = self.ending = False
         self.broken = None
+        self.suspending = False
         return await self.segment(self._begin(text, decisions))
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
@@ -132,7 +136,7 @@ class Runtime(Rounds):
         except (WorldFault, ToolRaised) as fault:
             return await self._end(Reason("Error", str(fault)))
         finally:
-            self.active = False
+            self.active = self.suspending = False
 
     async def _begin(self, text: str, decisions: Sequence[Decision]) -> Segment:
         self.say_run("Created" if self.created else "Running")
@@ -308,7 +312,7 @@ class Runtime(Rounds):
     def accept(self, decision: Decision) -> None:
         """A decision that is taken while the loop is at something else acts beside it, if it acts at once."""
         super().accept(decision)
-        if self.active and self.at_once:
+        if self.active and self.at_once and not self.suspending:
             self._act_beside()
 
     def _act_beside(self) -> None:
@@ -380,7 +384,9 @@ class Runtime(Rounds):
         reason = Reason("Suspended")
         if self.reentered:
             self.phase("RunEnd")
+            self.suspending = True
             await self.commit("RunFinished", "suspend", force=True, ending=("Waiting", reason))
+            self.suspending = False
         else:
             self._end_step()
             await self.commit("StepEnd", "suspend", ending=("Waiting", reason))
