@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from interlock.conformance.actions import ACTIONS, Stage, with_turns
@@ -36,8 +36,12 @@ def swarm(chooser: Chooser) -> list[str]:
 
 def walk(session: Session, chooser: Chooser) -> None:
     """Take a walk on an open scenario, give the run whatever it still waits for, and close."""
+    walk_over(session, chooser, swarm(chooser))
+
+
+def walk_over(session: Session, chooser: Chooser, names: Sequence[str]) -> None:
+    """Take a walk over these classes of action; one that stands there twice is twice as likely."""
     stage = Stage(session.account)
-    names = swarm(chooser)
     for _ in range(MOVES_MAX):
         if session.violation is not None:
             break

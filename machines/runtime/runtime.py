@@ -53,9 +53,7 @@ class Runtime(Rounds):
         super().__init__(*args, **kwargs)
         self.results = {}
         self.active = False
-        self.suspending = (
-            False  # the segment is over but for its checkpoint: what is decided waits for the next
-        )
+        self.suspending = False  # over but for its checkpoint: what is decided waits for the next segment
         self._resume_gate = asyncio.Lock()
         self._beside: list[asyncio.Task[None]] = []  # replays that act while the loop does something else
         self._waiting: set[asyncio.Task[Any]] = set()
