@@ -95,7 +95,10 @@ def check(  # noqa: PLR0917  # each is an option of its own
 
 @app.command()
 def replay(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file, as `check` writes them.")],
+    trace: Annotated[
+        Path,
+        typer.Argument(metavar="TRACE", help="A trace file, as `check` writes them, or a scenario file."),
+    ],
     target: TargetName,
     step: Annotated[
         bool, typer.Option("--step", help="Stop after each stimulus, until Enter is pressed.")

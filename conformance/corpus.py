@@ -25,13 +25,12 @@ from interlock.conformance.protocol import (
     Handshake,
     Scenario,
 )
-from interlock.conformance.scenario import Document, is_move, parse, rewritten
+from interlock.conformance.scenario import ENDING, Document, is_move, parse, rewritten
 from interlock.conformance.session import Session
 from interlock.conformance.standing import unmet
 from interlock.conformance.trace import Record
 from interlock.spec.model import load_spec
 
-ENDING: Final = ".scenario"
 DEFAULT_TARGET: Final = "reference:awaken-8"
 
 

@@ -18,8 +18,9 @@ from interlock.conformance.notes import Notes, define
 from interlock.conformance.reading import read, unknown
 from interlock.conformance.shapes import HEADS, SEEN, Known
 from interlock.conformance.telling import write
-from interlock.conformance.trace import Record, Trace
+from interlock.conformance.trace import Record, Trace, read_trace
 
+ENDING: Final = ".scenario"
 RULE: Final = "----"
 TARGET: Final = "target"
 UNANSWERED: Final = "unanswered"
@@ -139,6 +140,11 @@ def read_scenario(path: Path) -> Trace:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}.", "A scenario file is UTF-8 text.") from error
     return from_text(text, str(path))
+
+
+def read_recording(path: Path) -> Trace:
+    """Read a trace file, or its readable twin, by the ending of its name."""
+    return read_scenario(path) if path.suffix == ENDING else read_trace(path)
 
 
 def parse(text: str, source: str = "scenario") -> Document:

@@ -81,9 +81,15 @@ def _reference(profile: str) -> SutFactory:
     from interlock.spec.model import SpecError, load_spec
 
     try:
-        load_spec().profile(profile)
+        known = load_spec().profile(profile)
     except SpecError as error:
         raise UsageError(str(error)) from None
+    if not known.policies:
+        kept = ", ".join(one.name for one in load_spec().profiles.values() if one.policies)
+        raise UsageError(
+            f"The profile {profile} settles no policy, so that there is no reference for it.",
+            f"The reference keeps {kept}.",
+        )
 
     def opened() -> Sut:
         from .adapters import reference

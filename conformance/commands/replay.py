@@ -17,9 +17,10 @@ from interlock.conformance.moves import Move, moves_of
 from interlock.conformance.report import machine
 from interlock.conformance.report.clauses import file_of, title
 from interlock.conformance.report.page import Page
+from interlock.conformance.scenario import read_recording
 from interlock.conformance.session import Session
 from interlock.conformance.targets import resolve
-from interlock.conformance.trace import Record, Trace, read_trace
+from interlock.conformance.trace import Record, Trace
 from interlock.conformance.wording import plain, shown, step
 from interlock.diagrams.timeline import render
 from interlock.spec.model import load_spec
@@ -73,7 +74,7 @@ class Replay:
 def replay(path: Path, target: str, *, is_stepped: bool, as_json: bool, timeout_scale: float = 1.0) -> int:
     """Run the whole command; the exit code."""
     with results() as stdout:
-        scene = the_scene(path, read_trace(path))
+        scene = the_scene(path, read_recording(path))
         resolved = resolve(target, timeout_scale=timeout_scale)
         if resolved.path is not None:
             raise UsageError(

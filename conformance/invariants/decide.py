@@ -322,7 +322,8 @@ def approved_arguments_are_executed(account: Account, seen: GateOpened) -> Judge
         return
     if call.tool.resume_mode == "pass_to_tool" and call.approvals:
         return
-    right = _same(dict(seen.args), dict(call.args))
+    given = {key: value for key, value in seen.args.items() if value is not None or key in call.args}
+    right = _same(given, dict(call.args))  # what the model left out may be there as null
     yield (
         HELD
         if right

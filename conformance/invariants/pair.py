@@ -133,7 +133,7 @@ def no_finished_result_is_lost(account: Account, seen: GateOpened) -> Judgements
     if seen.on != "model" or seen.messages is None:
         return
     for run, call, token in _finished(account):
-        if _failing_sibling(run, call) is None and _swapped_with(account, seen, call) is None:
+        if _failing_sibling(account, run, call) is None and _swapped_with(account, seen, call) is None:
             yield _lost(seen, call, token)
 
 
@@ -150,20 +150,22 @@ def a_failure_costs_no_sibling_its_result(account: Account, seen: GateOpened) ->
     if seen.on != "model" or seen.messages is None:
         return
     for run, call, token in _finished(account):
-        sibling = _failing_sibling(run, call)
+        sibling = _failing_sibling(account, run, call)
         if sibling is not None and _swapped_with(account, seen, call) is None:
             lost = _lost(seen, call, token)
             yield HELD if lost == HELD else f"call {sibling.id} failed, and {lost}"
 
 
-def _failing_sibling(run: Run, call: Call) -> Call | None:
+def _failing_sibling(account: Account, run: Run, call: Call) -> Call | None:
+    """The call of the same round that failed as a tool may; a tool that throws may also end the run."""
+    failures = ("error", "raise") if account.policy("tool.raises") == "failed_call" else ("error",)
     for other in run.every_call:
         if other is not call and other.step == call.step:
             answer = other.last_answer
             if (
                 other.tool is None
                 or other.last_verdict == "block"
-                or (answer is not None and answer["kind"] in ("error", "raise"))
+                or (answer is not None and answer["kind"] in failures)
             ):
                 return other
     return None

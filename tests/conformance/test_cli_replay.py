@@ -154,3 +154,17 @@ def test_a_recording_cannot_be_asked_anything(capsys):
 
     assert ran.code == 2
     assert "nothing can be asked of it. Name a runtime." in ran.err
+
+
+def test_a_scenario_file_is_replayed(capsys, tmp_path):
+    """What a person wrote by hand is sent as a recorded trace is; a slip in it is told by its line."""
+    scenario = tmp_path / "wait.scenario"
+    scenario.write_text("scenario wait\n  tool read ask\n\nstart r1 hello\n\nrelease model turn c1:read\n")
+    held = run(capsys, "replay", scenario, "reference")
+    assert (held.code, held.err) == (0, "")
+
+    scenario.write_text("scenario wait\n  tool read\n\nstrat r1 hello\n")
+    slipped = run(capsys, "replay", scenario, "reference")
+    assert slipped.code == 2
+    assert slipped.err.startswith(f"interlock: {scenario}:4: ")
+    assert "start" in slipped.err

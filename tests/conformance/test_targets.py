@@ -80,7 +80,7 @@ def folder(tmp_path, monkeypatch):
         (f"cmd:{sys.executable} adapter.py", "cmd"),
         ("trace:trace.jsonl", "trace"),
         ("reference", "reference"),
-        ("reference:core", "reference"),
+        ("reference:tirea", "reference"),
     ],
 )
 def test_a_target_keeps_the_name_it_was_given(name, kind):
@@ -247,3 +247,11 @@ def test_a_later_life_may_fail_too():
 
     with pytest.raises(AdapterError, match="The factory `py:acme_adapter:Verbs` raised TypeError"):
         sut.request("initialize", {})
+
+
+def test_a_profile_that_settles_nothing_has_no_reference():
+    """The universal core alone does not say how a runtime behaves; one that keeps it has to choose."""
+    with pytest.raises(
+        UsageError, match=r"^The profile core settles no policy, .* The reference keeps awaken-8, "
+    ):
+        resolve("reference:core")
