@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from interlock.conformance.account import Account, Call, Gate, Run
+from interlock.conformance.account import Account
 from interlock.conformance.chooser import Chooser, chance, pick
 from interlock.conformance.moves import CRASH_AND_RECOVER, Move, race
 from interlock.conformance.protocol import Agent, Handshake, Scenario, StopCondition, ToolSpec
+from interlock.conformance.subjects import Call, Gate, Run
 
 PAYLOADS: Final[tuple[Any, ...]] = ("approved", None, False, 0, "", {"v": "changed"}, [1, 2])
 TURNS_MAX: Final = 7

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from interlock.conformance.account import Account, Run
+from interlock.conformance.account import Account
 from interlock.conformance.protocol import CallMoved, Observation, ResumeEntered, RunMoved, SegmentEnded
+from interlock.conformance.subjects import Run
 from interlock.machines.charts.call import ToolCall
 from interlock.machines.charts.resume_tool_call import ResumeToolCall
 from interlock.machines.charts.run import Run as RunChart

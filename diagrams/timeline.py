@@ -13,9 +13,10 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from interlock.conformance.account import Account, Call, Run
+from interlock.conformance.account import Account
 from interlock.conformance.moves import Move, moves_of
 from interlock.conformance.protocol import AnyObservation, Handshake, Refusal, Scenario
+from interlock.conformance.subjects import Call, Run
 from interlock.conformance.trace import Trace
 from interlock.conformance.wording import cut, plain, shown, step
 

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("spec", "machines", "conformance", "diagrams")
 
-JUDGES = ("conformance.oracle", "conformance.invariants", "conformance.schedule", "conformance.account")
+JUDGES = tuple(f"conformance.{name}" for name in ("oracle", "invariants", "account", "subjects", "judge"))
 CHARTS = ("machines.chart", "machines.charts", "machines.table", "machines.joint")
 WIRE = ("conformance.protocol", "conformance.trace")
 MADE_OF_THE_RUNTIME = ("conformance.mutants", "conformance.variants", "conformance.adapters.reference")
@@ -198,7 +198,7 @@ PLANTED = {
     ): "imports conformance.mutants.early",
     ("conformance.invariants.run", "from ..adapters import reference"): "but who judges must not see",
     (
-        "conformance.schedule_search",
+        "conformance.judge_search",
         "from .stdio import Pipe",
     ): "imports conformance.stdio.Pipe, but",
     ("conformance.adapters.acme", "from ..oracle import Oracle"): "but an adapter that sees a judge",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import WORKING_GATES, Account, Run
+from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import (
     CallMoved,
@@ -12,6 +12,7 @@ from interlock.conformance.protocol import (
     RunMoved,
     SegmentEnded,
 )
+from interlock.conformance.subjects import WORKING_GATES, Run
 
 
 def nothing_new_begins_after_a_cancel(account: Account, seen: GateOpened) -> Judgements:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from interlock.conformance.account import Account, Call, Decided, Run
+from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import (
     CallMoved,
@@ -16,6 +16,7 @@ from interlock.conformance.protocol import (
     Observation,
     SegmentEnded,
 )
+from interlock.conformance.subjects import Call, Decided, Run
 
 
 def _entering(account: Account, seen: GateOpened) -> Call | None:

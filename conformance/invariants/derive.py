@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account, Call, Run
+from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import GateOpened, SegmentEnded
+from interlock.conformance.subjects import Call, Run
 
 
 def _claims_both(account: Account) -> Run | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account, Call
+from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import FINAL_CALL_STATUSES, GateOpened
+from interlock.conformance.subjects import Call
 
 
 def _entering(account: Account, seen: GateOpened) -> Call | None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from interlock.conformance.account import Account, Call, Run
+from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import GateOpened, Message
+from interlock.conformance.subjects import Call, Run
 
 
 @dataclass(slots=True)

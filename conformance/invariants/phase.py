@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interlock.conformance.account import Account, Call, Run
+from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import GateOpened, PhaseEntered, SegmentEnded
+from interlock.conformance.subjects import Call, Run
 
 
 def _phases(account: Account, seen: object) -> Run | None:

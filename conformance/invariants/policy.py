@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account, Call, Decided, Run
+from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import CallMoved, GateOpened, SegmentEnded
+from interlock.conformance.subjects import Call, Decided, Run
 
 
 def _first_entry(account: Account, seen: GateOpened) -> tuple[Run, Call] | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from interlock.conformance.account import WORKING_GATES, Account, Run
+from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, RunMoved
+from interlock.conformance.subjects import WORKING_GATES, Run
 
 
 def _stored(account: Account) -> Mapping[str, Any] | None:

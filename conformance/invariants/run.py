@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import WORKING_GATES, Account, Call, Run
+from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import GateOpened, RunMoved, SegmentEnded
+from interlock.conformance.subjects import WORKING_GATES, Call, Run
 
 
 def a_run_moves_from_where_it_was(account: Account, seen: RunMoved) -> Judgements:

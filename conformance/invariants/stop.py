@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
-from interlock.conformance.account import Account, Run
+from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import GateOpened, SegmentEnded, StopCondition
+from interlock.conformance.subjects import Run
 
 
 def _condition(account: Account, kind: str) -> StopCondition | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interlock.conformance.account import Account, Call
+from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import FINAL_CALL_STATUSES, Checkpointed, GateOpened, SegmentEnded
+from interlock.conformance.subjects import Call
 
 
 def _stores(account: Account) -> bool:

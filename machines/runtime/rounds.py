@@ -25,7 +25,9 @@ class RunBlocked(Exception):
 class Rounds(Inbox):
     """Executes calls; what they answered is held in `results` until it is recorded in the thread."""
 
-    results: dict[str, tuple[str, Any]]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.results: dict[str, tuple[str, Any]] = {}
 
     async def run_round(self, calls: Sequence[Call]) -> None:
         """Judge and execute new calls, then record what they answered, in the model's order."""

@@ -1,0 +1,203 @@
+"""What an account is about: gates, decisions, calls and runs, each with what is known of it.
+
+*Witnessed* facts the kit caused or saw at a gate; *claims* are what the runtime says of itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from interlock.conformance.protocol import (
+    FINAL_CALL_STATUSES,
+    GateOpened,
+    PhaseEntered,
+    Reason,
+    SegmentEnded,
+    ToolSpec,
+)
+
+WORKING_GATES = ("model", "permission", "tool")
+
+
+@dataclass(eq=False, slots=True)
+class Gate:
+    """A gate that opened: what it waits for, and what became of it."""
+
+    id: str
+    on: str
+    run: str
+    opened: GateOpened
+    life: int
+    call: Call | None = None
+    at: int = 0  # the stimulus after which it opened
+    outcome: Mapping[str, Any] | None = None  # as released
+    alone: bool = True  # its release met no race
+    gone: str | None = None  # why the SUT gave it up
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the SUT still waits at it."""
+        return self.outcome is None and self.gone is None
+
+    @property
+    def ref(self) -> str:
+        """Its name in a scenario file: what it waits for, and for which call."""
+        return f"{self.on}:{self.opened.call}" if self.opened.call is not None else self.on
+
+
+@dataclass(eq=False, slots=True)
+class Decided:
+    """A decision that was sent, and what is known to have become of it."""
+
+    id: str
+    call: str
+    action: str
+    payload: Any
+    suspension: int | None
+    at: int  # the stimulus that carried it, counted from 1
+    alone: bool  # nothing else was in flight with it
+    answers: Call | None = None  # the call that it met, if that certainly waited for it
+    repeats: bool = False  # its id was sent before
+    stale: bool = False  # its suspension was over, or its call was final, or unknown
+    turned_down: bool = False
+    unsure: bool = False  # it may have been turned down, or lost in a crash
+    disposition: str | None = None
+    entries_before: int = 0
+    in_suspension: int = 0  # how often the call had been suspended when it came
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """One call that the model asked for."""
+
+    id: str
+    name: str
+    args: Mapping[str, Any]
+    run: str
+    step: int
+    tool: ToolSpec | None
+    life: int
+    doubled: bool = False  # its id was asked for twice in one turn, or was still live
+    raced: bool = False  # the turn that asked for it raced with something else
+    claimed: str | None = None
+    before_claim: str | None = None
+    suspensions: int = 0  # as claimed, else as witnessed
+    entries: list[Gate] = field(default_factory=list)
+    judged: list[Gate] = field(default_factory=list)
+    decisions: list[Decided] = field(default_factory=list)
+    lost_entries: int = 0  # entries of its body before the last crash
+    lost_verdicts: int = 0  # and verdicts
+    entries_when_suspended: int = 0
+    listed_pending: bool = False  # in `pending` of the newest run.finished
+    claims: list[str] = field(default_factory=list)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is over, by its own claim or by what was witnessed."""
+        return self.claimed in FINAL_CALL_STATUSES or (self.claimed is None and self.ended_as is not None)
+
+    @property
+    def executing(self) -> list[Gate]:
+        """The entries of its body that have not answered."""
+        return [gate for gate in self.entries if gate.is_open]
+
+    @property
+    def last_answer(self) -> Mapping[str, Any] | None:
+        """What its body answered last."""
+        answers = [gate.outcome for gate in self.entries[self.lost_entries :] if gate.outcome is not None]
+        return answers[-1] if answers else None
+
+    @property
+    def result(self) -> Mapping[str, Any] | None:
+        """The answer of its body that is a result: ok, warning or error."""
+        answer = self.last_answer
+        return answer if answer is not None and answer["kind"] in ("ok", "warning", "error") else None
+
+    @property
+    def ended_as(self) -> str | None:
+        """The final status that follows from what was witnessed, if one does."""
+        answer = self.last_answer
+        if answer is not None and not self.executing:
+            return {"ok": "Succeeded", "warning": "Succeeded", "error": "Failed"}.get(answer["kind"])
+        verdict = self.last_verdict
+        return {"block": "Failed", "set_result": "Succeeded"}.get(verdict or "")
+
+    @property
+    def last_verdict(self) -> str | None:
+        """What the permission hook answered last."""
+        kept = self.judged[self.lost_verdicts :]
+        verdicts = [gate.outcome["kind"] for gate in kept if gate.outcome is not None]
+        return verdicts[-1] if verdicts else None
+
+    @property
+    def waits(self) -> bool:
+        """Whether it certainly waits for a decision, as far as is known."""
+        if self.claimed is not None:
+            return self.claimed == "Suspended"
+        if self.executing or self.is_final:
+            return False
+        return self.listed_pending
+
+    @property
+    def approvals(self) -> list[Decided]:
+        """The resume decisions for it that were not turned down, each once."""
+        return [d for d in self.decisions if d.action == "resume" and not (d.turned_down or d.repeats)]
+
+    @property
+    def rejection(self) -> Decided | None:
+        """The cancel decision that it certainly took."""
+        for decided in self.decisions:
+            if decided.action == "cancel" and decided.answers is self and not decided.turned_down:
+                return decided
+        return None
+
+
+@dataclass(eq=False, slots=True)
+class Run:
+    """One run of the thread."""
+
+    id: str
+    claimed: str | None = None
+    claims: list[str] = field(default_factory=list)
+    calls: dict[str, Call] = field(default_factory=dict)
+    former_calls: list[Call] = field(default_factory=list)
+    finished: list[SegmentEnded] = field(default_factory=list)
+    steps: int = 0
+    segment_open: bool = True
+    stirs: int = 1  # how many segments the stimuli so far may have begun
+    cancel_at: int | None = None  # the stimulus that held the cancel
+    cancel_alone: bool = False
+    cancel_status: str = "Running"
+    cancel_settled: bool = False  # a quiescent answer came since
+    faulted: str | None = None  # the gate kind that was released with a fault or a raise
+    fault_alone: bool = False
+    crashes: int = 0
+    had_input: bool = False
+    turn_alone: bool = True  # the newest turn of the model did not race
+    began_at_ms: int = 0  # when it was asked for
+    seen_at_ms: int | None = None  # when it showed something first
+    answered_at_ms: int = 0  # when the model or a tool of it answered last
+    tokens: int = 0
+    texts: list[str] = field(default_factory=list)  # what the model said, turn by turn
+    phases: list[PhaseEntered] = field(default_factory=list)
+    last_turn: Mapping[str, Any] | None = None
+
+    @property
+    def ended(self) -> Reason | None:
+        """The reason of its end, if it is over by run.finished."""
+        if self.finished and self.finished[-1].reason.code != "Suspended" and not self.segment_open:
+            return self.finished[-1].reason
+        return None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it is over, by its claim or by its last run.finished."""
+        return self.claimed == "Done" or self.ended is not None
+
+    @property
+    def every_call(self) -> Iterator[Call]:
+        """Its calls, those whose id a later turn used again first."""
+        yield from self.former_calls
+        yield from self.calls.values()
