@@ -129,7 +129,7 @@ def a_failed_commit_ends_the_run_in_Error(account: Account, seen: SegmentEnded) 
 def a_failed_commit_is_not_swallowed(account: Account, seen: GateOpened) -> Judgements:
     """After a commit that failed, the run asks nothing more of the model or of a tool."""
     run = account.run_of(seen)
-    if run is None or run.faulted != "store.put" or seen.on not in ("model", "tool"):
+    if run is None or run.faulted != "store.put" or seen.on not in ("model", "tool") or not run.fault_alone:
         return
     what = f"call {seen.call} runs" if seen.call else "the model is asked"
     yield f"a commit failed, yet {what}"
