@@ -101,6 +101,8 @@ def an_answer_is_taken(account: Account) -> Judgements:
     for call in run.calls.values():
         if call.doubled or call.executing or call.result is None or call.claimed is None:
             continue
+        if call.claimed == "Cancelled" and not all(gate.alone for gate in call.entries):
+            continue  # its answer raced with what cancelled it
         right = "Failed" if call.result["kind"] == "error" else "Succeeded"
         yield (
             HELD

@@ -95,7 +95,7 @@ def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) ->
     call = run.calls.get(raw["call"]) if raw is not None else None
     if call is None or not isinstance(kept, dict) or kept.get("status") != "Suspended":
         return
-    if call.id in _part(stored, "decisions"):
+    if call.id in _part(stored, "decisions") or len(account.newest[0][1]["decisions"]) > 1:
         return
     untouched = call.claimed == "Suspended" and account.settled_before and raw is not None
     first = sum(d.id not in account.forgotten for d in call.decisions) <= 1

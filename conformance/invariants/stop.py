@@ -127,7 +127,8 @@ def errors_in_a_row_stop(account: Account, seen: GateOpened) -> Judgements:
         if kind != "error":
             break
         row += 1
-    certain = row > limit.max and set(results) == {"error"}
+    failed = all(call.result is not None and call.result["kind"] == "error" for call in run.every_call)
+    certain = row > limit.max and failed  # nothing else of the run can have broken the row
     yield HELD if not certain else f"{row} calls in a row failed and {limit.max} may, yet the model is asked"
 
 

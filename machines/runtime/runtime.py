@@ -181,6 +181,8 @@ class Runtime(Replays):
         """The loop.  Each turn looks at the state alone to know what comes next."""
         while True:
             await self._settle_decisions()
+            if self.cancelling:
+                raise RunCancelled
             if self.must_wait():
                 return await self._suspend()
             held_back = self.state.in_status("New")
