@@ -191,6 +191,8 @@ class Account:
             current = suspension is None or suspension == call.suspensions
             over = call.is_final or (run is not None and run.is_done)
             past = suspension is not None and suspension < call.suspensions + (0 if call.waits else 1)
+            if call.claimed is None and run is not None and run.crashes:
+                past = False  # nothing has said yet how often it was suspended in this life
             decided.stale = self.alone and (over or past)
             decided.entries_before, decided.in_suspension = len(call.entries), call.suspensions
             standing = any(_stands(d, call) for d in call.decisions)
