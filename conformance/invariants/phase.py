@@ -87,8 +87,9 @@ def a_call_is_framed_before(account: Account, seen: GateOpened) -> Judgements:
     run, call = _phases(account, seen), account.call_of(seen)
     if run is None or call is None or seen.on != "tool" or call.doubled:
         return
-    named = [phase for phase in run.phases if phase.phase == "BeforeToolExecute" and phase.call == call.id]
-    if any(phase.call for phase in run.phases):  # phases that name no call frame the batch
+    prepared = [phase for phase in run.phases if phase.phase == "BeforeToolExecute"]
+    named = [phase for phase in prepared if phase.call == call.id]
+    if not prepared or any(phase.call for phase in prepared):  # one that names no call frames the batch
         fired = len(named) > len(call.entries)
         yield HELD if fired else f"call {call.id} runs, yet BeforeToolExecute has not fired for it"
 
