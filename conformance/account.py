@@ -82,6 +82,11 @@ class Account:
         run, call = self.run_of(seen), getattr(seen, "call", None)
         return run.calls.get(call) if run is not None and call is not None else None
 
+    def entering(self, seen: GateOpened) -> Call | None:
+        """The call whose body is being entered, if its id leaves no doubt which call it is."""
+        call = self.call_of(seen)
+        return call if seen.on == "tool" and call is not None and not call.doubled else None
+
     def run_of(self, seen: Observation) -> Run | None:
         """The run that an observation speaks of."""
         return self.runs.get(seen.run or "") or self.run

@@ -24,14 +24,13 @@ from interlock.conformance.judge import Judge, Violation
 from interlock.conformance.moves import Move
 from interlock.conformance.protocol import (
     PROTOCOL_VERSION,
-    SPEC_REVISION,
     Handshake,
     Initialize,
     Party,
     ProtocolError,
     Scenario,
 )
-from interlock.conformance.result import ClauseVerdict, Result, Trouble, Witness
+from interlock.conformance.result import ClauseVerdict, Trouble, Witness
 from interlock.conformance.session import Session
 from interlock.conformance.shrink import shrink
 from interlock.conformance.standing import Standing, standings
@@ -265,21 +264,3 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
             yield ClauseVerdict(clause_id, level, "held", "", count)
         else:
             yield ClauseVerdict(clause_id, level, "untested", "no schedule reached it")
-
-
-def result_of(bench: Bench, target: str, tally: Tally, budget: Mapping[str, Any]) -> Result:
-    """The whole result, with a short witness for each violation."""
-    witnesses = [bench.witness(found) for _, found in sorted(tally.found.items())]
-    return Result(
-        target=target,
-        implementation=bench.handshake.implementation.to_wire(),
-        profile=bench.handshake.profile,
-        policies=bench.policies,
-        spec=SPEC_REVISION,
-        budget=budget,
-        schedules=tally.schedules,
-        stimuli=tally.stimuli,
-        clauses=list(verdicts(bench, tally)),
-        witnesses=sorted(witnesses, key=lambda witness: (witness.steps, witness.clause)),
-        troubles=tally.troubles,
-    )

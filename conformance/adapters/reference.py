@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from interlock.conformance import adapter as face
@@ -26,6 +27,17 @@ OBSERVES = [
 ]  # fmt: skip
 
 
+@contextmanager
+def _translated() -> Iterator[None]:
+    """What the kit's host raises, in the runtime's own words."""
+    try:
+        yield
+    except face.ToolRaised as raised:
+        raise world.ToolRaised(str(raised)) from raised
+    except face.WorldFault as fault:
+        raise world.WorldFault(str(fault)) from fault
+
+
 class HostedWorld:
     """The runtime's world, made of the kit's host."""
 
@@ -39,34 +51,24 @@ class HostedWorld:
             self.host.observe(kind, **fields)
 
     async def infer(self, messages: Sequence[Mapping[str, Any]], step: int) -> world.ModelTurn:
-        try:
+        with _translated():
             return await self.host.infer(messages, step=step)
-        except face.WorldFault as fault:
-            raise world.WorldFault(str(fault)) from fault
 
     async def permit(
         self, call: str, name: str, args: Mapping[str, Any], resume: Mapping[str, Any] | None
     ) -> world.Answer:
-        try:
+        with _translated():
             return await self.host.permit(call, name, args, resume=resume)
-        except face.WorldFault as fault:
-            raise world.WorldFault(str(fault)) from fault
 
     async def execute(
         self, call: str, name: str, args: Mapping[str, Any], resume: Mapping[str, Any] | None
     ) -> world.Answer:
-        try:
+        with _translated():
             return await self.host.tool(call, name, args, resume=resume)
-        except face.ToolRaised as raised:
-            raise world.ToolRaised(str(raised)) from raised
-        except face.WorldFault as fault:
-            raise world.WorldFault(str(fault)) from fault
 
     async def commit(self, trigger: str, cause: str, force: bool, state: Mapping[str, Any]) -> None:
-        try:
+        with _translated():
             await self.host.commit(Checkpoint(trigger, cause, force, state))
-        except face.WorldFault as fault:
-            raise world.WorldFault(str(fault)) from fault
 
     def refuse(self, why: str, decision: str) -> None:
         self.host.refuse(why, decision)

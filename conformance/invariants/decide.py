@@ -19,14 +19,9 @@ from interlock.conformance.protocol import (
 from interlock.conformance.subjects import Call, Decided, Run
 
 
-def _entering(account: Account, seen: GateOpened) -> Call | None:
-    call = account.call_of(seen)
-    return call if seen.on == "tool" and call is not None and not call.doubled else None
-
-
 def a_decision_reaches_the_call_it_names(account: Account, seen: GateOpened) -> Judgements:
     """A decision moves the call that it names and no other."""
-    call = _entering(account, seen)
+    call = account.entering(seen)
     if call is None or call.life != account.life:
         return
     if seen.resume is not None and seen.resume.decision is not None:
@@ -61,7 +56,7 @@ def _unused_approval(account: Account, call: Call) -> Decided | None:
 
 def a_suspended_call_is_not_taken_for_another(account: Account, seen: GateOpened) -> Judgements:
     """A call that asks and was not decided does not run on the decision for its sibling."""
-    call = _entering(account, seen)
+    call = account.entering(seen)
     if call is None or call.entries or call.tool is None or call.tool.permission != "ask" or call.approvals:
         return
     other = _unused_approval(account, call)
@@ -88,7 +83,7 @@ def a_move_follows_the_decision_for_it(account: Account, seen: CallMoved) -> Jud
 
 def a_decision_executes_once(account: Account, seen: GateOpened) -> Judgements:
     """An accepted decision leads to at most one execution, and its id, sent twice, is one decision."""
-    call = _entering(account, seen)
+    call = account.entering(seen)
     if call is None or call.life != account.life or not call.decisions:
         return
     entries = [gate for gate in call.entries if gate.life == account.life]
@@ -106,7 +101,7 @@ def a_decision_executes_once(account: Account, seen: GateOpened) -> Judgements:
 
 def a_repeated_decision_executes_nothing(account: Account, seen: GateOpened) -> Judgements:
     """A decision that is sent twice under one id gives no second leave to execute."""
-    call = _entering(account, seen)
+    call = account.entering(seen)
     if call is None or call.life != account.life:
         return
     repeated = next((d for d in call.decisions if d.repeats), None)
@@ -243,7 +238,7 @@ def _is_unused(call: Call, decided: Decided) -> bool:
 
 def the_payload_arrives(account: Account, seen: GateOpened) -> Judgements:
     """A replay gets the payload that was decided; false, 0, an empty text and null are payloads too."""
-    call = _entering(account, seen)
+    call = account.entering(seen)
     if call is None or call.tool is None or not call.approvals:
         return
     decided = [d for d in call.approvals if not d.stale]
@@ -272,7 +267,7 @@ def the_payload_arrives(account: Account, seen: GateOpened) -> Judgements:
 
 def a_decision_used_as_result_executes_nothing(account: Account, seen: GateOpened) -> Judgements:
     """Where the decision is the result, the tool is not executed on it."""
-    call = _entering(account, seen)
+    call = account.entering(seen)
     if call is None or call.tool is None or call.tool.resume_mode != "use_as_result":
         return
     decided = [d for d in call.approvals if d.answers is call and len(call.entries) == d.entries_before]
@@ -318,7 +313,7 @@ def _used_as_results(run: Run) -> Iterator[tuple[Call, Decided]]:
 
 def approved_arguments_are_executed(account: Account, seen: GateOpened) -> Judgements:
     """The arguments that the model gave, and that were approved, are those that the body gets."""
-    call = _entering(account, seen)
+    call = account.entering(seen)
     if call is None or call.tool is None or seen.args is None:
         return
     if call.tool.resume_mode == "pass_to_tool" and call.approvals:

@@ -5,18 +5,11 @@ from __future__ import annotations
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import CallMoved, GateOpened
-from interlock.conformance.subjects import Call
-
-
-def _entering(account: Account, seen: GateOpened) -> Call | None:
-    """The call whose body is being entered."""
-    call = account.call_of(seen)
-    return call if seen.on == "tool" and call is not None and not call.doubled else None
 
 
 def a_rejected_call_never_executes(account: Account, seen: GateOpened) -> Judgements:
     """A call that took a cancel decision is not executed any more."""
-    call = _entering(account, seen)
+    call = account.entering(seen)
     if call is None:
         return
     rejection = call.rejection
@@ -26,7 +19,7 @@ def a_rejected_call_never_executes(account: Account, seen: GateOpened) -> Judgem
 
 def a_call_that_asks_waits_for_approval(account: Account, seen: GateOpened) -> Judgements:
     """A call whose tool asks is executed only on an approval of its own, one for each execution."""
-    call = _entering(account, seen)
+    call = account.entering(seen)
     if call is None or call.tool is None or call.tool.permission != "ask":
         return
     approvals = [d for d in call.approvals if not d.stale]
@@ -44,7 +37,7 @@ def a_call_that_asks_waits_for_approval(account: Account, seen: GateOpened) -> J
 
 def a_call_behind_the_gate_waits_for_its_verdict(account: Account, seen: GateOpened) -> Judgements:
     """A call behind the permission gate is executed only once the gate has allowed it, or a decision has."""
-    call = _entering(account, seen)
+    call = account.entering(seen)
     if call is None or call.tool is None or call.tool.permission != "gate" or call.life != account.life:
         return
     verdict = call.last_verdict
@@ -60,7 +53,7 @@ def a_call_behind_the_gate_waits_for_its_verdict(account: Account, seen: GateOpe
 
 def a_blocked_call_never_executes(account: Account, seen: GateOpened) -> Judgements:
     """A call that the permission hook blocked is not executed."""
-    call = _entering(account, seen)
+    call = account.entering(seen)
     if call is not None and call.last_verdict == "block":
         yield f"the permission gate blocked call {call.id}, yet it was executed"
 

@@ -5,17 +5,11 @@ from __future__ import annotations
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import FINAL_CALL_STATUSES, GateOpened
-from interlock.conformance.subjects import Call
-
-
-def _entering(account: Account, seen: GateOpened) -> Call | None:
-    call = account.call_of(seen)
-    return call if seen.on == "tool" and call is not None and not call.doubled else None
 
 
 def a_call_with_a_result_is_not_executed_again(account: Account, seen: GateOpened) -> Judgements:
     """A call whose tool has answered with a result is not executed again while the runtime lives."""
-    call = _entering(account, seen)
+    call = account.entering(seen)
     if call is None:
         return
     answered = [g for g in call.entries if g.life == account.life and g.outcome is not None]
@@ -31,7 +25,7 @@ def a_call_with_a_result_is_not_executed_again(account: Account, seen: GateOpene
 
 def a_durable_result_is_not_executed_again(account: Account, seen: GateOpened) -> Judgements:
     """A call that is final in the checkpoint recovered from is not executed again."""
-    call = _entering(account, seen)
+    call = account.entering(seen)
     stored = account.recovered_from
     if call is None or not isinstance(stored, dict) or call.life == account.life:
         return
@@ -46,7 +40,7 @@ def a_durable_result_is_not_executed_again(account: Account, seen: GateOpened) -
 
 def a_body_is_entered_once_at_a_time(account: Account, seen: GateOpened) -> Judgements:
     """A call is not entered while its body is executing."""
-    call = _entering(account, seen)
+    call = account.entering(seen)
     if call is not None:
         busy = bool(call.executing)
         yield HELD if not busy else f"the body of call {call.id} is executing, yet it was entered once more"

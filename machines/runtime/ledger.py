@@ -6,6 +6,7 @@ No status changes but by a row of a chart, and whatever changes is observed as i
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -29,7 +30,7 @@ class RunCancelled(Exception):
     """The cancel signal reached the run while it waited for the outside world."""
 
 
-class Ledger:
+class Ledger(ABC):
     """State, policies and world of one thread, with the moves that keep them in step.
 
     `tools` maps a name to {"permission", "resume_mode"}; `stop` are the declared stop conditions;
@@ -137,9 +138,9 @@ class Ledger:
             fields["verdict"] = verdict
         self.observe("phase", phase=phase, **fields)
 
+    @abstractmethod
     async def outside(self, waiting: Coroutine[Any, Any, T], drains: bool = False) -> T:
         """Wait for the model, the permission hook or a tool, unless the run is cancelled."""
-        raise NotImplementedError  # pragma: no cover - the runtime knows how it is cancelled
 
 
 def _target(table: Table, state: str, event: str) -> str:
