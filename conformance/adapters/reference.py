@@ -80,7 +80,7 @@ class HostedWorld:
 class ReferenceAdapter:
     """One life of the reference under a profile; `make` builds the runtime, so that others can be built.
 
-    `handshake` may be given to declare something else than what the runtime does.
+    `declare` are fields of the handshake that say something else than what the runtime does.
     """
 
     def __init__(

@@ -161,6 +161,15 @@ class InventsACall(Runtime):
         return calls
 
 
+class BeginsANewLife(Runtime):
+    """A call that is replayed is New once more."""
+
+    def move_call(self, call: Call, event: str) -> None:
+        if event == "start" and call.status == "Resuming":
+            self.say_call(call, "New", before="Resuming")
+        super().move_call(call, event)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(TakesPendingForSuccess, "CALL-3", "answered pending, yet the call became Succeeded"),
     Mutant(TakesAWarningForAnError, "CALL-4", "answered warning, yet the call became Failed"),
@@ -178,4 +187,5 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(LeavesTheLastRunning, "CALL-24", "yet its status is Running", also=("DERIVE-1",)),
     Mutant(HoldsWhatIsAllowed, "CALL-2", "nothing held call"),
     Mutant(InventsACall, "CALL-23", "the model asked for no call extra", also=("DERIVE-2", "DERIVE-3")),
+    Mutant(BeginsANewLife, "CALL-21", "was Resuming, which leads to"),
 )

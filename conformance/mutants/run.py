@@ -99,6 +99,27 @@ class GoesBackToCreated(Runtime):
             super().move_run(event, reason)
 
 
+class StartsOver(Runtime):
+    """Goes back to Created on its way to waiting."""
+
+    def move_run(self, event: str, reason: Reason | None = None) -> None:
+        if event == "suspend":
+            self.say_run("Created")
+            self.say_run("Running")
+        super().move_run(event, reason)
+
+
+class WaitsBeforeItStarts(Runtime):
+    """Waits between Created and Running."""
+
+    def move_run(self, event: str, reason: Reason | None = None) -> None:
+        if event == "begin":
+            self.say_run("Waiting")
+            self.say_run("Running")
+        else:
+            super().move_run(event, reason)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(AsksOnWhenDone, "RUN-20", "the run is Done, yet"),
     Mutant(FinishesTwice, "RUN-21", "yet it finished again"),
@@ -109,4 +130,6 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(ForgetsWhereItWas, "RUN-19", "last reported Waiting, yet it is said to move from Running"),
     Mutant(RisesFromDone, "RUN-14", "was Done, which is final, yet it became Running"),
     Mutant(GoesBackToCreated, "RUN-16", "was Waiting, which leads to Running, Done, yet it became Created"),
+    Mutant(StartsOver, "RUN-15", "was Running, which leads to Waiting, Done, yet it became Created"),
+    Mutant(WaitsBeforeItStarts, "RUN-17", "was Created, which leads to", "awaken-9"),
 )
