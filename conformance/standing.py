@@ -73,6 +73,10 @@ def unmet(need: str, handshake: Handshake) -> str:
         return "" if what in handshake.stimuli else f"the runtime does not take {what}"
     if word == "tools":
         return "" if what in handshake.tools else f"the runtime has no tools of permission {what}"
+    if word == "hook":
+        return "" if what in handshake.hooks else f"no plugin of the runtime can be held at {what}"
+    if word == "stream":
+        return "" if what in handshake.streams else f"the runtime has no {what} stream"
     if word == "outcome":
         gate, _, kind = what.rpartition(".")
         offered = getattr(handshake.outcomes, gate.replace(".", "_"))

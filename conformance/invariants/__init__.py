@@ -17,18 +17,22 @@ from interlock.conformance.invariants import (
     once,
     pair,
     phase,
+    plugin,
     policy,
     progress,
     recover,
     run,
     stop,
     store,
+    stream,
 )
 from interlock.conformance.invariants.kinds import HELD, Invariant
 
 __all__ = ["HELD", "INVARIANTS", "Invariant"]
 
 INVARIANTS: Final[tuple[Invariant, ...]] = (
+    *stream.FIRST_INVARIANTS,
+    *plugin.INVARIANTS,
     *run.INVARIANTS,
     *cancel.INVARIANTS,
     *stop.INVARIANTS,
@@ -44,5 +48,6 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     *call.INVARIANTS,
     *phase.INVARIANTS,
     *run.LATE_INVARIANTS,
+    *stream.INVARIANTS,
     *progress.INVARIANTS,
 )

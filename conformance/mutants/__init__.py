@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from interlock.conformance.mutants import call, cancel, decide, derive, pair, policy, run, store
+from interlock.conformance.mutants import (
+    call,
+    cancel,
+    decide,
+    derive,
+    pair,
+    plugin,
+    policy,
+    run,
+    store,
+    stream,
+)
 from interlock.conformance.mutants.kind import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -21,4 +32,6 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *cancel.MUTANTS,
     *store.MUTANTS,
     *policy.MUTANTS,
+    *plugin.MUTANTS,
+    *stream.MUTANTS,
 )
