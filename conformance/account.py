@@ -36,7 +36,8 @@ class Account:
 
     def __init__(self, handshake: Handshake, policies: Mapping[str, Any], scenario: Scenario) -> None:
         self.handshake = handshake
-        self.policies = policies
+        self.policies = dict(policies)
+        self.asked: set[str] = set()  # policies that somebody has read since this was emptied
         self.scenario = scenario
         self.tools = {tool.name: tool for tool in scenario.tools}
         self.runs: dict[str, Run] = {}
@@ -79,6 +80,7 @@ class Account:
 
     def policy(self, key: str) -> Any:
         """The value of a policy, or nothing while it is open."""
+        self.asked.add(key)
         return self.policies.get(key)
 
     def call_of(self, seen: Observation) -> Call | None:

@@ -58,6 +58,7 @@ class Judgement:
 
     clause: str
     because: str = ""
+    always: bool = False  # also where the clause is not judged by itself: a policy of it is open
 
 
 class Oracle:

@@ -31,10 +31,11 @@ class Standing:
 
 def standings(spec: Spec, handshake: Handshake, policies: Mapping[str, Any]) -> dict[str, Standing]:
     """How each clause stands with a runtime that says this of itself."""
-    return {clause.id: _standing(clause, handshake, policies) for clause in spec.clauses.values()}
+    return {clause.id: standing_of(clause, handshake, policies) for clause in spec.clauses.values()}
 
 
-def _standing(clause: Clause, handshake: Handshake, policies: Mapping[str, Any]) -> Standing:
+def standing_of(clause: Clause, handshake: Handshake, policies: Mapping[str, Any]) -> Standing:
+    """How one clause stands with a runtime that says this of itself."""
     if clause.untestable:
         return Standing(clause, "not-applicable", f"it cannot be tested from outside: {clause.untestable}")
     if handshake.profile == "core" and not clause.core:
