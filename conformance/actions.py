@@ -108,6 +108,14 @@ def crash(stage: Stage, chooser: Chooser) -> Move | None:
     return Move(CRASH_AND_RECOVER, {}) if stage.account.durable(run) is not None else None
 
 
+def kill(stage: Stage, chooser: Chooser) -> Move | None:
+    """The process of the runtime is killed, and another one comes back from what is durable."""
+    run = stage.run
+    if run is None or "kill" not in stage.handshake.control.crash:
+        return None
+    return Move(CRASH_AND_RECOVER, {"by": "kill"}) if stage.account.durable(run) is not None else None
+
+
 # --- the model ----------------------------------------------------------------------------------
 
 
@@ -452,6 +460,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "cancel": cancel,
     "give_input": give_input,
     "crash": crash,
+    "kill": kill,
     "races": races,
     "settle": settle,
     "time_passes": time_passes,

@@ -163,10 +163,15 @@ class Bench:
         self.sut = self.open_sut()
         self._shake_hands()
 
+    def revive(self) -> Sut:
+        """Kill the SUT in the middle of a scenario, and start it anew."""
+        self.renew()
+        return self.sut
+
     def session(self, scenario: Scenario) -> Session:
         """Open a scenario under the judge."""
         judge = Judge(self.handshake, self.policies, scenario, self.applies, self.undeclared)
-        return Session(self.sut, self.handshake, scenario, judge, self._empty_folder())
+        return Session(self.sut, self.handshake, scenario, judge, self._empty_folder(), revive=self.revive)
 
     def _empty_folder(self) -> str:
         """A folder for the bytes of a scenario: a fresh one where the runtime keeps a store of its own."""

@@ -7,7 +7,7 @@ those of one reference, for the reader; whether a runtime is right is for the ju
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Final
@@ -88,6 +88,18 @@ def _scenario(document: Document, name: str, source: str) -> Scenario:
         return Scenario.model_validate(given[0])
     except ValidationError as error:
         raise _misfit(error, source) from None
+
+
+def variations(script: Script, handshake: Handshake) -> list[Script]:
+    """The script as often as a runtime can be put through it: with each way to crash, where it crashes."""
+    ways = [way for way in handshake.control.crash if way != "soft"]
+    if not any(move.method == CRASH_AND_RECOVER for move in script.moves):
+        return [script]
+    return [script, *(replace(script, moves=tuple(_by(way, move) for move in script.moves)) for way in ways)]
+
+
+def _by(way: str, move: Move) -> Move:
+    return Move(CRASH_AND_RECOVER, {"by": way}) if move.method == CRASH_AND_RECOVER else move
 
 
 # --- what fits the protocol ---------------------------------------------------------------------

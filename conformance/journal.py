@@ -29,13 +29,17 @@ class Journal:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
         self._handshake = ""
         self._unwritten = ""
+        self._goes_on = False
 
     def shook_hands(self, handshake: dict[str, Any]) -> None:
         """Keep what every trace begins with."""
         self._handshake = _line("handshake", handshake)
 
     def begin(self, scenario: dict[str, Any]) -> None:
-        """Forget the scenario before."""
+        """Forget the scenario before, unless it goes on in another process."""
+        if self._goes_on:
+            self._goes_on = False
+            return
         os.ftruncate(self._descriptor, 0)
         os.lseek(self._descriptor, 0, os.SEEK_SET)
         self._unwritten = self._handshake
@@ -45,6 +49,11 @@ class Journal:
         """Append one record, and what was not written yet."""
         os.write(self._descriptor, (self._unwritten + _line(key, value)).encode())
         self._unwritten = ""
+
+    def killed(self) -> None:
+        """The process was killed by the kit, and the scenario goes on in the next one."""
+        self.write("crash", {"by": "kill"})
+        self._goes_on = True
 
     def answered(self, answer: dict[str, Any]) -> None:
         """Keep what a stimulus led to."""

@@ -117,7 +117,7 @@ def moves_of(trace: Trace) -> Iterator[Move]:
             if stimulus["method"] != "recover":  # part of the crash before it
                 yield _named(stimulus["method"], stimulus["params"], names)
         elif "crash" in record:
-            yield Move(CRASH_AND_RECOVER, {})
+            yield Move(CRASH_AND_RECOVER, dict(record["crash"]))
 
 
 def _named(method: str, params: Mapping[str, Any], names: Mapping[str, str]) -> Move:

@@ -72,7 +72,7 @@ class _Occasion:
 
     def needs(self, record: Record) -> Iterator[str]:
         if "crash" in record:
-            yield "control crash=soft"
+            yield f"control crash={record['crash'].get('by', 'any')}"
             return
         move = Move(record["stimulus"]["method"], record["stimulus"]["params"])
         if "turns" in move.params:

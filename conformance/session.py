@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -34,9 +34,17 @@ class Session:
     """
 
     def __init__(
-        self, sut: Sut, handshake: Handshake, scenario: Scenario, judge: Judge, data: str | None = None
+        self,
+        sut: Sut,
+        handshake: Handshake,
+        scenario: Scenario,
+        judge: Judge,
+        data: str | None = None,
+        *,
+        revive: Callable[[], Sut] | None = None,
     ) -> None:
         self.sut = sut
+        self.revive = revive
         self.handshake = handshake
         self.scenario = scenario
         self.judge = judge
@@ -48,7 +56,8 @@ class Session:
         self.trace.add("scenario", scenario.to_wire())
         whole = scenario.model_dump(mode="json", by_alias=True)
         stop = [condition.model_dump(exclude_none=True) for condition in scenario.agent.stop]
-        self._request("scenario.open", {**whole, "data": data, "agent": {"stop": stop}})
+        self._opening = {**whole, "data": data, "agent": {"stop": stop}}
+        self._request("scenario.open", self._opening)
 
     @property
     def violation(self) -> Violation | None:
@@ -65,7 +74,7 @@ class Session:
     def send(self, move: Move) -> bool:
         """Send one move; false if it could not be sent because a gate that it names is not open."""
         if move.method == CRASH_AND_RECOVER:
-            return self._crash()
+            return self._crash(str(move.params.get("by", "soft")))
         self.attempted = [*self.sent, move]
         offered = admitted(move, self.account)
         params = grounded(offered, self.account) if offered is not None else None
@@ -85,18 +94,34 @@ class Session:
         self.trace.add("report", {"quiescent": report.quiescent, "refused": raw.get("refused", [])})
         self.judge.answer(report)
 
-    def _crash(self) -> bool:
+    def _crash(self, wanted: str) -> bool:
         run = self.account.run
         durable = self.account.durable(run) if run is not None else None
-        if run is None or run.is_done or durable is None or "soft" not in self.handshake.control.crash:
+        by = self._way_to_crash(wanted)
+        if run is None or run.is_done or durable is None or by is None:
             return False
-        self.sent.append(Move(CRASH_AND_RECOVER, {}))
-        self.trace.add("crash", {})
-        self._request("crash", {})
+        move = Move(CRASH_AND_RECOVER, {"by": by} if by != "soft" else {})
+        self.sent.append(move)
+        self.trace.add("crash", dict(move.params))
+        if by == "kill":
+            self._kill()
+        else:
+            self._request("crash", {})
         self.judge.stimulus("crash", {})
         store = durable.state if self.handshake.control.store == "kit" else None
         self._stimulate("recover", {"run": run.id, "store": store})
         return True
+
+    def _way_to_crash(self, wanted: str) -> str | None:
+        """The way that was asked for, else one that there is."""
+        ways = [way for way in self.handshake.control.crash if way == "soft" or self.revive is not None]
+        return wanted if wanted in ways else next(iter(ways), None)
+
+    def _kill(self) -> None:
+        """The process is killed and started anew, with the same bytes in its folder and nothing else."""
+        assert self.revive is not None  # else it is no way to crash
+        self.sut = self.revive()
+        self._request("scenario.open", self._opening)
 
     def _report(self, method: str, raw: Mapping[str, Any]) -> Report:
         try:

@@ -157,7 +157,7 @@ DECISION: Final = Shape("decide", ("id", "action", "call"), Decision)
 OUTCOME: Final = Shape("release", (), (Turn, Verdict, Outcome, HookAnswer, Fault))
 REFUSED: Final = Shape("refused", ("why",), Refusal, {"stimulus": 0})
 HANDSHAKE: Final = Shape("handshake", (), Handshake)
-CRASH: Final = Shape("crash")
+CRASH: Final = Shape("crash", ("by",))
 END: Final = Shape("end", (), METHODS["scenario.close"][1], {"leaks": []})
 UNLISTED: Final = Shape("unlisted", ("kind",), Observation, about_a_run=True)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from interlock.conformance.campaign import SHARDS, Bench, Tally, run_shard, shard_sizes
-from interlock.conformance.corpus import applicable, corpus, play
+from interlock.conformance.corpus import applicable, corpus, play, variations
 from interlock.conformance.suite import generate
 
 CORPUS_UNITS: Final = 4
@@ -58,7 +58,8 @@ def _corpus() -> Stage:
         tally = Tally()
         for script in scripts[unit::CORPUS_UNITS]:
             if not applicable(script, bench.handshake):
-                bench.play(script.scenario, play(script), tally)
+                for way in variations(script, bench.handshake):
+                    bench.play(way.scenario, play(way), tally)
         return tally
 
     return Stage("scripted scenarios", CORPUS_UNITS, len(scripts), play_some)

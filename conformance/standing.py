@@ -93,4 +93,6 @@ def _unmet_control(what: str, handshake: Handshake) -> str:
     key, _, value = what.partition("=")
     has = getattr(handshake.control, key)
     met = value in has if isinstance(has, list) else value == has
+    if key == "crash" and value == "any":
+        return "" if has else "it cannot be crashed"
     return "" if met else f"its control of {key} is not {value}"

@@ -150,7 +150,7 @@ def _rule(name: str) -> Any:
 
 def machine(bench: Bench, tally: Tally | None = None) -> type[Machine]:
     """A machine for the runtime on the bench, with a rule for each class of action."""
-    rules = {name: _rule(name) for name in ACTIONS if name != "start"}
+    rules = {name: _rule(name) for name in ACTIONS if name not in ("start", "kill")}
     again = {"start_again": _rule("start")}
     return type("RuntimeMachine", (Machine,), {**rules, **again, "bench": bench, "tally": tally})
 

@@ -25,13 +25,16 @@ LIKELY: Final[Mapping[str, int]] = {
 }
 """How much likelier than others these classes are, so that most schedules get somewhere."""
 
+SELDOM: Final[Mapping[str, int]] = {"kill": 40}
+"""Classes that cost much, a new process at least: one of so many schedules has them."""
+
 ALWAYS: Final = ("start", "model_asks", "tool_ok", "store_takes", "permission_allow", "hook_continues")
 """Classes without which hardly any schedule gets anywhere: they are never switched off."""
 
 
 def swarm(chooser: Chooser) -> list[str]:
     """A part of the classes of action; each of the others is in it as often as not."""
-    kept = [name for name in ACTIONS if name in ALWAYS or chance(chooser, 2)]
+    kept = [name for name in ACTIONS if name in ALWAYS or chance(chooser, SELDOM.get(name, 2))]
     return [name for name in kept for _ in range(LIKELY.get(name, 1))]
 
 

@@ -142,7 +142,9 @@ _STEPS: Final[dict[str, Callable[[Params], str]]] = {
     "watch": lambda params: f"{params['watcher']} watches",
     "unwatch": lambda _: "the stream is cut",
     "clock.advance": lambda params: f"{params['ms']} ms pass",
-    CRASH_AND_RECOVER: lambda _: "crash and recover",
+    CRASH_AND_RECOVER: lambda params: (
+        "kill and recover" if params.get("by") == "kill" else "crash and recover"
+    ),
 }
 
 

@@ -85,7 +85,14 @@ class WatchedBench(Bench):
         def opened() -> Sut:
             return target.open() if journal is None else Journalled(target.open(), journal)
 
+        self.journal = journal
         super().__init__(opened, order.only)
+
+    def revive(self) -> Sut:
+        """Kill the SUT in the middle of a scenario, which goes on in the next one."""
+        if self.journal is not None:
+            self.journal.killed()
+        return super().revive()
 
     @property
     def facts(self) -> Facts:

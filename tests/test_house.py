@@ -13,7 +13,10 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("spec", "machines", "conformance", "diagrams")
 
-JUDGES = tuple(f"conformance.{name}" for name in ("oracle", "invariants", "account", "subjects", "judge"))
+JUDGES = tuple(
+    f"conformance.{name}"
+    for name in ("oracle", "invariants", "account", "subjects", "judge", "open_policies", "standing")
+)
 CHARTS = ("machines.chart", "machines.charts", "machines.table", "machines.joint")
 WIRE = ("conformance.protocol", "conformance.trace")
 MADE_OF_THE_RUNTIME = ("conformance.mutants", "conformance.variants", "conformance.adapters.reference")

@@ -146,7 +146,7 @@ WEAK = Handshake(
         ("cancel-while-executing", ""),
         ("cancel-races-a-result", "the runtime does not take deliver"),
         ("cancel-before-the-first-turn", "its control of step is not turns"),
-        ("crash-while-waiting", "its control of crash is not soft"),
+        ("crash-while-waiting", "it cannot be crashed"),
         ("next-run", "the runtime does not take run.again"),
         ("input-while-waiting", "the runtime does not take run.input"),
     ],
