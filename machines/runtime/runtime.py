@@ -71,6 +71,7 @@ class Runtime(Replays):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._draining: set[asyncio.Task[Any]] = set()
+        self._leads_on = False  # a replay has ended the wait: the model is asked, whoever else waits
 
     # -- verbs
 
@@ -199,10 +200,13 @@ class Runtime(Replays):
             decided_again = [c for c in again if self.state.calls[c].suspension > self._suspensions[c]]
             if decided_again and self.policies["replay.start"] == "end_if_any":
                 return await self._suspend()
+            self._leads_on = self.policies["round.mixed"] == "continue" and len(again) < len(waiting)
         return await self._steps()
 
     async def _supersede(self, text: str) -> Segment:
         self.move_run("resume")
+        if self.reentered:
+            self.phase("RunStart")
         for call in self.state.in_status("Suspended"):
             self.move_call(call, "cancel")
             self.answer(call, "cancelled", "superseded by new input")
@@ -217,8 +221,9 @@ class Runtime(Replays):
             await self._settle_decisions()
             if self.cancelling:
                 raise RunCancelled
-            if self.must_wait():
+            if self.must_wait() and not self._leads_on:
                 return await self._suspend()
+            self._leads_on = False
             held_back = self.state.in_status("New")
             if held_back:
                 await self._tool_round(held_back)
