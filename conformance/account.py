@@ -286,6 +286,7 @@ class Account:
             gate.gone = "crash"
         for run in self.runs.values():
             run.crashes += 1
+            run.segment.clear()
             run.claimed = run.faulted = run.cancel_at = None
             run.cancel_settled = False
             for call in run.calls.values():
@@ -314,6 +315,8 @@ class Account:
         run = self.runs.get(seen.run or "")
         if run is not None and run.seen_at_ms is None:
             run.seen_at_ms = self.now_ms
+        if run is not None:
+            run.segment.append(seen)
         fold = _OBSERVATION_FOLDS.get(type(seen))
         if fold is not None:
             fold(self, seen)
@@ -372,6 +375,7 @@ class Account:
         if run is None:
             return
         run.finished.append(seen)
+        run.segment.clear()
         if seen.reason.code == "Suspended" and "cancel.waiting" not in self.handshake.stimuli:
             run.cancel_at = None  # it came to wait before the cancel reached it, and hears none there
         run.segment_open = False

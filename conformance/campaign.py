@@ -294,4 +294,6 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
         elif count:
             yield ClauseVerdict(clause_id, level, "held", "", count)
         else:
-            yield ClauseVerdict(clause_id, level, "untested", "no schedule reached it")
+            permission = level == "MAY"
+            why = "it is a permission, and was not taken" if permission else "no schedule reached it"
+            yield ClauseVerdict(clause_id, level, "untested", why)

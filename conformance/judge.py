@@ -16,6 +16,7 @@ from interlock.conformance.account import Account
 from interlock.conformance.invariants import HELD, INVARIANTS, Invariant
 from interlock.conformance.open_policies import OpenPolicies, Undeclared
 from interlock.conformance.oracle import Judgement, Oracle
+from interlock.conformance.paths import Paths
 from interlock.conformance.protocol import Handshake, Observation, Report, Scenario
 
 
@@ -50,6 +51,7 @@ class Judge:
     ) -> None:
         self.account = Account(handshake, policies, scenario)
         self.oracle = Oracle(self.account)
+        self.paths = Paths(self.account)
         self.applies = applies or {}
         self.open = OpenPolicies(undeclared)
         self.exercised: Counter[str] = Counter()
@@ -71,6 +73,8 @@ class Judge:
         self.account.report(report.quiescent, report.refused)
         if self.violation is None and report.quiescent and self.silence_counts:
             self._weigh(self._settled())
+        if self.violation is None and report.quiescent:
+            self._weigh(self.paths.settled())
 
     def answer(self, report: Report) -> None:
         """Take a whole report in: its observations in order, then its end."""
@@ -82,6 +86,7 @@ class Judge:
         for check in SEEING.get(type(seen), ()):
             yield from self._ask(check, seen)
         yield from self.oracle.judge(seen)
+        yield from self.paths.judge(seen)
 
     def _settled(self) -> Iterator[Judgement]:
         for check in SETTLED:

@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from interlock.conformance.invariants import INVARIANTS
 from interlock.conformance.oracle import CHECKED_BY_CHARTS
+from interlock.conformance.paths import CHECKED_BY_PATHS
 from interlock.conformance.protocol import Handshake
 from interlock.spec.model import Clause, Spec
 
-CHECKED: Final = frozenset(check.clause for check in INVARIANTS) | CHECKED_BY_CHARTS
+CHECKED: Final = frozenset(check.clause for check in INVARIANTS) | CHECKED_BY_CHARTS | CHECKED_BY_PATHS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,8 @@ def standing_of(clause: Clause, handshake: Handshake, policies: Mapping[str, Any
             return Standing(clause, "untested", why, offered=False)
     if handshake.control.settle != "exact" and clause.id in RESTS_ON_SILENCE:
         return Standing(clause, "untested", "it rests on silence, and the runtime settles as observed", False)
+    if clause.id not in CHECKED and clause.level == "MAY":
+        return Standing(clause, "not-applicable", "it is a permission, which nobody can break")
     if clause.id not in CHECKED:
         return Standing(clause, "untested", "nothing checks it yet", offered=False)
     return Standing(clause)

@@ -12,6 +12,7 @@ from typing import Any
 from interlock.conformance.protocol import (
     FINAL_CALL_STATUSES,
     GateOpened,
+    Observation,
     PhaseEntered,
     Published,
     Reason,
@@ -213,6 +214,7 @@ class Run:
     hooks: list[Gate] = field(default_factory=list)  # where a plugin of it was held
     taken_out: set[str] = field(default_factory=set)  # calls of the newest turn that a plugin took out
     left_in: set[str] = field(default_factory=set)  # and those that it left
+    segment: list[Observation] = field(default_factory=list)  # what it showed since its last run.finished
     last_turn: Mapping[str, Any] | None = None
 
     @property

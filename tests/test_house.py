@@ -13,10 +13,11 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("spec", "machines", "conformance", "diagrams")
 
-JUDGES = tuple(
-    f"conformance.{name}"
-    for name in ("oracle", "invariants", "account", "subjects", "judge", "open_policies", "standing")
-)
+JUDGED_BY = (
+    "oracle", "follower", "paths", "invariants", "account", "subjects", "judge", "open_policies",
+    "standing",
+)  # fmt: skip
+JUDGES = tuple(f"conformance.{name}" for name in JUDGED_BY)
 CHARTS = ("machines.chart", "machines.charts", "machines.table", "machines.joint")
 WIRE = ("conformance.protocol", "conformance.trace")
 MADE_OF_THE_RUNTIME = ("conformance.mutants", "conformance.variants", "conformance.adapters.reference")

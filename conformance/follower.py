@@ -1,0 +1,104 @@
+"""Follows what is seen along a chart that shows its stations and not its events.
+
+Of a flow, the kit sees phases, checkpoints and gates go by.  A `Reading` says which of them shows that a
+state was entered and which may pass while it is held; a `Follower` keeps every state that explains what
+was seen so far, and the first thing that none of them explains has left the drawn ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from interlock.machines.table import Table
+
+Detour = tuple[str | None, str]
+"""A way that another clause adds to a chart: from a state, or from anywhere, to a state."""
+
+NOT_BEGUN: Final = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a chart reads in what is seen.
+
+    `enters` says by which label a state shows that it was entered, `within` which labels may pass while it
+    is held.  States in `silent` may be passed without being seen.
+    """
+
+    table: Table
+    enters: Mapping[str, tuple[str, ...]]
+    within: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    silent: frozenset[str] = frozenset()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Every label once, in the order of the states."""
+        every = [
+            label for shown in (self.enters, self.within) for labels in shown.values() for label in labels
+        ]
+        return tuple(dict.fromkeys(every))
+
+
+class Follower:
+    """Every state in which one life of a chart may stand."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.states = frozenset({NOT_BEGUN})
+        self.last = ""  # the label that was seen last
+
+    def lose(self) -> None:
+        """What has been seen no longer tells where it stands: it may be anywhere."""
+        self.states = frozenset({NOT_BEGUN, *self.reading.table.states})
+
+    def see(self, label: str, detours: Collection[Detour] = (), *, surely: bool = True) -> str:
+        """Take a label in; the answer is the clause of the arrow that it certainly took, if any.
+
+        What may belong to something else is seen, but not `surely`: then it may also have moved nothing.
+        """
+        before, after = self.states, self.after(label, detours)
+        self.states = after if surely else before | after
+        self.last = label
+        arrows = self.reading.table.arrow(*before, *after) if len(before) == len(after) == 1 else ()
+        return arrows[0].clause if surely and len(arrows) == 1 else ""
+
+    def begin(self, label: str, detours: Collection[Detour] = ()) -> None:
+        """Begin a new life with this label."""
+        self.states = frozenset({NOT_BEGUN})
+        self.see(label, detours)
+
+    def after(self, label: str, detours: Collection[Detour] = ()) -> frozenset[str]:
+        """The states that explain this label next; none if no drawn way leads on by it."""
+        reading = self.reading
+        stays = {state for state in self.states if label in reading.within.get(state, ())}
+        return frozenset(stays).union(
+            state for state in self._next(detours) if label in reading.enters.get(state, ())
+        )
+
+    def may_begin(self, ends: Collection[str], detours: Collection[Detour] = ()) -> bool:
+        """Whether it has not begun, or stands at one of these ends, or may have come there unseen."""
+        return any(state in (NOT_BEGUN, *ends) for state in (*self.states, *self._next(detours)))
+
+    def right(self, detours: Collection[Detour] = ()) -> list[str]:
+        """The labels that a drawn way leads on by."""
+        return [label for label in self.reading.labels if self.after(label, detours)]
+
+    def _next(self, detours: Collection[Detour]) -> Iterator[str]:
+        """Every state that one move leads to, through states that may be passed unseen."""
+        table = self.reading.table
+        seen: set[str] = set()
+        ahead = [target for state in self.states for target in _ways(table, state, detours)]
+        while ahead:
+            state = ahead.pop()
+            if state not in seen:
+                seen.add(state)
+                yield state
+                if state in self.reading.silent:
+                    ahead += _ways(table, state, detours)
+
+
+def _ways(table: Table, state: str, detours: Collection[Detour]) -> list[str]:
+    drawn = table.targets(state) if state != NOT_BEGUN else {table.initial}
+    return [*drawn, *(target for source, target in detours if source in (None, state))]

@@ -1,0 +1,301 @@
+"""What the charts of flow allow: follows segments, steps and passes of calls along their drawn ways.
+
+What no drawn way explains breaks the clause that closes the chart.  It is held back until the runtime has
+settled, so that a clause that can name the cause speaks first.  Each arrow that was certainly taken
+counts as exercised, permissions too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from interlock.conformance.account import Account
+from interlock.conformance.follower import Detour, Follower, Reading
+from interlock.conformance.oracle import Judgement
+from interlock.conformance.protocol import (
+    Checkpointed,
+    GateOpened,
+    Observation,
+    PhaseEntered,
+    ResumeEntered,
+    SegmentEnded,
+)
+from interlock.conformance.subjects import Call, Run
+from interlock.machines.charts.run_flow import RunFlow
+from interlock.machines.charts.step import StepEndsAfterTools, StepEndsBeforeTools, StepWithToolGate
+from interlock.machines.charts.tool_call import ToolCallPhases
+from interlock.machines.table import Table, compile_chart
+
+FLOW: Final = compile_chart(RunFlow)
+STEP_BEFORE_TOOLS: Final = compile_chart(StepEndsBeforeTools)
+STEP_AFTER_TOOLS: Final = compile_chart(StepEndsAfterTools)
+STEP_WITH_GATE: Final = compile_chart(StepWithToolGate)
+PASS: Final = compile_chart(ToolCallPhases)
+
+TABLES: Final[tuple[Table, ...]] = (FLOW, STEP_BEFORE_TOOLS, STEP_AFTER_TOOLS, STEP_WITH_GATE, PASS)
+
+CHECKED_BY_PATHS: Final = frozenset(
+    clause for table in TABLES for clause in (*(row.clause for row in table.rows), *table.closed.values())
+)
+"""The clauses that following these charts judges, or counts."""
+
+GATE: Final = "the resume gate"
+INFERENCE: Final = "the inference"
+CALL_PHASE: Final = "a phase of a call"
+BODY: Final = "its body"
+REPLAYED: Final = "ToolResultsCommitted of a replay"
+ROUND: Final = "ToolResultsCommitted of the round"
+
+PHASES_OF_CALLS: Final = ("ToolGate", "BeforeToolExecute", "AfterToolExecute")
+
+FLOW_READING: Final = Reading(
+    FLOW,
+    enters={
+        "RunStart": ("RunStart",),
+        "CommitUser": ("UserMessage",),
+        "ResumeReplay0": (GATE,),
+        "CommitReplay0": (REPLAYED,),
+        "ResumeToolCall": (GATE,),
+        "StepPrepare": ("StepStart",),
+        "LlmCall": (INFERENCE,),
+        "AfterInference": ("AfterInference",),
+        "CommitAssistant": ("AssistantTurnCommitted",),
+        "ToolRound": (CALL_PHASE,),
+        "CommitTool": (ROUND,),
+        "ResumeAfterTool": (GATE,),
+        "RunEnd": ("RunEnd",),
+        "CommitFinished": ("RunFinished",),
+    },
+    within={
+        "ResumeReplay0": (GATE, CALL_PHASE),
+        "CommitReplay0": (GATE,),
+        "ResumeToolCall": (GATE, CALL_PHASE, REPLAYED),
+        "StepPrepare": ("BeforeInference",),
+        "AfterInference": ("StepEnd",),
+        "ToolRound": (CALL_PHASE,),
+        "ResumeAfterTool": (GATE, CALL_PHASE, REPLAYED),
+    },
+    silent=frozenset(
+        # a gate that finds nothing may pass for two that follow each other
+        {"ResumeReplay0", "ResumeToolCall", "ResumeAfterTool"}
+        | {"LoopTop", "Terminate", "NaturalEnd", "Suspended", "Cancelled", "Error"}
+    ),
+)
+
+
+def _step_reading(table: Table, *silent: str) -> Reading:
+    seen = {state: (state,) for state in table.states if state not in silent}
+    return Reading(table, {**seen, "LlmCall": (INFERENCE,)}, silent=frozenset(silent))
+
+
+STEP_READINGS: Final = {
+    ("eight", "before_tools"): _step_reading(STEP_BEFORE_TOOLS, "CommitTool", "NaturalEnd", "Terminate"),
+    ("eight", "after_tools"): _step_reading(STEP_AFTER_TOOLS, "Terminate"),
+    ("nine", "after_tools"): _step_reading(STEP_WITH_GATE, "Terminate"),
+}
+
+PASS_READING: Final = Reading(
+    PASS,
+    enters={
+        "BeforeToolExecute": ("BeforeToolExecute",),
+        "ExecuteTool": (BODY,),
+        "AfterToolExecute": ("AfterToolExecute",),
+    },
+    silent=frozenset({"Blocked", "Succeeded", "Failed", "Suspended"}),
+)
+
+
+class Paths:
+    """Follows one scenario; ask it about each observation before the account takes it in."""
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        self.life = account.life
+        self.segments: dict[str, Follower] = {}
+        self.steps: dict[str, Follower] = {}
+        self.passes: dict[Call, Follower] = {}
+        self.objections: list[Judgement] = []
+        self.in_batches = False  # the phases of calls name no call
+
+    def settled(self) -> Iterator[Judgement]:
+        """Yield what no drawn way explained, now that everybody else has spoken."""
+        yield from self.objections
+        self.objections.clear()
+
+    def judge(self, seen: Observation) -> Iterator[Judgement]:
+        """Yield the clauses of the ways that an observation shows to be taken."""
+        run = self.account.run_of(seen)
+        if run is None or not self.account.observes("phase"):
+            return
+        self._forget_a_lost_life()
+        yield from self._segment(run, seen)
+        yield from self._step(run, seen)
+        yield from self._pass(run, seen)
+
+    def _forget_a_lost_life(self) -> None:
+        if self.life == self.account.life:
+            return
+        self.life = self.account.life
+        self.objections.clear()
+        for follower in (*self.segments.values(), *self.steps.values(), *self.passes.values()):
+            follower.lose()
+
+    def _take(
+        self,
+        who: str,
+        follower: Follower,
+        label: str,
+        detours: Collection[Detour] = (),
+        *,
+        surely: bool = True,
+    ) -> Iterator[Judgement]:
+        closed = next(iter(follower.reading.table.closed.values()))
+        if surely and not follower.after(label, detours):
+            self._object(closed, who, follower, label, detours)
+            follower.lose()
+            return
+        taken = follower.see(label, detours, surely=surely)
+        if surely:
+            yield Judgement(closed)
+        if taken:
+            yield Judgement(taken)
+
+    def _object(
+        self, clause: str, who: str, follower: Follower, label: str, detours: Collection[Detour]
+    ) -> None:
+        right = follower.right(detours)
+        ways = " or ".join(right) if right else "nothing"
+        where = f"{who}: behind {follower.last} comes" if follower.last else f"{who} begins with"
+        self.objections.append(Judgement(clause, f"{where} {ways}, yet {label} was seen"))
+
+    # -- segments
+
+    def _segment(self, run: Run, seen: Observation) -> Iterator[Judgement]:
+        if not self._has_this_flow():
+            return
+        follower = self.segments.setdefault(run.id, Follower(FLOW_READING))
+        who, detours = f"the segment of run {run.id}", self._flow_detours(run)
+        if isinstance(seen, SegmentEnded):
+            if "CommitFinished" not in follower.states and run.faulted != "store.put":
+                self._object(FLOW.closed["RunEnd"], who, follower, "the end of the segment", detours)
+            self.segments[run.id] = Follower(FLOW_READING)
+            return
+        for label in _flow_label(seen):
+            beside = label in (GATE, REPLAYED) and self.account.policy("decision.window") != "after_round"
+            surely = not beside and not (label == CALL_PHASE and _may_be_replayed(run, seen))
+            yield from self._take(who, follower, label, detours, surely=surely)
+
+    def _has_this_flow(self) -> bool:
+        shown = all(self.account.observes(kind) for kind in ("checkpoint", "resume"))
+        flow = [self.account.policy(key) for key in ("checkpoint.at", "step.end", "waiting")]
+        return shown and flow == ["triggers", "before_tools", "reentered"]
+
+    def _flow_detours(self, run: Run) -> list[Detour]:
+        """What other clauses add to the flow: ways out that are open anywhere, and what goes on beside it."""
+        detours: list[Detour] = [
+            ("CommitReplay0", "ResumeReplay0"),  # the gate goes on until nothing is decided any more
+            ("CommitAssistant", "ResumeAfterTool"),  # what was decided is drained before a natural end
+            ("ResumeAfterTool", "NaturalEnd"),
+        ]
+        if run.finished:
+            detours.append(("RunStart", "ResumeReplay0"))  # entered by a decision, with no input
+        if run.cancel_at is not None:
+            detours.append((None, "Cancelled"))
+        if run.faulted is not None:
+            detours.append((None, "Error"))
+        if self.account.scenario.agent.stop or self.account.policy("round.block") != "fail_call":
+            detours.append((None, "Terminate"))
+        if self._holds_back() or run.crashes:  # what a life did not begin, the next one begins
+            detours += [("ResumeToolCall", "ToolRound"), ("ResumeAfterTool", "ToolRound")]
+        if self.account.policy("replay.commit") != "yes":
+            detours.append(("ResumeReplay0", "Suspended"))
+        return detours
+
+    def _holds_back(self) -> bool:
+        """Whether calls may be left behind by their round, and run when the wait is over."""
+        parallel = self.account.policy("round.executor") == "parallel"
+        return not parallel and self.account.policy("round.rest") != "failed"
+
+    # -- steps
+
+    def _step(self, run: Run, seen: Observation) -> Iterator[Judgement]:
+        reading = STEP_READINGS.get((self.account.policy("phases"), self.account.policy("step.end")))
+        label = _step_label(seen)
+        if reading is None or label is None:
+            return
+        follower = self.steps.setdefault(run.id, Follower(reading))
+        detours = self._step_detours() if self._holds_back() else []
+        ends = reading.table.finals - {"Terminate"}
+        if label in ("RunStart", "RunEnd"):  # a step that is cut short stops where it stands
+            self.steps[run.id] = Follower(reading)
+        elif label == "StepStart" and follower.may_begin(ends, detours):
+            follower.begin(label)
+        else:
+            surely = not _may_be_replayed(run, seen)
+            yield from self._take(f"step {run.steps}", follower, label, detours, surely=surely)
+
+    def _step_detours(self) -> list[Detour]:
+        """Calls that their round left behind are made ready when the wait is over, and end no step again."""
+        first = "ToolGate" if self.account.policy("phases") == "nine" else "BeforeToolExecute"
+        if self.account.policy("step.end") == "before_tools":
+            return [("CommitTool", first)]
+        return [("StepEnd", first), ("BeforeToolExecute", "StepEnd"), ("ToolGate", "BeforeToolExecute")]
+
+    # -- passes of calls
+
+    def _pass(self, run: Run, seen: Observation) -> Iterator[Judgement]:
+        label, call = _pass_label(seen), self.account.call_of(seen)
+        self.in_batches |= label in PHASES_OF_CALLS and call is None
+        if label is None or call is None or call.doubled or self.in_batches or not self._has_passes():
+            return
+        follower = self.passes.setdefault(call, Follower(PASS_READING))
+        if call.approvals and self.account.policy("replay.gate") != "yes":
+            follower.lose()  # a replay may reach the body without passing its phases
+        if label == "BeforeToolExecute" and self._may_begin(follower):
+            follower.begin(label)
+        else:
+            yield from self._take(f"call {call.id}", follower, label)
+
+    def _has_passes(self) -> bool:
+        return [self.account.policy(key) for key in ("phases", "step.end")] == ["eight", "before_tools"]
+
+    def _may_begin(self, follower: Follower) -> bool:
+        left_behind = self._holds_back() and "BeforeToolExecute" in follower.states
+        return left_behind or follower.may_begin(PASS.finals)
+
+
+def _flow_label(seen: Observation) -> Iterator[str]:
+    match seen:
+        case PhaseEntered(phase=phase):
+            yield CALL_PHASE if phase in PHASES_OF_CALLS else phase
+        case GateOpened(on="model"):
+            yield INFERENCE
+        case ResumeEntered():
+            yield GATE
+        case Checkpointed(trigger="ToolResultsCommitted", cause=cause):
+            yield ROUND if cause in (None, "round") else REPLAYED
+        case Checkpointed(trigger="UserMessage" | "AssistantTurnCommitted" | "RunFinished" as trigger):
+            yield trigger
+
+
+def _step_label(seen: Observation) -> str | None:
+    if isinstance(seen, PhaseEntered):
+        return seen.phase
+    return INFERENCE if isinstance(seen, GateOpened) and seen.on == "model" else None
+
+
+def _pass_label(seen: Observation) -> str | None:
+    if isinstance(seen, PhaseEntered):
+        return seen.phase if seen.phase in PHASES_OF_CALLS else None
+    return BODY if isinstance(seen, GateOpened) and seen.on == "tool" else None
+
+
+def _may_be_replayed(run: Run, seen: Observation) -> bool:
+    """Whether a phase may belong to a replay, which is a pass of its own and no part of the step."""
+    if not isinstance(seen, PhaseEntered) or seen.phase not in PHASES_OF_CALLS:
+        return False
+    call = run.calls.get(seen.call or "")
+    if call is None:
+        return any(call.decisions for call in run.every_call) or any(c.doubled for c in run.every_call)
+    return bool(call.decisions) or call.doubled or call.step != run.steps
