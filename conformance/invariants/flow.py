@@ -133,7 +133,8 @@ def a_step_starts_with_StepStart(account: Account, seen: PhaseEntered) -> Judgem
     if run is None or seen.phase != "BeforeInference" or not run.phases:
         return
     last = run.phases[-1]
-    if not may_be_a_replay(run, last):
+    beside = account.policy("decision.window") != "after_round"  # then a replay may fire between the two
+    if not (beside and may_be_a_replay(run, last)):
         right = last.phase == "StepStart"
         yield HELD if right else f"BeforeInference fires behind {last.phase}, not behind StepStart"
 
@@ -313,19 +314,20 @@ def a_cancelled_inference_is_given_up(account: Account) -> Judgements:
 
 def a_cancelled_inference_ends_as_Cancelled(account: Account, seen: SegmentEnded) -> Judgements:
     """A segment whose inference was given up for a cancel ends as Cancelled."""
-    yield from _ends_as_Cancelled(account, seen, "model", "its inference was given up")
+    yield from _ends_as_Cancelled(account, seen, ("model",), "its inference was given up")
 
 
 def a_cancelled_round_ends_as_Cancelled(account: Account, seen: SegmentEnded) -> Judgements:
-    """A segment whose tools were given up for a cancel ends as Cancelled."""
-    yield from _ends_as_Cancelled(account, seen, "tool", "its tools were given up")
+    """A segment whose round was given up for a cancel ends as Cancelled."""
+    yield from _ends_as_Cancelled(account, seen, ("permission", "tool"), "its round was given up")
 
 
-def _ends_as_Cancelled(account: Account, seen: SegmentEnded, on: str, what: str) -> Judgements:
+def _ends_as_Cancelled(account: Account, seen: SegmentEnded, on: tuple[str, ...], what: str) -> Judgements:
     run = account.run_of(seen)
     if run is None or run.cancel_at is None or not run.cancel_alone or run.faulted or run.crashes:
         return
-    if any(gate.run == run.id and gate.on == on and gate.gone is not None for gate in account.gates.values()):
+    gone = [gate for gate in account.gates.values() if gate.run == run.id and gate.gone is not None]
+    if any(gate.on in on for gate in gone):
         code = seen.reason.code
         yield HELD if code == "Cancelled" else f"{what} for a cancel, yet the segment ended as {code}"
 
@@ -344,16 +346,25 @@ def an_end_passes_RunEnd(clause: str, code: str) -> Invariant:
     return Invariant(clause, passes, SegmentEnded)
 
 
-def the_end_is_committed_behind_RunEnd(account: Account, seen: Checkpointed) -> Judgements:
-    """RunFinished is committed behind RunEnd, and nothing of the segment behind RunFinished."""
+def the_end_is_committed_behind_RunEnd(account: Account, seen: PhaseEntered | Checkpointed) -> Judgements:
+    """Each RunFinished is committed behind a RunEnd, and nothing of the segment behind RunFinished."""
     run = followed(account, seen)
-    if run is None or seen.trigger not in TRIGGERS or run.faulted == "store.put":
+    if run is None or stored(run.segment, "RunFinished") < 0:
         return
-    if seen.trigger == "RunFinished":
-        ended = has_fired(run.segment, "RunEnd")
-        yield HELD if ended else "RunFinished is stored, yet RunEnd has not fired"
-    elif stored(run.segment, "RunFinished") >= 0 and not is_cut_short(account, run):
+    if isinstance(seen, PhaseEntered):
+        ended = sum(isinstance(one, PhaseEntered) and one.phase == "RunEnd" for one in run.segment)
+        finished = sum(isinstance(one, Checkpointed) and one.trigger == "RunFinished" for one in run.segment)
+        if seen.phase == "RunEnd" and finished > ended:
+            yield "RunEnd fires, yet RunFinished is stored already"
+    elif seen.trigger in TRIGGERS and not is_cut_short(account, run):
         yield f"the segment has stored RunFinished, yet {seen.trigger} is stored behind it"
+
+
+def the_end_was_committed_behind_RunEnd(account: Account, seen: Checkpointed) -> Judgements:
+    """Counts the ends that were committed behind RunEnd."""
+    run = followed(account, seen)
+    if run is not None and seen.trigger == "RunFinished" and has_fired(run.segment, "RunEnd"):
+        yield HELD
 
 
 # --- reading what was shown ---------------------------------------------------------------------
@@ -492,5 +503,7 @@ INVARIANTS = (
     an_end_passes_RunEnd("FLOW-26", "Suspended"),
     an_end_passes_RunEnd("FLOW-27", "Cancelled"),
     an_end_passes_RunEnd("FLOW-28", "Error"),
+    Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, PhaseEntered),
     Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, Checkpointed),
+    Invariant("FLOW-29", the_end_was_committed_behind_RunEnd, Checkpointed),
 )

@@ -66,6 +66,15 @@ def tools_come_after_the_inference(account: Account, seen: GateOpened) -> Judgem
     yield HELD if after else f"call {call.id} runs, yet AfterInference of its step has not fired"
 
 
+def calls_are_looked_at_after_the_inference(account: Account, seen: PhaseEntered) -> Judgements:
+    """No phase of a call of a turn fires before AfterInference of that turn."""
+    run, call = _phases(account, seen), account.call_of(seen)
+    if run is None or call is None or call.doubled or call.decisions or call.step != run.steps:
+        return
+    if _last(run.phases, "AfterInference") <= _last(run.phases, "StepStart"):
+        yield f"{seen.phase} fires for call {call.id}, yet AfterInference of its step has not fired"
+
+
 def a_step_ends_where_it_should(account: Account, seen: GateOpened) -> Judgements:
     """StepEnd stands before the tools of its step, or behind them, as the policy has it."""
     run, call = _phases(account, seen), account.call_of(seen)
@@ -168,6 +177,7 @@ INVARIANTS = (
     Invariant("PHASE-28", only_what_executes_is_prepared, PhaseEntered),
     Invariant("PHASE-23", inference_is_framed, GateOpened),
     Invariant("PHASE-24", tools_come_after_the_inference, GateOpened),
+    Invariant("PHASE-24", calls_are_looked_at_after_the_inference, PhaseEntered),
     Invariant("PHASE-25", a_step_ends_where_it_should, GateOpened),
     Invariant("PHASE-26", a_call_is_framed_before, GateOpened),
     Invariant("PHASE-30", run_end_comes_before_the_end, SegmentEnded),

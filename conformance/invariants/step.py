@@ -95,6 +95,8 @@ def calls_lead_to(first: str, clause: str, phases: str) -> Invariant:
         declared = (account.policy("phases"), account.policy("step.end"))
         if run is None or declared != (phases, "after_tools") or not asked_for(run):
             return
+        if seen.phase not in CALL_PHASES:
+            return
         right = seen.phase == first
         yield HELD if right else f"the round begins with {seen.phase}, not with {first}"
 

@@ -19,6 +19,7 @@ from interlock.conformance.mutants import (
     store,
     stream,
 )
+from interlock.conformance.mutants import call, cancel, decide, derive, flow, pair, phase, policy, run, store
 from interlock.conformance.mutants.kind import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -34,4 +35,6 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *policy.MUTANTS,
     *plugin.MUTANTS,
     *stream.MUTANTS,
+    *flow.MUTANTS,
+    *phase.MUTANTS,
 )

@@ -1,4 +1,4 @@
-"""Runtimes that do not do what they declare: stops, recoveries, phases and policies of another kind."""
+"""Runtimes that do not do what they declare: stops, recoveries and policies of another kind."""
 
 from __future__ import annotations
 
@@ -136,100 +136,6 @@ class TakesInputWhileWaiting(Runtime):
         return await self.segment(self._supersede(text))
 
 
-class StartsWithTheStep(Runtime):
-    """RunStart fires after the first StepStart."""
-
-    held = False
-
-    def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
-        if phase == "RunStart":
-            self.held = True
-            return
-        super().phase(phase, call, verdict)
-        if self.held:
-            self.held = False
-            super().phase("RunStart")
-
-
-class StartsAgainAfterEachWait(Runtime):
-    """RunStart fires again when a parked run goes on."""
-
-    async def _resume(self) -> Segment:
-        self.phase("RunStart")
-        return await super()._resume()
-
-
-class SkipsBeforeInference(Runtime):
-    """BeforeInference fires in the first step only."""
-
-    def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
-        if phase != "BeforeInference" or self.state.step == 1:
-            super().phase(phase, call, verdict)
-
-
-class LooksAtTheTurnTooLate(Runtime):
-    """AfterInference fires only when the tools of the turn have run."""
-
-    def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
-        if phase == "StepEnd":
-            super().phase("AfterInference")
-        if phase != "AfterInference":
-            super().phase(phase, call, verdict)
-
-
-class EndsTheStepBeforeItsTools(Runtime):
-    """StepEnd fires before the tools of the step, though it is declared behind them."""
-
-    async def _tool_round(self, calls: list[Call]) -> None:
-        self._end_step()
-        await super()._tool_round(calls)
-
-
-class PreparesOnlyTheFirst(Runtime):
-    """BeforeToolExecute fires for the first call of a round only."""
-
-    def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
-        first = call is None or self.state.last_round()[:1] == [call]
-        if phase != "BeforeToolExecute" or first:
-            super().phase(phase, call, verdict)
-
-
-class PreparesBeforeItJudges(Runtime):
-    """BeforeToolExecute fires before the gate has judged the call."""
-
-    def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
-        if phase == "ToolGate":
-            super().phase("BeforeToolExecute", call)
-        super().phase(phase, call, verdict)
-
-
-class PreparesWhatIsHeld(Runtime):
-    """BeforeToolExecute fires for a call that was suspended."""
-
-    async def judge(self, call: Call, resume: Resume) -> bool:
-        allowed = await super().judge(call, resume)
-        if call.status == "Suspended":
-            self.phase("BeforeToolExecute", call)
-        return allowed
-
-
-class CleansUpTooEarly(Runtime):
-    """RunEnd fires before the last StepEnd."""
-
-    async def _step_end(self) -> None:
-        if self.state.turn_was_last:
-            self.phase("RunEnd")
-        await super()._step_end()
-
-
-class DoesNotCleanUpAfterACancel(Runtime):
-    """RunEnd does not fire for a cancelled run."""
-
-    def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
-        if phase != "RunEnd" or not self.cancelling:
-            super().phase(phase, call, verdict)
-
-
 class RunsBesideEachOther(Runtime):
     """Runs calls at the same time, though it says that it runs them one after the other."""
 
@@ -346,16 +252,6 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(ForgetsTheThread, "RECOVER-3", "yet the model was not shown it"),
     Mutant(RefusesAfterACrash, "RECOVER-4", "waits in the checkpoint, yet a decision for it was refused"),
     Mutant(TakesInputWhileWaiting, "INPUT-1", "a waiting run takes no input, yet"),
-    Mutant(StartsWithTheStep, "PHASE-21", "the first phase of the run is StepStart, not RunStart"),
-    Mutant(StartsAgainAfterEachWait, "PHASE-22", "RunStart fires again"),
-    Mutant(SkipsBeforeInference, "PHASE-23", "not after StepStart and BeforeInference"),
-    Mutant(LooksAtTheTurnTooLate, "PHASE-24", "yet AfterInference of its step has not fired"),
-    Mutant(EndsTheStepBeforeItsTools, "PHASE-25", "runs for the first time after StepEnd of its step"),
-    Mutant(PreparesOnlyTheFirst, "PHASE-26", "yet BeforeToolExecute has not fired for it"),
-    Mutant(PreparesBeforeItJudges, "PHASE-27", "yet ToolGate has not", "awaken-9"),
-    Mutant(PreparesWhatIsHeld, "PHASE-28", "it is Suspended", "awaken-9"),
-    Mutant(CleansUpTooEarly, "PHASE-29", "fires after RunEnd"),
-    Mutant(DoesNotCleanUpAfterACancel, "PHASE-30", "ended as Cancelled, yet its last phase is"),
     Mutant(RunsBesideEachOther, "ROUND-4", "runs beside it", policies={"round.executor": "sequential"}),
     Mutant(RunsOneAfterTheOther, "ROUND-5", "has not begun"),
     Mutant(CallsAFailureABlock, "ROUND-6", "nothing was blocked, yet the run ended as Blocked"),

@@ -112,9 +112,19 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(AnnouncesBeforeItStores, "STORE-2", "ended as Suspended, yet"),
     Mutant(DoesNotForceTheEnd, "STORE-3", "the checkpoint RunFinished was not forced", "tirea"),
     Mutant(
-        RunsToolsBeforeTheTurnIsStored, "STORE-4", "yet the turn that asked for it is not committed", "tirea"
+        RunsToolsBeforeTheTurnIsStored,
+        "STORE-4",
+        "yet the turn that asked for it is not committed",
+        "tirea",
+        also=("FLOW-14",),
     ),
-    Mutant(AsksBeforeTheRoundIsStored, "STORE-5", "yet the results of the round are not committed", "tirea"),
+    Mutant(
+        AsksBeforeTheRoundIsStored,
+        "STORE-5",
+        "yet the results of the round are not committed",
+        "tirea",
+        also=("FLOW-20",),
+    ),
     Mutant(SkipsTheEndOfAStep, "STORE-6", "yet the step before is not committed"),
     Mutant(SwallowsAFailedCommit, "STORE-7", "a commit failed, yet"),
     Mutant(StoresFailuresAsSuccesses, "STORE-8", "Succeeded, yet its tool answered with an error"),
