@@ -233,7 +233,8 @@ class Paths:
             follower.begin(label)
         else:
             surely = not _may_be_replayed(run, seen)
-            yield from self._take(f"step {run.steps}", follower, label, detours, surely=surely)
+            who = f"step {getattr(seen, 'step', None) or run.steps}"
+            yield from self._take(who, follower, label, detours, surely=surely)
 
     def _step_detours(self) -> list[Detour]:
         """Calls that their round left behind are made ready when the wait is over, and end no step again."""

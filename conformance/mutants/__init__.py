@@ -12,14 +12,15 @@ from interlock.conformance.mutants import (
     cancel,
     decide,
     derive,
+    flow,
     pair,
+    phase,
     plugin,
     policy,
     run,
     store,
     stream,
 )
-from interlock.conformance.mutants import call, cancel, decide, derive, flow, pair, phase, policy, run, store
 from interlock.conformance.mutants.kind import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
