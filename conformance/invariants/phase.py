@@ -6,14 +6,9 @@ from collections.abc import Sequence
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.invariants.shown import followed, may_be_a_replay
 from interlock.conformance.protocol import GateOpened, PhaseEntered, SegmentEnded
 from interlock.conformance.subjects import Call, Run
-
-
-def _phases(account: Account, seen: object) -> Run | None:
-    """The run, if its phases can be followed: they are shown, and no life of it was lost."""
-    run = account.run_of(seen) if isinstance(seen, PhaseEntered | GateOpened | SegmentEnded) else None
-    return run if run is not None and account.observes("phase") and not run.crashes else None
 
 
 def _last(phases: Sequence[PhaseEntered], name: str) -> int:
@@ -21,9 +16,14 @@ def _last(phases: Sequence[PhaseEntered], name: str) -> int:
     return max((at for at, phase in enumerate(phases) if phase.phase == name), default=-1)
 
 
+def _is_of_the_round(run: Run, call: Call) -> bool:
+    """Whether a call runs in the round of the newest step: one that was decided may run beside any step."""
+    return call.step == run.steps and not call.decisions
+
+
 def run_start_comes_first(account: Account, seen: PhaseEntered) -> Judgements:
     """The first phase of a run is RunStart."""
-    run = _phases(account, seen)
+    run = followed(account, seen)
     if run is not None and not run.phases:
         yield (
             HELD if seen.phase == "RunStart" else f"the first phase of the run is {seen.phase}, not RunStart"
@@ -32,7 +32,7 @@ def run_start_comes_first(account: Account, seen: PhaseEntered) -> Judgements:
 
 def run_start_fires_once(account: Account, seen: PhaseEntered) -> Judgements:
     """RunStart fires once: a run, or where a decision enters the run anew, a segment."""
-    run = _phases(account, seen)
+    run = followed(account, seen)
     waiting = account.policy("waiting")
     if run is None or seen.phase != "RunStart" or waiting is None:
         return
@@ -43,10 +43,11 @@ def run_start_fires_once(account: Account, seen: PhaseEntered) -> Judgements:
 
 def inference_is_framed(account: Account, seen: GateOpened) -> Judgements:
     """Each inference comes right after StepStart and BeforeInference of its step."""
-    run = _phases(account, seen)
+    run = followed(account, seen)
     if run is None or seen.on != "model" or run.cancel_at is not None:
         return
-    newest = [phase.phase for phase in run.phases[-2:]]
+    own = [phase.phase for phase in run.phases if not may_be_a_replay(run, phase)]
+    newest = own[-2:]
     yield (
         HELD
         if newest == ["StepStart", "BeforeInference"]
@@ -59,8 +60,8 @@ def inference_is_framed(account: Account, seen: GateOpened) -> Judgements:
 
 def tools_come_after_the_inference(account: Account, seen: GateOpened) -> Judgements:
     """A tool of a turn runs only after AfterInference of that turn."""
-    run, call = _phases(account, seen), account.call_of(seen)
-    if run is None or call is None or seen.on != "tool" or call.step != run.steps:
+    run, call = followed(account, seen), account.call_of(seen)
+    if run is None or call is None or seen.on != "tool" or not _is_of_the_round(run, call):
         return
     after = _last(run.phases, "AfterInference") > _last(run.phases, "StepStart")
     yield HELD if after else f"call {call.id} runs, yet AfterInference of its step has not fired"
@@ -68,8 +69,8 @@ def tools_come_after_the_inference(account: Account, seen: GateOpened) -> Judgem
 
 def calls_are_looked_at_after_the_inference(account: Account, seen: PhaseEntered) -> Judgements:
     """No phase of a call of a turn fires before AfterInference of that turn."""
-    run, call = _phases(account, seen), account.call_of(seen)
-    if run is None or call is None or call.doubled or call.decisions or call.step != run.steps:
+    run, call = followed(account, seen), account.call_of(seen)
+    if run is None or call is None or call.doubled or not _is_of_the_round(run, call):
         return
     if _last(run.phases, "AfterInference") <= _last(run.phases, "StepStart"):
         yield f"{seen.phase} fires for call {call.id}, yet AfterInference of its step has not fired"
@@ -77,12 +78,19 @@ def calls_are_looked_at_after_the_inference(account: Account, seen: PhaseEntered
 
 def a_step_ends_where_it_should(account: Account, seen: GateOpened) -> Judgements:
     """StepEnd stands before the tools of its step, or behind them, as the policy has it."""
-    run, call = _phases(account, seen), account.call_of(seen)
+    run, call = followed(account, seen), account.call_of(seen)
     at = account.policy("step.end")
-    if run is None or call is None or seen.on != "tool" or at is None or call.step != run.steps:
+    if (
+        run is None
+        or call is None
+        or seen.on != "tool"
+        or at is None
+        or call.step != run.steps
+        or call.decisions
+    ):
         return
     ended = _last(run.phases, "StepEnd") > _last(run.phases, "StepStart")
-    first = not call.entries and not call.decisions and call.claimed != "Suspended"
+    first = not call.entries and call.claimed != "Suspended"
     if at == "before_tools":
         yield HELD if ended else f"call {call.id} runs before StepEnd of its step"
     elif first and (
@@ -93,7 +101,7 @@ def a_step_ends_where_it_should(account: Account, seen: GateOpened) -> Judgement
 
 def a_call_is_framed_before(account: Account, seen: GateOpened) -> Judgements:
     """A call is executed only after BeforeToolExecute has fired for it, once more for each execution."""
-    run, call = _phases(account, seen), account.call_of(seen)
+    run, call = followed(account, seen), account.call_of(seen)
     if run is None or call is None or seen.on != "tool" or call.doubled:
         return
     prepared = [phase for phase in run.phases if phase.phase == "BeforeToolExecute"]
@@ -105,7 +113,7 @@ def a_call_is_framed_before(account: Account, seen: GateOpened) -> Judgements:
 
 def the_gate_judges_before_execution(account: Account, seen: PhaseEntered) -> Judgements:
     """Where there are nine phases, ToolGate fires for a call before BeforeToolExecute does."""
-    run = _phases(account, seen)
+    run = followed(account, seen)
     if (
         run is None
         or account.policy("phases") != "nine"
@@ -119,7 +127,7 @@ def the_gate_judges_before_execution(account: Account, seen: PhaseEntered) -> Ju
 
 def only_what_executes_is_prepared(account: Account, seen: PhaseEntered) -> Judgements:
     """Where there are nine phases, BeforeToolExecute fires only for a call that will execute."""
-    run = _phases(account, seen)
+    run = followed(account, seen)
     if (
         run is None
         or account.policy("phases") != "nine"
@@ -144,7 +152,7 @@ def _why_not_executing(call: Call) -> str:
 
 def run_end_comes_last(account: Account, seen: PhaseEntered) -> Judgements:
     """After RunEnd no phase fires, but for a RunStart that enters the run anew."""
-    run = _phases(account, seen)
+    run = followed(account, seen)
     if run is None or not run.phases:
         return
     if run.phases[-1].phase != "RunEnd":
@@ -158,7 +166,7 @@ def run_end_comes_last(account: Account, seen: PhaseEntered) -> Judgements:
 
 def run_end_comes_before_the_end(account: Account, seen: SegmentEnded) -> Judgements:
     """A run that has started ends with RunEnd, whatever the reason."""
-    run = _phases(account, seen)
+    run = followed(account, seen)
     if run is None or not run.phases or seen.reason.code == "Suspended":
         return
     right = run.phases[-1].phase == "RunEnd"
