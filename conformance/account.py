@@ -23,12 +23,13 @@ from interlock.conformance.protocol import (
     PhaseEntered,
     Published,
     Refusal,
+    ResumeEntered,
     RunMoved,
     Scenario,
     SegmentEnded,
     StreamClosed,
 )
-from interlock.conformance.subjects import WORKING_GATES, Audience, Call, Decided, Gate, Run
+from interlock.conformance.subjects import WORKING_GATES, Audience, Call, Decided, Gate, Run, Station
 
 
 class Account:
@@ -128,6 +129,8 @@ class Account:
         self.newest = parts
         self.shown = []
         self.audience.activities = []
+        for run in self.runs.values():
+            run.claims_before = len(run.claims)
         for name, inner in parts:
             fold = _STIMULUS_FOLDS.get(name)
             if fold is not None:
@@ -266,6 +269,7 @@ class Account:
         if run.cancel_at is None and not run.is_done:
             committing = any(gate.on == "store.put" for gate in self.open_gates)
             run.cancel_at, run.cancel_alone = self.stimuli, self.alone and not committing
+            run.cancel_met = self.stimuli if len(self.newest) == 1 else None
             run.cancel_status = run.claimed or ("Running" if run.segment_open else "Waiting")
 
     def _new_input(self, params: Mapping[str, Any]) -> None:
@@ -288,6 +292,7 @@ class Account:
             run.crashes += 1
             run.segment.clear()
             run.claimed = run.faulted = run.cancel_at = None
+            run.stations = []
             run.cancel_settled = False
             for call in run.calls.values():
                 call.claimed = None
@@ -376,6 +381,7 @@ class Account:
             return
         run.finished.append(seen)
         run.segment.clear()
+        run.stations = []
         if seen.reason.code == "Suspended" and "cancel.waiting" not in self.handshake.stimuli:
             run.cancel_at = None  # it came to wait before the cancel reached it, and hears none there
         run.segment_open = False
@@ -407,6 +413,11 @@ class Account:
         run = self.runs.get(seen.run or "")
         if run is not None:
             run.phases.append(seen)
+
+    def _station_reached(self, seen: ResumeEntered) -> None:
+        run = self.runs.get(seen.run or "")
+        if run is not None:
+            run.stations.append(Station(seen, self.stimuli, len(self.checkpoints)))
 
     def _appended(self, seen: MessageAppended) -> None:
         self.messages.append(seen.message)
@@ -496,4 +507,5 @@ _OBSERVATION_FOLDS: dict[type[Observation], Any] = {
     PhaseEntered: Account._phase_entered,
     Published: Account._published,
     StreamClosed: Account._stream_closed,
+    ResumeEntered: Account._station_reached,
 }

@@ -16,6 +16,7 @@ from interlock.conformance.protocol import (
     PhaseEntered,
     Published,
     Reason,
+    ResumeEntered,
     SegmentEnded,
     ToolSpec,
     gate_name,
@@ -157,6 +158,15 @@ class Call:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class Station:
+    """A station of the resume gate, the stimulus at which it was reached, and the checkpoints before it."""
+
+    entered: ResumeEntered
+    at: int
+    checkpoints: int
+
+
 @dataclass(eq=False, slots=True)
 class Audience:
     """Who watches the events of the thread, as far as is known."""
@@ -190,6 +200,7 @@ class Run:
     id: str
     claimed: str | None = None
     claims: list[str] = field(default_factory=list)
+    claims_before: int = 0  # how many of them came before the newest stimulus
     calls: dict[str, Call] = field(default_factory=dict)
     former_calls: list[Call] = field(default_factory=list)
     finished: list[SegmentEnded] = field(default_factory=list)
@@ -198,6 +209,7 @@ class Run:
     stirs: int = 1  # how many segments the stimuli so far may have begun
     cancel_at: int | None = None  # the stimulus that held the cancel
     cancel_alone: bool = False
+    cancel_met: int | None = None  # the stimulus that held the cancel and nothing else
     cancel_status: str = "Running"
     cancel_settled: bool = False  # a quiescent answer came since
     faulted: str | None = None  # the gate kind that was released with a fault or a raise
@@ -215,6 +227,7 @@ class Run:
     taken_out: set[str] = field(default_factory=set)  # calls of the newest turn that a plugin took out
     left_in: set[str] = field(default_factory=set)  # and those that it left
     segment: list[Observation] = field(default_factory=list)  # what it showed since its last run.finished
+    stations: list[Station] = field(default_factory=list)  # of the resume gate, in this segment
     last_turn: Mapping[str, Any] | None = None
 
     @property
