@@ -17,6 +17,7 @@ from interlock.conformance.mutants import (
     phase,
     plugin,
     policy,
+    resume,
     run,
     store,
     stream,
@@ -38,4 +39,5 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *stream.MUTANTS,
     *flow.MUTANTS,
     *phase.MUTANTS,
+    *resume.MUTANTS,
 )

@@ -6,7 +6,6 @@ from typing import Any
 
 from interlock.conformance.mutants.kind import Mutant
 from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Decision
 from interlock.machines.runtime.world import WorldFault
 
 
@@ -99,14 +98,6 @@ class MissesTheLastCall(Runtime):
             self.state.calls = {**kept, **self.state.calls}
 
 
-class ReplaysBeforeItPersists(Runtime):
-    """Passes from resolving a decision straight to its replay."""
-
-    def gate_state(self, state: str, decision: Decision | None = None) -> None:
-        if state != "PersistResumeDecision":
-            super().gate_state(state, decision)
-
-
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(TrimsTheThread, "STORE-1", "yet it is stored as"),
     Mutant(AnnouncesBeforeItStores, "STORE-2", "ended as Suspended, yet"),
@@ -129,5 +120,4 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(SwallowsAFailedCommit, "STORE-7", "a commit failed, yet"),
     Mutant(StoresFailuresAsSuccesses, "STORE-8", "Succeeded, yet its tool answered with an error"),
     Mutant(MissesTheLastCall, "STORE-9", "yet the checkpoint does not hold it"),
-    Mutant(ReplaysBeforeItPersists, "RESUME-20", "the resume gate was ResolveDecision", "tirea"),
 )
