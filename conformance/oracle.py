@@ -119,6 +119,8 @@ class Oracle:
             yield from self._first("the run", table, seen.to, bool(run.crashes))
         else:
             event = EVENT_OF_REASON.get(seen.reason.code) if seen.reason is not None else None
+            if run.claimed == "Created" and event not in (None, "cancelled"):
+                event = "rejected"  # what never began has no other end but a cancel
             yield from self._move("the run", table, run.claimed, seen.to, event)
 
     def _run_table(self, run: Run, seen: RunMoved) -> Table:

@@ -10,6 +10,7 @@ from typing import Final
 
 from interlock.conformance.invariants import (
     call,
+    call_arrows,
     cancel,
     decide,
     derive,
@@ -26,6 +27,7 @@ from interlock.conformance.invariants import (
     resume,
     run,
     step,
+    run_arrows,
     stop,
     store,
     stream,
@@ -57,6 +59,8 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     *step.INVARIANTS,
     *passes.INVARIANTS,
     *resume.INVARIANTS,
+    *call_arrows.INVARIANTS,
+    *run_arrows.INVARIANTS,
     *run.LATE_INVARIANTS,
     *stream.INVARIANTS,
     *progress.INVARIANTS,

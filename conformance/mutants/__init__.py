@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from interlock.conformance.mutants import (
+    arrows,
     call,
     cancel,
     decide,
@@ -40,4 +41,5 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *flow.MUTANTS,
     *phase.MUTANTS,
     *resume.MUTANTS,
+    *arrows.MUTANTS,
 )

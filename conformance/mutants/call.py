@@ -181,7 +181,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(SaysNewTooOften, "CALL-22", "was last reported Running, yet it is said to move from New"),
     Mutant(CancelsTheBlocked, "CALL-15", "was blocked, yet it became Cancelled"),
     Mutant(FailsASetResult, "CALL-14", "was set, yet it became Failed"),
-    Mutant(SaysRunningLate, "CALL-20", "is executing, yet its status is New"),
+    Mutant(SaysRunningLate, "CALL-1", "is executing, yet its status is New"),
     Mutant(ResumesTheUndecided, "CALL-7", "nobody decided about call"),
     Mutant(RejectsTheSiblings, "CALL-8", "nobody cancelled call"),
     Mutant(LeavesTheLastRunning, "CALL-24", "yet its status is Running", also=("DERIVE-1",)),
