@@ -20,6 +20,7 @@ from interlock.conformance.protocol import (
     SegmentEnded,
     StreamClosed,
 )
+from interlock.conformance.round_followers import FOLLOWED, RoundFollowers
 from interlock.conformance.subjects import Run
 from interlock.machines.charts.call import ToolCall
 from interlock.machines.charts.event_sink import ReconnectableEventSink
@@ -44,11 +45,15 @@ EVENT_OF_REASON: Final = {
 }
 
 
-CHECKED_BY_CHARTS: Final = frozenset(
-    clause
-    for table in (CALLS, RUNS, RUNS_WITH_CREATED, RESUME_GATE)
-    for clause in (*(row.clause for row in table.rows), *table.closed.values())
-) | frozenset(SINKS.closed.values())
+CHECKED_BY_CHARTS: Final = (
+    FOLLOWED
+    | frozenset(
+        clause
+        for table in (CALLS, RUNS, RUNS_WITH_CREATED, RESUME_GATE)
+        for clause in (*(row.clause for row in table.rows), *table.closed.values())
+    )
+    | frozenset(SINKS.closed.values())
+)
 """The clauses that following the charts judges."""
 
 
@@ -69,6 +74,7 @@ class Oracle:
         self.resume_gate: str | None = None
         self.unwatched: str | None = None  # the run whose last stream was closed with it
         self.life = account.life
+        self.rounds = RoundFollowers(account)
 
     def settled(self) -> Iterator[Judgement]:
         """Yield what held of final states: something was addressed to them, and they did not move."""
@@ -99,6 +105,8 @@ class Oracle:
             self.unwatched = run.id if run is not None and run.is_done else self.unwatched
         elif isinstance(seen, SegmentEnded):
             self.resume_gate = None  # whatever it was doing, it is entered anew
+        for clause, because in self.rounds.judge(seen):
+            yield Judgement(clause, because)
 
     def _call(self, seen: CallMoved) -> Iterator[Judgement]:
         call = self.account.call_of(seen)

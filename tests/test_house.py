@@ -18,6 +18,10 @@ JUDGED_BY = (
     "standing",
 )  # fmt: skip
 JUDGES = tuple(f"conformance.{name}" for name in JUDGED_BY)
+JUDGES = tuple(
+    f"conformance.{name}"
+    for name in ("oracle", "round_followers", "invariants", "account", "subjects", "judge")
+)
 CHARTS = ("machines.chart", "machines.charts", "machines.table", "machines.joint")
 WIRE = ("conformance.protocol", "conformance.trace")
 MADE_OF_THE_RUNTIME = ("conformance.mutants", "conformance.variants", "conformance.adapters.reference")

@@ -32,6 +32,7 @@ from interlock.conformance.invariants import (
     store,
     stream,
 )
+from interlock.conformance.invariants import round as rounds
 from interlock.conformance.invariants.kinds import HELD, Invariant
 
 __all__ = ["HELD", "INVARIANTS", "Invariant"]
@@ -49,6 +50,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     *gate.FIRST_INVARIANTS,
     *decide.INVARIANTS,
     *gate.INVARIANTS,
+    *rounds.INVARIANTS,
     *policy.INVARIANTS,
     *derive.INVARIANTS,
     *pair.INVARIANTS,
@@ -58,6 +60,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     *phase.INVARIANTS,
     *step.INVARIANTS,
     *passes.INVARIANTS,
+    *rounds.LATE_INVARIANTS,
     *resume.INVARIANTS,
     *call_arrows.INVARIANTS,
     *run_arrows.INVARIANTS,

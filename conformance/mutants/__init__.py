@@ -23,6 +23,7 @@ from interlock.conformance.mutants import (
     store,
     stream,
 )
+from interlock.conformance.mutants import round as rounds
 from interlock.conformance.mutants.kind import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -42,4 +43,5 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *phase.MUTANTS,
     *resume.MUTANTS,
     *arrows.MUTANTS,
+    *rounds.MUTANTS,
 )

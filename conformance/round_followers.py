@@ -1,0 +1,200 @@
+"""What the charts of rounds allow: followed over gates, answers and decisions, where no status names a state.
+
+Each follower yields the clause that closes its chart, and why it is broken, or nothing if it held.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from interlock.conformance.account import Account
+from interlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, Observation, SegmentEnded
+from interlock.conformance.subjects import Call, Run
+from interlock.machines.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
+from interlock.machines.charts.tool_execution import ThreeStages, TwoPhases
+from interlock.machines.table import Cursor, Refused, compile_chart
+
+PHASES: Final = compile_chart(TwoPhases)
+STAGES: Final = compile_chart(ThreeStages)
+TASKS: Final = compile_chart(ConcurrentTask)
+DISPATCHER: Final = compile_chart(Dispatcher)
+BARRIER: Final = compile_chart(Barrier)
+
+FOLLOWED: Final = frozenset(
+    clause for table in (PHASES, STAGES, TASKS, DISPATCHER, BARRIER) for clause in table.closed.values()
+)
+"""The clauses that the followers judge."""
+
+Said = Iterator[tuple[str, str]]
+
+SETTLED_ENDS: Final = ("NaturalEnd", "BehaviorRequested", "Stopped")
+
+
+class RoundFollowers:
+    """Follows the rounds of one scenario; ask it about each observation before the account takes it in."""
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        self.followers = (SerialRound(account), Tasks(account), Batches(account))
+
+    def judge(self, seen: Observation) -> Said:
+        """Yield what the charts of rounds say of an observation."""
+        for follower in self.followers:
+            yield from follower.judge(seen)
+        yield from _barrier(self.account, seen)
+
+
+def _calm_round(run: Run | None) -> tuple[Run, list[Call]] | None:
+    """The newest round of a run, if nothing but verdicts, answers and decisions has touched it."""
+    if run is None or run.cancel_at or run.faulted or run.crashes or run.had_input:
+        return None
+    calls = [call for call in run.calls.values() if call.step == run.steps]
+    certain = bool(calls) and not any(call.doubled or call.raced for call in calls)
+    return (run, calls) if certain else None
+
+
+class SerialRound:
+    """Follows interception and execution of a round up to the first decision about a call of it."""
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        self.of: tuple[str, int] | None = None
+        self.cursor = Cursor(PHASES)
+
+    def judge(self, seen: Observation) -> Said:
+        """A gate of a call moves its round."""
+        found = _calm_round(self.account.run)
+        call = self.account.call_of(seen)
+        if not isinstance(seen, GateOpened) or found is None or call not in found[1]:
+            return
+        if seen.on not in ("permission", "tool") or any(other.decisions for other in found[1]):
+            return
+        self._turn_to(*found)
+        yield from self._judged(call) if seen.on == "permission" else self._entered(call)
+
+    def _turn_to(self, run: Run, calls: list[Call]) -> None:
+        if self.of != (run.id, run.steps):
+            nine = self.account.policy("phases") == "nine"
+            self.of, self.cursor = (run.id, run.steps), Cursor(STAGES if nine else PHASES)
+
+    def _judged(self, call: Call) -> Said:
+        table = self.cursor.table
+        if self.cursor.state != table.initial:
+            answer = self.cursor.would("judge_again")
+            if isinstance(answer, Refused):
+                yield (
+                    table.closed[table.initial],
+                    f"call {call.id} is judged while its round executes, in {self.cursor.state}",
+                )
+                return
+            self.cursor.send("judge_again")
+        yield table.closed[table.initial], ""
+
+    def _entered(self, call: Call) -> Said:
+        row = self.account.policy("round.executor") == "sequential"
+        if self.cursor.state == STAGES.initial:
+            self.cursor.send("all_judged")
+        if not isinstance(self.cursor.would("one_by_one"), Refused):
+            self.cursor.send("one_by_one" if row else "as_a_batch")
+        yield self.cursor.table.closed[self.cursor.table.initial], ""
+
+
+def _is_concurrent(account: Account) -> bool:
+    parallel = account.policy("round.executor") == "parallel"
+    return parallel and bool(account.policy("decision.window") == "immediate")
+
+
+class Tasks:
+    """Follows the task of each call, from its interception to its end."""
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        self.cursors: dict[int, Cursor] = {}
+
+    def judge(self, seen: Observation) -> Said:
+        """A status moves the task; a permission gate belongs into its interception, or its replay."""
+        run, call = self.account.run_of(seen), self.account.call_of(seen)
+        if run is None or call is None or call.doubled or run.crashes or not _is_concurrent(self.account):
+            return
+        cursor = self.cursors.setdefault(id(call), Cursor(TASKS))
+        if isinstance(seen, GateOpened) and seen.on == "permission":
+            right = cursor.state in ("Intercept", "Replay")
+            why = f"the task of call {call.id} is in {cursor.state}, yet its permission is asked"
+            yield TASKS.closed[cursor.state], "" if right else why
+        elif isinstance(seen, CallMoved) and seen.to != call.claimed:
+            yield from self._move(cursor, call, seen.to)
+
+    def _move(self, cursor: Cursor, call: Call, to: str) -> Said:
+        event = _task_event(cursor.state, to)
+        if event is None:
+            return
+        answer = cursor.would(event)
+        if isinstance(answer, Refused):
+            yield TASKS.closed[cursor.state], f"call {call.id} became {to}, yet {answer}"
+            return
+        cursor.send(event)
+        yield TASKS.closed[answer.row.source], ""
+
+
+def _task_event(state: str, to: str) -> str | None:
+    """The event of a task that a status of its call stands for."""
+    if to == "Running":
+        return "allow" if state != "Replay" else None  # a replay that says that it runs
+    return {"New": None, "Suspended": "hold", "Resuming": "wake"}.get(to, "finish")
+
+
+class Batches:
+    """Follows the dispatcher: each decision of a batch is dealt with once."""
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        self.left: Counter[str] = Counter()
+        self.taken_in = 0
+        self.life = account.life
+
+    def judge(self, seen: Observation) -> Said:
+        """A disposition takes one decision out of what was handed over."""
+        self._take_in()
+        if not isinstance(seen, DecisionTaken) or not _is_concurrent(self.account):
+            return
+        cursor = Cursor(DISPATCHER)
+        if self.left[seen.decision]:
+            cursor.send("batch")
+        if seen.disposition != "buffered":
+            self.left[seen.decision] -= 1
+        event = "dispatch" if seen.disposition == "accepted" else "nobody"
+        refused = isinstance(cursor.would(event), Refused)
+        why = f"decision {seen.decision} was dealt with already, yet it was {seen.disposition} once more"
+        yield DISPATCHER.closed[cursor.state], why if refused else ""
+
+    def _take_in(self) -> None:
+        if self.life != self.account.life:
+            self.life, self.left = self.account.life, Counter()
+        if self.taken_in == self.account.stimuli:
+            return
+        self.taken_in = self.account.stimuli
+        for _, params in self.account.newest:
+            self.left.update(raw["id"] for raw in params.get("decisions", ()))
+
+
+def _barrier(account: Account, seen: Observation) -> Said:
+    """The barrier of a concurrent round is passed by its last call."""
+    found = _calm_round(account.run_of(seen)) if _is_concurrent(account) else None
+    ends = isinstance(seen, SegmentEnded) and seen.reason.code in SETTLED_ENDS
+    asks = isinstance(seen, GateOpened) and seen.on == "model"
+    if found is None or not (ends or asks):
+        return
+    live = [call for call in found[1] if not _is_over(call)]
+    cursor = Cursor(BARRIER)
+    cursor.send("task_over", {"all_terminal": not live})
+    passed = cursor.is_final
+    what = "the run ended" if ends else "the model is asked"
+    yield BARRIER.closed[cursor.state], "" if passed else f"call {live[0].id} was not over, yet {what}"
+
+
+def _is_over(call: Call) -> bool:
+    """Whether the call came to its end by itself, and was not closed by the end of the run."""
+    given_up = bool(call.entries) and call.entries[-1].gone is not None
+    return call.is_final and not given_up
