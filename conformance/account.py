@@ -7,6 +7,7 @@ dispositions, checkpoints.  Nothing here judges; the invariants and the oracle d
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -56,6 +57,7 @@ class Account:
         self.since_answer: list[Checkpointed] = []  # checkpoints since a tool or the model answered last
         self.newest: list[tuple[str, Mapping[str, Any]]] = []
         self.decision_ids: dict[str, Decided] = {}
+        self.handed_over: Counter[str] = Counter()  # how often each decision was sent
         self.forgotten: set[str] = set()  # ids of decisions that a crash may have taken away
         self.checkpoints: list[Checkpointed] = []
         self.messages: list[Message] = []
@@ -241,6 +243,7 @@ class Account:
         decided = Decided(
             raw["id"], raw["call"], raw["action"], raw.get("payload"), suspension, self.stimuli, self.alone
         )
+        self.handed_over[decided.id] += 1
         decided.unsure = raw["id"] in self.forgotten
         known = self.decision_ids.get(raw["id"])
         decided.repeats = known is not None and not (known.turned_down or decided.unsure)

@@ -150,33 +150,24 @@ class Batches:
 
     def __init__(self, account: Account) -> None:
         self.account = account
-        self.left: Counter[str] = Counter()
-        self.taken_in = 0
+        self.dealt_with: Counter[str] = Counter()
         self.life = account.life
 
     def judge(self, seen: Observation) -> Said:
         """A disposition takes one decision out of what was handed over."""
-        self._take_in()
         if not isinstance(seen, DecisionTaken) or not _is_concurrent(self.account):
             return
-        cursor = Cursor(DISPATCHER)
-        if self.left[seen.decision]:
+        if self.life != self.account.life:  # what was not seen acknowledged may come again
+            self.life, self.dealt_with = self.account.life, Counter()
+        cursor, decision = Cursor(DISPATCHER), seen.decision
+        if self.dealt_with[decision] < self.account.handed_over[decision]:
             cursor.send("batch")
         if seen.disposition != "buffered":
-            self.left[seen.decision] -= 1
+            self.dealt_with[decision] += 1
         event = "dispatch" if seen.disposition == "accepted" else "nobody"
         refused = isinstance(cursor.would(event), Refused)
-        why = f"decision {seen.decision} was dealt with already, yet it was {seen.disposition} once more"
+        why = f"decision {decision} was dealt with already, yet it was {seen.disposition} once more"
         yield DISPATCHER.closed[cursor.state], why if refused else ""
-
-    def _take_in(self) -> None:
-        if self.life != self.account.life:
-            self.life, self.left = self.account.life, Counter()
-        if self.taken_in == self.account.stimuli:
-            return
-        self.taken_in = self.account.stimuli
-        for _, params in self.account.newest:
-            self.left.update(raw["id"] for raw in params.get("decisions", ()))
 
 
 def _barrier(account: Account, seen: Observation) -> Said:

@@ -100,7 +100,8 @@ def a_call_that_is_allowed_is_left_alone(account: Account, seen: CallMoved) -> J
     found, call = first_pass(account), account.call_of(seen)
     if found is None or call not in found[1] or seen.origin != "New" or not is_gated(call):
         return
-    if intercepted(call) == "allowed" and not any(other.entries for other in found[1]):
+    ends = any(other.entries or intercepted(other) == "blocked" for other in found[1])
+    if intercepted(call) == "allowed" and not ends:
         left = seen.to not in ("Succeeded", "Failed")
         yield HELD if left else f"call {call.id} was allowed, yet it {seen.to} before it ran"
 
@@ -156,14 +157,11 @@ def all_are_judged_before_any_is_made_ready(account: Account, seen: PhaseEntered
 
 
 def a_call_is_made_ready_once(account: Account, seen: PhaseEntered) -> Judgements:
-    """Where there is a gate stage, a call is made ready once for each time that it runs."""
-    found, call = round_of(account), account.call_of(seen)
-    if found is None or call not in found[1] or seen.phase != "BeforeToolExecute":
-        return
-    if account.policy("round.executor") == "parallel":  # the rest of a sequential one begins anew
+    """Where there is a gate stage, a call is made ready once before it runs."""
+    found, call = first_pass(account), account.call_of(seen)
+    if found is not None and call in found[1] and seen.phase == "BeforeToolExecute":
         named = [p for p in found[0].phases if p.phase == "BeforeToolExecute" and p.step == seen.step]
-        ready = sum(phase.call == call.id for phase in named)
-        once = ready <= len(call.entries)
+        once = sum(phase.call == call.id for phase in named) <= len(call.entries)
         yield HELD if once else f"call {call.id} is made ready twice, yet it has not run in between"
 
 

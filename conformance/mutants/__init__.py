@@ -11,6 +11,7 @@ from interlock.conformance.mutants import (
     arrows,
     call,
     cancel,
+    concurrent,
     decide,
     derive,
     flow,
@@ -44,4 +45,5 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *resume.MUTANTS,
     *arrows.MUTANTS,
     *rounds.MUTANTS,
+    *concurrent.MUTANTS,
 )
