@@ -50,7 +50,7 @@ def replay_verdict(clause: str, verdict: str, right: str, said: str) -> Invarian
         if run is None or call is None or call.doubled or run.cancel_at or run.faulted or run.crashes:
             return
         gate = _replay_verdict(call)
-        if seen.to in (call.claimed, "Cancelled") or call.claimed != "Resuming" or gate is None:
+        if seen.to in (call.claimed, "Cancelled", "Running") or call.claimed != "Resuming" or gate is None:
             return
         if gate.outcome is not None and gate.outcome["kind"] == verdict:
             why = f"the permission gate {said} call {call.id} in its replay, yet it became {seen.to}"
@@ -67,7 +67,7 @@ def a_replay_whose_result_was_decided_succeeds(account: Account, seen: CallMoved
     if run is None or call is None or call.doubled or run.cancel_at or run.faulted or run.crashes:
         return
     decided = call.tool is not None and call.tool.resume_mode == "use_as_result" and bool(call.approvals)
-    if decided and call.claimed == "Resuming" and seen.to not in ("Resuming", "Cancelled"):
+    if decided and call.claimed == "Resuming" and seen.to not in ("Resuming", "Running", "Cancelled"):
         right = seen.to == "Succeeded"
         yield HELD if right else f"the result of call {call.id} was decided, yet it became {seen.to}"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.round import intercepted, round_of, waits_at
+from interlock.conformance.invariants.round import intercepted, is_between, round_of
 from interlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, SegmentEnded
 from interlock.conformance.subjects import Call, Decided, Run
 
@@ -20,7 +20,7 @@ def each_allowed_call_has_its_task(clause: str, beside_a_hold: bool) -> Invarian
 
     def has_its_task(account: Account) -> Judgements:
         found = round_of(account)
-        if found is None or waits_at(account, found[0], "permission", "store.put"):
+        if found is None or is_between(account, found[0]):
             return
         made = [intercepted(call) for call in found[1]]
         if None in made or "blocked" in made or ("held" in made) != beside_a_hold:
@@ -43,7 +43,8 @@ def interception_gives_the_outcome(account: Account) -> Judgements:
     right = {"provided": "Succeeded", "blocked": "Failed"}
     for call in found[1] if found is not None else ():
         outcome = right.get(intercepted(call) or "")
-        if outcome is not None and call.claimed is not None and len(call.judged) == 1:
+        hooked = any(gate.on == "hook" and gate.opened.call == call.id for gate in account.open_gates)
+        if outcome is not None and call.claimed is not None and len(call.judged) == 1 and not hooked:
             why = f"interception has given call {call.id} its outcome, yet its status is {call.claimed}"
             yield HELD if call.claimed == outcome else why
 
@@ -58,7 +59,12 @@ def _answered(account: Account) -> tuple[Call, str, bool] | None:
     if gate is None or call is None or gate.outcome is None or call.claimed is None or call.doubled:
         return None
     replayed = gate.opened.resume is not None or bool(call.approvals)
-    certain = call.entries[-1:] == [gate] and not any(d.disposition == "buffered" for d in call.decisions)
+    hooked = any(gate.on == "hook" for gate in account.open_gates)
+    certain = (
+        not hooked
+        and call.entries[-1:] == [gate]
+        and not any(d.disposition == "buffered" for d in call.decisions)
+    )
     return (call, str(gate.outcome["kind"]), replayed) if certain else None
 
 
@@ -89,9 +95,11 @@ def _just_decided(account: Account) -> Iterator[tuple[Run, Call, Decided]]:
     found = round_of(account)
     if found is None or not account.alone or account.newest[0][0] != "decide":
         return
-    if account.policy("decision.batch") != "each" or waits_at(account, found[0], "store.put"):
+    raws = account.newest[0][1]["decisions"]
+    apart = len(raws) == 1 or account.policy("decision.batch") == "each"
+    if not apart or any(gate.on in ("store.put", "hook") for gate in account.gates_of(found[0])):
         return
-    counted = Counter(raw["call"] for raw in account.newest[0][1]["decisions"])
+    counted = Counter(raw["call"] for raw in raws)
     for call in found[1]:
         for decided in call.decisions:
             if decided.at == account.stimuli and decided.answers is call and counted[call.id] == 1:

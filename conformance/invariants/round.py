@@ -49,9 +49,9 @@ def is_gated(call: Call) -> bool:
     return call.tool is not None and call.tool.permission == "gate"
 
 
-def waits_at(account: Account, run: Run, *on: str) -> bool:
-    """Whether a gate of that kind is open."""
-    return any(gate.on in on for gate in account.gates_of(run))
+def is_between(account: Account, run: Run) -> bool:
+    """Whether the run waits for something that is neither the model nor a tool."""
+    return any(gate.on not in ("model", "tool") for gate in account.gates_of(run))
 
 
 # --- interception -------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def interception_goes_on_behind(clause: str, made: str, said: str, seeing: bool)
 
     def goes_on(account: Account, seen: GateOpened | None = None) -> Judgements:
         found = first_pass(account)
-        if found is None or waits_at(account, found[0], "permission", "store.put"):
+        if found is None or is_between(account, found[0]):
             return
         if seen is not None and (seen.on != "tool" or seen.resume is not None):
             return
@@ -137,11 +137,16 @@ def all_are_looked_at_before_any_runs(account: Account, seen: GateOpened) -> Jud
 
 
 def _overtakes(run: Run, calls: list[Call], what: str, not_yet: str) -> Judgements:
-    unseen = next((other for other in calls if is_gated(other) and intercepted(other) is None), None)
+    unseen = next((other for other in calls if is_gated(other) and not _has_its_verdict(run, other)), None)
     if unseen is not None and _stopped_behind(run, calls[: calls.index(unseen)]):
         return  # interception has not gone on, which is more than being overtaken
     if any(is_gated(other) for other in calls):
         yield HELD if unseen is None else f"{what}, yet call {unseen.id} {not_yet}"
+
+
+def _has_its_verdict(run: Run, call: Call) -> bool:
+    """Whether its gate has answered, or it was looked at without asking there."""
+    return intercepted(call) is not None or (not call.judged and _was_looked_at(run, call))
 
 
 def _stopped_behind(run: Run, calls: Sequence[Call]) -> bool:
@@ -229,13 +234,19 @@ def a_round_with_a_held_call_leaves_its_step_suspended(account: Account) -> Judg
     if found is None or account.gates_of(found[0]):
         return
     run, calls = found
-    held = [call.id for call in calls if call.claimed == "Suspended"]
+    held = [call.id for call in calls if _is_held(call)]
     if held:
         suspended = bool(run.finished) and run.finished[-1].reason.code == "Suspended"
         right = suspended and not run.segment_open
         yield (
             HELD if right else f"the round is over and call {held[0]} is held, yet its step is not suspended"
         )
+
+
+def _is_held(call: Call) -> bool:
+    """Whether the call waits, by its claim or by what held it."""
+    witnessed = intercepted(call) == "held" or _has_suspended(call)
+    return call.claimed == "Suspended" or (call.claimed is None and witnessed)
 
 
 def a_round_without_a_held_call_completes(account: Account) -> Judgements:

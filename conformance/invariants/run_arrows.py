@@ -35,7 +35,7 @@ def a_decision_wakes_the_run(account: Account) -> Judgements:
     if run.cancel_at or run.faulted or run.crashes or account.policy("resume") != "partial":
         return
     before, since = run.claims[: run.claims_before], run.claims[run.claims_before :]
-    if before[-1:] != ["Waiting"] or any(gate.on == "store.put" for gate in account.gates_of(run)):
+    if before[-1:] != ["Waiting"] or any(gate.on in ("store.put", "hook") for gate in account.gates_of(run)):
         return
     for call in run.calls.values():
         for decided in call.decisions:

@@ -195,7 +195,7 @@ class RerunsAfterACrash(Runtime):
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(ReplaysAPendingAnswer, "DECIDE-1", "may be executed"),
     Mutant(ForgetsDecisionIds, "DECIDE-2", "had been taken before, yet"),
-    Mutant(DiesOfAnUnknownCall, "DECIDE-3", "which is unknown, yet", also=("DECIDE-5",)),
+    Mutant(DiesOfAnUnknownCall, "DECIDE-3", "which is unknown, yet", also=("DECIDE-5", "RUN-10")),
     Mutant(RunsAgainOnALateDecision, "DECIDE-3", "which is over, yet"),
     Mutant(LosesTheSecondOfABatch, "DECIDE-4", "took decision", also=("GATE-2",)),
     Mutant(LosesWhatComesDuringACommit, "DECIDE-4", "took decision"),
@@ -204,12 +204,17 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(ForgetsFalse, "DECIDE-6", "the result false"),
     Mutant(ReplaysWithoutArguments, "DECIDE-7", "yet it ran with"),
     Mutant(ExecutesTheAnswered, "DECIDE-8", "is to be the result of call"),
-    Mutant(DoesNotAskTheThird, "GATE-1", "needs approval and nobody approved it, yet it was executed"),
+    Mutant(
+        DoesNotAskTheThird,
+        "GATE-1",
+        "needs approval and nobody approved it, yet it was executed",
+        also=("GATE-3",),
+    ),
     Mutant(RunsTheRejected, "GATE-2", "was cancelled by decision", also=("GATE-1", "DECIDE-7", "DECIDE-1")),
     Mutant(RunsTheRejectedAmongApproved, "GATE-2", "was cancelled by decision"),
     Mutant(DoesNotAskTheGate, "GATE-3", "has not answered, yet it was executed"),
     Mutant(AsksTwice, "GATE-4", "was approved by decision"),
-    Mutant(RunsTheBlocked, "GATE-5", "the permission gate blocked call", also=("ROUND-7",)),
+    Mutant(RunsTheBlocked, "GATE-5", "the permission gate blocked call", also=("ROUND-7", "ROUND-21")),
     Mutant(
         RerunsFinishedSiblings,
         "ONCE-1",
