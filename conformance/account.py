@@ -272,7 +272,7 @@ class Account:
         if run.cancel_at is None and not run.is_done:
             committing = any(gate.on == "store.put" for gate in self.open_gates)
             run.cancel_at, run.cancel_alone = self.stimuli, self.alone and not committing
-            run.cancel_met = self.stimuli if len(self.newest) == 1 else None
+            run.cancel_met = self.stimuli if self.alone else None
             run.cancel_status = run.claimed or ("Running" if run.segment_open else "Waiting")
 
     def _new_input(self, params: Mapping[str, Any]) -> None:

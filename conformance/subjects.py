@@ -209,7 +209,7 @@ class Run:
     stirs: int = 1  # how many segments the stimuli so far may have begun
     cancel_at: int | None = None  # the stimulus that held the cancel
     cancel_alone: bool = False
-    cancel_met: int | None = None  # the stimulus that held the cancel and nothing else
+    cancel_met: int | None = None  # the stimulus that held the cancel, if that met no race
     cancel_status: str = "Running"
     cancel_settled: bool = False  # a quiescent answer came since
     faulted: str | None = None  # the gate kind that was released with a fault or a raise
