@@ -68,5 +68,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     *run_arrows.INVARIANTS,
     *run.LATE_INVARIANTS,
     *stream.INVARIANTS,
+    *rounds.LAST_INVARIANTS,
+    *concurrent.LAST_INVARIANTS,
     *progress.INVARIANTS,
 )

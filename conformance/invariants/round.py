@@ -307,14 +307,8 @@ INVARIANTS = (
         Invariant(clause, a_round_with_a_held_call_leaves_its_step_suspended)
         for clause in ("ROUND-28", "ROUND-31")
     ),
-    *(
-        Invariant(clause, check, kind)
-        for clause in ("ROUND-29", "ROUND-32")
-        for check, kind in (
-            (a_round_without_a_held_call_completes, None),
-            (a_round_without_a_held_call_has_completed, GateOpened),
-        )
-    ),
+    Invariant("ROUND-29", a_round_without_a_held_call_has_completed, GateOpened),
+    Invariant("ROUND-32", a_round_without_a_held_call_has_completed, GateOpened),
 )
 
 LATE_INVARIANTS = (
@@ -322,3 +316,9 @@ LATE_INVARIANTS = (
     Invariant("ROUND-45", a_call_is_made_ready_once, PhaseEntered),
 )
 """Asked after the phases of a single call, which know better why one of them is wrong."""
+
+LAST_INVARIANTS = (
+    Invariant("ROUND-29", a_round_without_a_held_call_completes),
+    Invariant("ROUND-32", a_round_without_a_held_call_completes),
+)
+"""Asked when everything else that may keep a run from going on has been."""
