@@ -14,14 +14,10 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("spec", "machines", "conformance", "diagrams")
 
 JUDGED_BY = (
-    "oracle", "follower", "paths", "invariants", "account", "subjects", "judge", "open_policies",
-    "standing",
+    "oracle", "follower", "paths", "round_followers", "invariants", "account", "subjects", "judge",
+    "open_policies", "standing",
 )  # fmt: skip
 JUDGES = tuple(f"conformance.{name}" for name in JUDGED_BY)
-JUDGES = tuple(
-    f"conformance.{name}"
-    for name in ("oracle", "round_followers", "invariants", "account", "subjects", "judge")
-)
 CHARTS = ("machines.chart", "machines.charts", "machines.table", "machines.joint")
 WIRE = ("conformance.protocol", "conformance.trace")
 MADE_OF_THE_RUNTIME = ("conformance.mutants", "conformance.variants", "conformance.adapters.reference")
