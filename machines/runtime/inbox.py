@@ -84,6 +84,8 @@ class Inbox(Ledger):
     def say_call(self, call: Call, target: str, before: str | None) -> None:
         """A call that waits takes the decision that was kept for it; a final one drops what is left."""
         super().say_call(call, target, before)
+        if target == "Suspended" or call.is_final:
+            self.state.acting.pop(call.id, None)
         if target == "Suspended":
             self._promote(call)
         elif call.is_final:

@@ -39,7 +39,6 @@ class Replays(Rounds):
                 return
             batch = ready[:1] if self.reentered else ready
             await self._replay_batch(batch)
-            self.state.turn_was_last = self.state.turn_was_last and not self._resolved(batch)
             for state in ("ClearResolved", "SnapshotIfStateChanged", "CommitReplay"):
                 self.gate_state(state, batch[0])
             if self.policies["replay.commit"] == "yes":
@@ -86,11 +85,10 @@ class Replays(Rounds):
         if beside:
             await asyncio.gather(*beside, return_exceptions=True)
 
-    def _resolved(self, batch: Sequence[Decision]) -> bool:
-        return any(self.state.calls[decision.call].is_final for decision in batch)
-
     async def _replay_batch(self, batch: Sequence[Decision]) -> None:
         replays = [decision for decision in batch if self._prepare(decision)]
+        if len(replays) < len(batch):
+            await self.journal()
         if self.policies["round.executor"] == "parallel":
             await self.together([self._replay_one(decision) for decision in replays])
         else:
@@ -99,7 +97,7 @@ class Replays(Rounds):
 
     def _prepare(self, decision: Decision) -> bool:
         """Suspended to Resuming, or to its end if the decision cancels it; true if it is to be replayed."""
-        self.state.decisions.pop(decision.call)
+        self.state.acting[decision.call] = self.state.decisions.pop(decision.call)
         call = self.state.calls[decision.call]
         self.publish("decision.applied", call=call.id, decision=decision.id, action=decision.action)
         for state in ("ResolveDecision", "PersistResumeDecision", "Replay"):
@@ -113,6 +111,7 @@ class Replays(Rounds):
             self.move_call(call, "resume")
         self.move_call(call, "cancel")
         self.answer(call, "cancelled", "rejected")
+        self.state.turn_was_last = False
         return False
 
     async def _replay_one(self, decision: Decision) -> None:

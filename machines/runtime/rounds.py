@@ -39,6 +39,7 @@ class Rounds(Inbox):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.results: dict[str, tuple[str, Any]] = {}
+        self._committing = asyncio.Lock()
 
     async def run_round(self, calls: Sequence[Call]) -> None:
         """Judge and execute new calls, then record what they answered, in the model's order."""
@@ -69,6 +70,8 @@ class Rounds(Inbox):
         self.phase("AfterToolExecute", call, verdict=kind)
         if kind == "block" and self.policies["round.block"] == "end_run":
             raise RunBlocked(str(content))
+        if call.is_final:
+            await self.journal()
         return False
 
     async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
@@ -91,13 +94,25 @@ class Rounds(Inbox):
     async def execute_all(self, calls: Sequence[Call]) -> None:
         """Execute the allowed calls as the executor does."""
         if self.policies["round.executor"] == "parallel":
-            await self.together([self.execute(call, None) for call in calls])
+            await self.together([self.execute_durably(call, None) for call in calls])
             return
         for index, call in enumerate(calls):
             await self.execute(call, None)
-            if call.status == "Suspended":
-                self.leave_behind(calls[index + 1 :])
+            left_behind = calls[index + 1 :] if call.status == "Suspended" else ()
+            self.leave_behind(left_behind)
+            await self.journal()
+            if left_behind:
                 return
+
+    async def execute_durably(self, call: Call, resume: Resume) -> None:
+        """Execute a call, and make what became of it durable where the policy asks for that."""
+        await self.execute(call, resume)
+        await self.journal()
+
+    async def journal(self) -> None:
+        """Under `durability=call`, what a call came to is durable before anything makes use of it."""
+        if self.policies["durability"] == "call":
+            await self.commit("CallCommitted", "call")
 
     def leave_behind(self, calls: Sequence[Call]) -> None:
         """A sequential round that stops at a suspension fails the rest, or holds it back."""
@@ -176,8 +191,9 @@ class Rounds(Inbox):
             self.settle(call, "succeed", "ok", answer.content)
 
     def settle(self, call: Call, event: str, status: str, content: Any) -> None:
-        """A call ends, and its result is held until the round is recorded."""
+        """A call ends, and its result is held until the round is recorded; the model is owed it."""
         self.results[call.id] = (status, content)
+        self.state.turn_was_last = False
         self.state.errors_in_a_row = self.state.errors_in_a_row + 1 if status == "error" else 0
         self.move_call(call, event)
 
@@ -191,9 +207,10 @@ class Rounds(Inbox):
         force: bool = False,
         ending: tuple[str, Reason | None] | None = None,
     ) -> None:
-        """Nothing that is over becomes durable without its result."""
-        self.record([call for call in self.state.calls.values() if call.id in self.results])
-        await super().commit(trigger, cause, force=force, ending=ending)
+        """Nothing that is over becomes durable without its result, and no older state overtakes a newer."""
+        async with self._committing:
+            self.record([call for call in self.state.calls.values() if call.id in self.results])
+            await super().commit(trigger, cause, force=force, ending=ending)
 
     def record(self, calls: Sequence[Call]) -> None:
         """Write results into the thread, and a placeholder for whatever waits while the loop goes on."""
@@ -225,6 +242,6 @@ class Rounds(Inbox):
         resume = {"decision": decision.id, "action": decision.action, "payload": decision.payload}
         try:
             if await self.judge(call, resume):
-                await self.execute(call, resume)
+                await self.execute_durably(call, resume)
         finally:
             self.record([call])

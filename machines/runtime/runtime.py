@@ -129,7 +129,9 @@ class Runtime(Replays):
         resting_status, self.state.status = self.state.status or "Running", None
         self.say_run(resting_status, self.state.reason)
         for call in self.state.calls.values():
-            resting = {"Running": "New", "Resuming": "Suspended"}.get(call.status, call.status)
+            decided = call.id in self.state.decisions  # and not done with: its replay begins again
+            unentered = "Suspended" if decided else "New"
+            resting = {"Running": unentered, "Resuming": "Suspended"}.get(call.status, call.status)
             self.say_call(call, resting, before=None)
 
     async def go_on(self) -> Segment | None:
@@ -228,6 +230,8 @@ class Runtime(Replays):
             if held_back:
                 await self._tool_round(held_back)
                 continue
+            if not self.triggers and self.state.steps_ended < self.state.step:  # cut short before its end
+                await self._step_end()
             if self.state.turn_was_last:
                 return await self._end(Reason("NaturalEnd"))
             stopped = self._stop() if self.state.step else None
@@ -240,6 +244,8 @@ class Runtime(Replays):
         suspended = self.state.in_status("Suspended")
         if not suspended:
             return False
+        if self.policies["round.executor"] == "parallel" and self.state.in_status("New"):
+            return False  # a crash cut its round short: none is held back where all run at once
         if self.policies["round.mixed"] == "wait" or self.state.turn_was_last:
             return True
         return all(call.status == "Suspended" for call in self.state.last_round())

@@ -85,6 +85,7 @@ class RunState:
     step: int = 0
     calls: dict[str, Call] = field(default_factory=dict)
     decisions: dict[str, Decision] = field(default_factory=dict)  # accepted, by call
+    acting: dict[str, Decision] = field(default_factory=dict)  # taken up by a replay that is not over
     early: list[Decision] = field(default_factory=list)  # buffered, in order of arrival
     seen_decisions: list[str] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
@@ -121,7 +122,7 @@ class RunState:
             "calls": {call.id: _call_to_wire(call) for call in self.calls.values()},
             "decisions": {
                 call: {"id": d.id, "action": d.action, "payload": d.payload}
-                for call, d in self.decisions.items()
+                for call, d in (self.acting | self.decisions).items()
             },
             "messages": copy.deepcopy(self.messages),
             "own": {
