@@ -109,6 +109,11 @@ class Host(Protocol):
     knows better than the kit's own count says so there; `...` leaves `resume` to the kit.
     """
 
+    @property
+    def run(self) -> str | None:
+        """The run at hand, by the kit's name: what a runtime with a store of its own files it under."""
+        ...
+
     async def infer(
         self,
         messages: Sequence[Message | Mapping[str, Any]],

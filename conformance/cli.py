@@ -41,6 +41,10 @@ TargetName = Annotated[
 Scale = Annotated[
     float, typer.Option("--timeout-scale", min=0.01, help="Times the time limits of the protocol.")
 ]
+StoreHolder = Annotated[
+    str,
+    typer.Option("--store", metavar="HOLDER", help="Who holds the checkpoints of the reference: kit or own."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, and nothing else.")]
 
 
@@ -135,11 +139,11 @@ def list_(
 
 
 @app.command()
-def serve(target: TargetName) -> int:
+def serve(target: TargetName, store: StoreHolder = "kit") -> int:
     """Put a runtime in process behind the pipe: the protocol on standard input and output."""
     from interlock.conformance.commands import serve as command
 
-    return command.run(target)
+    return command.run(target, store)
 
 
 # --- the way out --------------------------------------------------------------------------------

@@ -136,6 +136,11 @@ class KitHost:
         self._holds_store = "store.put" in hold
         self._moved = moved
 
+    @property
+    def run(self) -> str | None:
+        """The run at hand, by the kit's name."""
+        return self._counts.run
+
     # What the runtime awaits.
 
     async def infer(

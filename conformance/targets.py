@@ -46,11 +46,19 @@ class Target:
     path: Path | None = None
 
 
-def resolve(target: str, *, timeout_scale: float = 1.0) -> Target:
-    """The target that the string names; `UsageError` or `AdapterError` says why there is none."""
+def resolve(target: str, *, timeout_scale: float = 1.0, own_store: bool = False) -> Target:
+    """The target that the string names; `UsageError` or `AdapterError` says why there is none.
+
+    With `own_store` it is the reference, keeping its checkpoints itself.
+    """
     kind, colon, rest = target.partition(":")
     if kind == "reference":
-        return Target(target, "reference", _reference(rest if colon else DEFAULT_PROFILE))
+        return Target(target, "reference", _reference(rest if colon else DEFAULT_PROFILE, own_store))
+    if own_store:
+        raise UsageError(
+            f"`{target}` is not the reference, which alone can be told where its store is.",
+            "What another runtime does with its checkpoints, its own handshake says.",
+        )
     if kind == "py" and colon:
         return Target(target, "py", _python(rest))
     if kind == "cmd" and colon:
@@ -77,7 +85,7 @@ def _meant(target: str) -> str | None:
     return None
 
 
-def _reference(profile: str) -> SutFactory:
+def _reference(profile: str, own_store: bool) -> SutFactory:
     from interlock.spec.model import SpecError, load_spec
 
     try:
@@ -95,7 +103,7 @@ def _reference(profile: str) -> SutFactory:
         from .adapters import reference
         from .hosted import Hosted
 
-        return Hosted(reference.factory(profile))
+        return Hosted(reference.Durable(profile) if own_store else reference.factory(profile))
 
     return opened
 

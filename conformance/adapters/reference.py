@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 from interlock.conformance import adapter as face
@@ -25,6 +26,7 @@ from interlock.conformance.protocol import (
 )
 from interlock.machines.runtime import runtime, state, world
 from interlock.machines.runtime.choices import policies_of
+from interlock.machines.runtime.store import Store
 
 OBSERVES = [
     "run.status", "call.status", "phase", "message", "checkpoint", "decision", "event",
@@ -124,8 +126,11 @@ class ReferenceAdapter:
         }
         stop = [condition.model_dump(exclude_none=True) for condition in scenario.agent.stop]
         hooks = [hook.at for hook in scenario.hooks]
-        outside = HostedWorld(host, self.handshake.observes)
-        self.runtime = self.make(outside, tools, stop, self.policies, hooks)
+        self.runtime = self.make(self.world(host), tools, stop, self.policies, hooks)
+
+    def world(self, host: Host) -> HostedWorld:
+        """The outside world as this life of the reference meets it."""
+        return HostedWorld(host, self.handshake.observes)
 
     async def start(self, input: str, decisions: Sequence[Decision] = ()) -> Segment:
         return _segment(await _refusing(self.runtime.start(input, _decisions(decisions))))
@@ -210,3 +215,85 @@ def _maybe(segment: runtime.Segment | None) -> Segment | None:
 def factory(profile: str = "awaken-8") -> Callable[[], ReferenceAdapter]:
     """Makes the reference's adapters for a profile."""
     return lambda: ReferenceAdapter(profile)
+
+
+# -- with a store of its own
+
+STORE_FILE: Final = "runs.sqlite"
+THREAD: Final = "main"  # a scenario has one, and a folder of its own
+
+OWN_STORE: Final[Mapping[str, Any]] = {
+    "control": Control(settle="exact", crash=["soft", "kill"], store="own", clock="virtual", step="turns"),
+    "gates": ["model", "permission", "tool"],
+}
+"""What the handshake says where the kit neither holds the store nor stands in its way."""
+
+
+class StoringWorld(HostedWorld):
+    """The world of a runtime that stores for itself; what is durable is shown when it is."""
+
+    def __init__(self, host: Host, shown: Collection[str], store: Store) -> None:
+        super().__init__(host, shown)
+        self.store = store
+
+    async def commit(self, trigger: str, cause: str, force: bool, state: Mapping[str, Any]) -> None:
+        self.store.put(THREAD, str(self.host.run), trigger, cause, state)
+        self.observe("checkpoint", trigger=trigger, cause=cause, force=force, state=state)
+
+
+class Durable:
+    """Makes lives of the reference that keep their checkpoints in the scenario's data folder.
+
+    A life that crashed softly lies about with its store open, so the next life closes that first, as the
+    operating system does for a process that was killed.
+    """
+
+    def __init__(self, profile: str = "awaken-8", policies: Mapping[str, Any] | None = None) -> None:
+        self.profile = profile
+        self.policies = policies
+        self._held: Store | None = None
+
+    def __call__(self) -> DurableAdapter:
+        """The next life."""
+        return DurableAdapter(self)
+
+    def store(self, scenario: Scenario) -> Store:
+        """The scenario's store, in the hands of a new life."""
+        if self._held is not None:
+            self._held.close()
+        if scenario.data is None:
+            raise Refused(f"scenario {scenario.scenario} names no data folder for the store of the runtime")
+        self._held = Store(Path(scenario.data) / STORE_FILE)
+        return self._held
+
+
+class DurableAdapter(ReferenceAdapter):
+    """One life of the reference that stores for itself."""
+
+    store: Store
+
+    def __init__(self, lives: Durable) -> None:
+        super().__init__(lives.profile, lives.policies, declare=OWN_STORE)
+        self.lives = lives
+
+    async def open(self, host: Host, scenario: Scenario) -> None:
+        """The thread goes on where the file leaves it; a run of it that is not over is to be recovered."""
+        self.store = self.lives.store(scenario)
+        await super().open(host, scenario)
+        kept = self.store.last(THREAD)
+        if kept is not None:
+            self.runtime.state = state.from_checkpoint(kept)
+
+    def world(self, host: Host) -> StoringWorld:
+        return StoringWorld(host, self.handshake.observes, self.store)
+
+    async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
+        """Nothing is handed over: the checkpoint of the run is in the file, or nowhere."""
+        await self.open(host, scenario)
+        kept = self.store.last(THREAD, host.run)
+        if kept is None:
+            raise Refused(f"nothing of run {host.run} was durable")
+        self.runtime.restore(kept)
+
+    async def close(self) -> None:
+        self.store.close()

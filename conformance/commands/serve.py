@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import sys
+from typing import Final
 
 from interlock.conformance.exceptions import UsageError
 from interlock.conformance.serve import serve
 from interlock.conformance.targets import resolve
 
+HOLDERS: Final = ("kit", "own")
+"""Who may hold the checkpoints of the reference."""
 
-def run(target: str) -> int:
+
+def run(target: str, store: str) -> int:
     """Answer requests on standard input until they end; the exit code."""
-    resolved = resolve(target)
+    if store not in HOLDERS:
+        raise UsageError(f"There is no store `{store}`.", f"It is {' or '.join(HOLDERS)}.")
+    resolved = resolve(target, own_store=store == "own")
     if resolved.path is not None:
         raise UsageError(f"`{target}` is recorded, so that nothing can be asked of it.", "Serve a runtime.")
     serve(resolved.open(), sys.stdin.buffer, sys.stdout.buffer)

@@ -138,7 +138,7 @@ def test_a_folder_is_refused_before_anything_runs(capsys):
 
 
 def _breaks(error):
-    def command(_target):
+    def command(_target, _store):
         raise error
 
     return command
