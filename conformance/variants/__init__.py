@@ -116,6 +116,8 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         "the calls behind a suspended one fail",
         policies={"round.executor": "sequential", "round.rest": "failed"},
     ),
+    Variant("by-call", "each call's result is durable at once", policies={"durability": "call"}),
+    Variant("by-call-tirea", "each call's result is durable at once", "tirea", {"durability": "call"}),
     Variant("sequential-tirea", "calls run one after the other", "tirea", {"round.executor": "sequential"}),
     Variant(
         "draining", "tools that run at a cancel end by themselves", policies={"cancel.inflight": "drain"}
