@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ from killed import folder_for_one
 from many import Crowd
 
 SMALL = 100
+SMALL_TIMES = 7  # so short a crowd is at the mercy of the machine
 SEED = 11
 
 
@@ -53,18 +55,21 @@ async def memory(size, path):
     return {"memory": held / size}
 
 
-def crowd_of(size):
-    """The costs of one run in a crowd, in processes that nothing else has warmed."""
+def crowd_of(size, times):
+    """The costs of one run in a crowd, each the median over so many processes of their own."""
     costs = {}
     for part in ("measured", "memory"):
         words = [sys.executable, __file__, part, str(size)]
-        costs |= json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
+        seen = [
+            json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout) for _ in range(times)
+        ]
+        costs |= {key: statistics.median(one[key] for one in seen) for key in seen[0]}
     return costs
 
 
 def table(runs):
     """Both crowds, side by side."""
-    small, large = crowd_of(SMALL), crowd_of(runs)
+    small, large = crowd_of(SMALL, SMALL_TIMES), crowd_of(runs, 1)
     shown = (
         ("suspend one, ms", "suspend", 1e3),
         ("decide one to its end, ms", "decide", 1e3),
