@@ -224,7 +224,7 @@ THREAD: Final = "main"  # a scenario has one, and a folder of its own
 
 OWN_STORE: Final[Mapping[str, Any]] = {
     "control": Control(settle="exact", crash=["soft", "kill"], store="own", clock="virtual", step="turns"),
-    "gates": ["model", "permission", "tool"],
+    "gates": ["model", "permission", "tool", "hook"],
 }
 """What the handshake says where the kit neither holds the store nor stands in its way."""
 

@@ -78,6 +78,7 @@ class _Own(_Read):
     history_of_calls: list[list[JsonValue]]
     started_ms: int
     steps_ended: int
+    setup: dict[str, JsonValue] = {}
 
 
 class _Checkpoint(_Read):

@@ -166,7 +166,7 @@ class World:
     def __init__(self, store, journal):
         self.store, self.journal = store, journal
 
-    async def infer(self, messages, step):
+    async def infer(self, messages, step, request):
         """The next turn of the script is the one behind those that the thread shows."""
         self.journal.note("ask", step)
         await asyncio.sleep(0)
@@ -180,7 +180,7 @@ class World:
         await asyncio.sleep(0)
         return SimpleNamespace(kind="allow", content=None, message=None)
 
-    async def execute(self, call, name, args, resume):
+    async def execute(self, call, name, args, resume, tells):
         """A body that takes the longer the earlier it was asked for, so that the last one ends first."""
         entry = [call, resume and resume["decision"]]
         self.journal.note("enter", *entry)

@@ -25,13 +25,13 @@ class World:
         self.thread, self.store = thread, store
         self.entered = []
 
-    async def infer(self, messages, step):
+    async def infer(self, messages, step, request):
         """One round, then the last words."""
         asked = ASKED if len(messages) == 1 else ()
         calls = [SimpleNamespace(id=call, name=name, args={"k": call}) for call, name in asked]
         return SimpleNamespace(text=self.thread, tool_calls=calls, usage=SimpleNamespace(input=1, output=1))
 
-    async def execute(self, call, name, args, resume):
+    async def execute(self, call, name, args, resume, tells):
         """A result that says whose it is."""
         self.entered.append(call)
         return SimpleNamespace(kind="ok", content=f"{self.thread} {call}", message=None)
