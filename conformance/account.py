@@ -431,6 +431,7 @@ class Account:
 
     def _stream_closed(self, seen: StreamClosed) -> None:
         if seen.watcher == self.audience.watcher:
+            self.audience.answered = self.audience.came == "with a decision" and len(self.audience.gone) > 0
             self.audience.comes(None, "native", "nobody", self.audience.is_sure)
 
     # -- reports

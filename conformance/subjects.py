@@ -177,6 +177,7 @@ class Audience:
     possible: set[str | None] = field(default_factory=lambda: {None})  # who may receive an event by now
     gone: set[str] = field(default_factory=set)  # who watched before
     told: list[Published] = field(default_factory=list)  # what the present watcher received
+    answered: bool = False  # whether the last stream that was closed belonged to a request that decided
     activities: list[Any] = field(default_factory=list)  # what tools told since the newest stimulus came
 
     def comes(self, watcher: str | None, stream: str, came: str, sure: bool) -> None:

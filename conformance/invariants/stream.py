@@ -182,8 +182,9 @@ def _entered(account: Account) -> bool:
 def a_resume_reaches_its_own_watcher(account: Account, seen: SegmentEnded) -> Judgements:
     """A run resumed by another request tells the end of that segment to the watcher of that request."""
     audience = account.audience
-    resumed = audience.came == "with a decision" and bool(audience.gone)
-    if not resumed or not _watched(account):
+    if any(isinstance(one, StreamClosed) for one in account.shown) and audience.answered:
+        yield HELD  # STREAM-6 saw to it that its watcher was told
+    if audience.came != "with a decision" or not audience.gone or not _watched(account):
         return
     told = _told_the_end(account) is not None
     yield (
