@@ -103,7 +103,7 @@ def _reference(profile: str, own_store: bool) -> SutFactory:
         from .adapters import reference
         from .hosted import Hosted
 
-        return Hosted(reference.Durable(profile) if own_store else reference.factory(profile))
+        return Hosted(reference.durable(profile) if own_store else reference.factory(profile))
 
     return opened
 

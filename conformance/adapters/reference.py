@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from interlock.conformance import adapter as face
 from interlock.conformance.adapter import Checkpoint, Host, Refused, Segment
@@ -241,44 +242,32 @@ class StoringWorld(HostedWorld):
         self.observe("checkpoint", trigger=trigger, cause=cause, force=force, state=state)
 
 
-class Durable:
-    """Makes lives of the reference that keep their checkpoints in the scenario's data folder.
+HELD: Final[WeakValueDictionary[Path, Store]] = WeakValueDictionary()
+"""The stores that lives in this process have open: a life that crashed here lies about with its own."""
 
-    A life that crashed softly lies about with its store open, so the next life closes that first, as the
-    operating system does for a process that was killed.
-    """
 
-    def __init__(self, profile: str = "awaken-8", policies: Mapping[str, Any] | None = None) -> None:
-        self.profile = profile
-        self.policies = policies
-        self._held: Store | None = None
-
-    def __call__(self) -> DurableAdapter:
-        """The next life."""
-        return DurableAdapter(self)
-
-    def store(self, scenario: Scenario) -> Store:
-        """The scenario's store, in the hands of a new life."""
-        if self._held is not None:
-            self._held.close()
-        if scenario.data is None:
-            raise Refused(f"scenario {scenario.scenario} names no data folder for the store of the runtime")
-        self._held = Store(Path(scenario.data) / STORE_FILE)
-        return self._held
+def _taken_over(scenario: Scenario) -> Store:
+    """The scenario's store; whoever had it is dead, and loses it as a killed process does."""
+    if scenario.data is None:
+        raise Refused(f"scenario {scenario.scenario} names no data folder for the store of the runtime")
+    path = Path(scenario.data) / STORE_FILE
+    if path in HELD:
+        HELD[path].close()
+    HELD[path] = store = Store(path)
+    return store
 
 
 class DurableAdapter(ReferenceAdapter):
-    """One life of the reference that stores for itself."""
+    """One life of the reference that keeps its checkpoints itself, in the scenario's data folder."""
 
     store: Store
 
-    def __init__(self, lives: Durable) -> None:
-        super().__init__(lives.profile, lives.policies, declare=OWN_STORE)
-        self.lives = lives
+    def __init__(self, profile: str = "awaken-8", policies: Mapping[str, Any] | None = None) -> None:
+        super().__init__(profile, policies, declare=OWN_STORE)
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         """The thread goes on where the file leaves it; a run of it that is not over is to be recovered."""
-        self.store = self.lives.store(scenario)
+        self.store = _taken_over(scenario)
         await super().open(host, scenario)
         kept = self.store.last(THREAD)
         if kept is not None:
@@ -297,3 +286,8 @@ class DurableAdapter(ReferenceAdapter):
 
     async def close(self) -> None:
         self.store.close()
+
+
+def durable(profile: str = "awaken-8") -> Callable[[], DurableAdapter]:
+    """Makes the adapters of the reference that stores for itself."""
+    return lambda: DurableAdapter(profile)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from interlock.conformance.adapters.reference import STORE_FILE, Durable
+from interlock.conformance.adapters.reference import STORE_FILE, durable
 from interlock.conformance.campaign import Bench, Tally
 from interlock.conformance.chooser import Seeded
 from interlock.conformance.exceptions import UsageError
@@ -120,7 +120,7 @@ def test_a_store_that_cannot_be_read_is_refused_and_left_as_it_is(tmp_path):
     connection.close()
     before = file.read_bytes()
 
-    sut = Hosted(Durable())
+    sut = Hosted(durable())
     sut.request("initialize", HELLO)
     with pytest.raises(ProtocolError) as refusal:
         sut.request("scenario.open", {**OPEN, "data": str(tmp_path)})
@@ -132,7 +132,7 @@ def test_a_store_that_cannot_be_read_is_refused_and_left_as_it_is(tmp_path):
 @pytest.mark.parametrize("profile", ["tirea", "awaken-9"])
 def test_walks_with_soft_crashes_break_nothing(profile):
     """Held to every clause that can be judged, the reference is right with its own store as well."""
-    bench, total = Bench(lambda: Hosted(Durable(profile))), Tally()
+    bench, total = Bench(lambda: Hosted(durable(profile))), Tally()
     try:
         for index in range(30):
             scenario = bench.scenarios[index % len(bench.scenarios)]
@@ -140,6 +140,14 @@ def test_walks_with_soft_crashes_break_nothing(profile):
     finally:
         bench.close()
     assert (total.found, total.troubles) == ({}, [])
+
+
+def test_a_life_that_was_given_up_in_this_process_loses_its_store(tmp_path):
+    """In process nothing is killed for good: the next life takes the file over all the same."""
+    for _ in range(2):
+        sut = Hosted(durable())
+        assert sut.request("scenario.open", {**OPEN, "data": str(tmp_path)}) == {}
+        sut.kill()
 
 
 def test_only_the_reference_is_told_where_its_store_is():
