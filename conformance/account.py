@@ -307,7 +307,9 @@ class Account:
 
     def _recovered(self, params: Mapping[str, Any]) -> None:
         run = self.runs.get(params["run"])
-        self.recovered_from = params.get("store")
+        durable = self.durable(run) if run is not None else None
+        own = durable.state if durable is not None and self.handshake.control.store == "own" else None
+        self.recovered_from = params.get("store") or own  # a store of its own has what it said is durable
         stored = (self.recovered_from or {}).get("calls", {})
         if run is not None:
             for call in run.calls.values():
