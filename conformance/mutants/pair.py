@@ -109,7 +109,7 @@ MUTANTS: tuple[Mutant, ...] = (
         KeepsThePlaceholder, "PAIR-3", "the model was shown two results for call", "tirea", also=("ROUND-3",)
     ),
     Mutant(ForgetsFinishedSiblings, "PAIR-4", "yet the model was not shown that"),
-    Mutant(OneFailureFailsAll, "ROUND-1", "failed, and the tool of call"),
+    Mutant(OneFailureFailsAll, "ROUND-1", "failed, and the tool of call", also=("PHASE-7", "PHASE-8")),
     Mutant(MatchesResultsByPosition, "ROUND-2", "the model was shown the result of call", also=("PAIR-4",)),
     Mutant(
         RunsARepeatedIdTwice, "ROUND-3", "was asked for twice, and the model was shown two results under it"
