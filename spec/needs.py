@@ -25,7 +25,8 @@ NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "outcome": tuple(f"{gate}.{kind}" for gate, kinds in GATES.items() for kind in kinds),
     "tools": ("allow", "ask", "gate"),
     "control": (
-        "settle=exact", "crash=soft", "crash=kill", "store=kit", "store=own", "clock=virtual", "step=turns",
+        "settle=exact", "crash=soft", "crash=kill", "store=kit", "store=own", "store=none", "clock=virtual",
+        "step=turns",
     ),
     "decisions": ("live", "ids", "suspensions", "payload"),
     "inspect": ("yes",),

@@ -41,9 +41,10 @@ def _translated() -> Iterator[None]:
 class HostedWorld:
     """The runtime's world, made of the kit's host."""
 
-    def __init__(self, host: Host, shown: Collection[str]) -> None:
+    def __init__(self, host: Host, handshake: Handshake) -> None:
         self.host = host
-        self.shown = shown
+        self.shown: Collection[str] = handshake.observes
+        self.stores = handshake.control.store != "none"
 
     def observe(self, kind: str, **fields: Any) -> None:
         """Show what the handshake says is shown; a kind of its own is nobody's promise."""
@@ -67,6 +68,8 @@ class HostedWorld:
             return await self.host.tool(call, name, args, resume=resume)
 
     async def commit(self, trigger: str, cause: str, force: bool, state: Mapping[str, Any]) -> None:
+        if not self.stores:
+            return
         with _translated():
             await self.host.commit(Checkpoint(trigger, cause, force, state))
 
@@ -100,7 +103,7 @@ class ReferenceAdapter:
             for tool in scenario.tools
         }
         stop = [condition.model_dump(exclude_none=True) for condition in scenario.agent.stop]
-        self.runtime = self.make(HostedWorld(host, self.handshake.observes), tools, stop, self.policies)
+        self.runtime = self.make(HostedWorld(host, self.handshake), tools, stop, self.policies)
 
     async def start(self, input: str, decisions: Sequence[Decision] = ()) -> Segment:
         return _segment(await _refusing(self.runtime.start(input, _decisions(decisions))))

@@ -23,6 +23,7 @@ from interlock.conformance.invariants import (
     run,
     stop,
     store,
+    stored,
 )
 from interlock.conformance.invariants.kinds import HELD, Invariant
 
@@ -34,6 +35,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     *stop.INVARIANTS,
     *recover.INVARIANTS,
     *store.INVARIANTS,
+    *stored.INVARIANTS,
     *once.INVARIANTS,
     *gate.FIRST_INVARIANTS,
     *decide.INVARIANTS,
