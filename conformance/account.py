@@ -216,6 +216,7 @@ class Account:
             committing = any(gate.on == "store.put" for gate in self.open_gates)
             run.cancel_at, run.cancel_alone = self.stimuli, self.alone and not committing
             run.cancel_status = run.claimed or ("Running" if run.segment_open else "Waiting")
+            run.cut_off = _cut_off(run) if run.cancel_alone else []
 
     def _new_input(self, params: Mapping[str, Any]) -> None:
         self._decisions(params)
@@ -223,6 +224,14 @@ class Account:
         if run is not None:
             run.stirs += 1
             run.had_input = True
+            if self.alone and not (run.segment_open or self.gates_of(run) or params.get("decisions")):
+                self._put_aside(run, params["input"])
+
+    def _put_aside(self, run: Run, text: str) -> None:
+        run.input_at, run.input_text = self.stimuli, text
+        for call in run.calls.values():
+            if call.waits:
+                call.input_at = self.stimuli
 
     def _time_passed(self, params: Mapping[str, Any]) -> None:
         self.now_ms += params["ms"]
@@ -392,6 +401,14 @@ class Account:
         for run in self.runs.values():
             for call in run.every_call:
                 yield from call.decisions
+
+
+def _cut_off(run: Run) -> list[Call]:
+    """The calls of the newest round that have answered, while it still executes and none of it waits."""
+    newest = [call for call in run.calls.values() if call.step == run.steps]
+    plain = not any(call.doubled or call.raced or call.decisions or call.suspensions for call in newest)
+    executing = any(call.executing for call in newest)
+    return [call for call in newest if call.result is not None] if plain and executing else []
 
 
 def _stands(decided: Decided, call: Call) -> bool:

@@ -90,6 +90,7 @@ class Call:
     lost_entries: int = 0  # entries of its body before the last crash
     lost_verdicts: int = 0  # and verdicts
     entries_when_suspended: int = 0
+    input_at: int | None = None  # the stimulus with new input that met it while it waited
     listed_pending: bool = False  # in `pending` of the newest run.finished
     claims: list[str] = field(default_factory=list)
 
@@ -175,6 +176,9 @@ class Run:
     fault_alone: bool = False
     crashes: int = 0
     had_input: bool = False
+    input_at: int | None = None  # the stimulus with the newest input that came alone while it waited
+    input_text: str = ""
+    cut_off: list[Call] = field(default_factory=list)  # had answered in the round that a cancel cut off
     turn_alone: bool = True  # the newest turn of the model did not race
     began_at_ms: int = 0  # when it was asked for
     seen_at_ms: int | None = None  # when it showed something first

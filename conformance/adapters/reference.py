@@ -96,6 +96,7 @@ class ReferenceAdapter:
         self.policies = policies_of(profile, policies or {})
         self.make = make
         self.handshake = handshake_of(profile, self.policies, declare or {})
+        self.held: dict[str, Any] | None = None  # a suspended run, where the caller holds it
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         tools = {
@@ -106,23 +107,33 @@ class ReferenceAdapter:
         self.runtime = self.make(HostedWorld(host, self.handshake), tools, stop, self.policies)
 
     async def start(self, input: str, decisions: Sequence[Decision] = ()) -> Segment:
-        return _segment(await _refusing(self.runtime.start(input, _decisions(decisions))))
+        return self._ended(await _refusing(self.runtime.start(input, _decisions(decisions))))
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
-        return _maybe(await _refusing(self.runtime.decide(_decisions(decisions))))
+        self.runtime.give_back(self.held)
+        return self._maybe(await _refusing(self.runtime.decide(_decisions(decisions))))
 
     async def cancel(self) -> Segment | None:
-        return _maybe(await self.runtime.cancel())
+        self.runtime.give_back(self.held)
+        return self._maybe(await self.runtime.cancel())
 
     async def input(self, text: str) -> Segment | None:
-        return _maybe(await _refusing(self.runtime.input(text)))
+        self.runtime.give_back(self.held)
+        return self._maybe(await _refusing(self.runtime.input(text)))
 
     async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
         await self.open(host, scenario)
         self.runtime.restore(checkpoint)
 
     async def resume_run(self, run: str) -> Segment | None:
-        return _maybe(await self.runtime.go_on())
+        return self._maybe(await self.runtime.go_on())
+
+    def _maybe(self, segment: runtime.Segment | None) -> Segment | None:
+        return None if segment is None else self._ended(segment)
+
+    def _ended(self, segment: runtime.Segment) -> Segment:
+        self.held = segment.value
+        return Segment(Reason.model_validate(segment.reason.to_wire()), segment.pending)
 
     def inspect(self, run: str) -> dict[str, Any]:
         held = self.runtime.state
@@ -159,14 +170,6 @@ async def _refusing(verb: Any) -> Any:
 
 def _decisions(decisions: Sequence[Decision]) -> list[state.Decision]:
     return [state.Decision(d.id, d.call, d.action, d.payload, d.suspension) for d in decisions]
-
-
-def _segment(segment: runtime.Segment) -> Segment:
-    return Segment(Reason.model_validate(segment.reason.to_wire()), segment.pending)
-
-
-def _maybe(segment: runtime.Segment | None) -> Segment | None:
-    return None if segment is None else _segment(segment)
 
 
 def factory(profile: str = "awaken-8") -> Callable[[], ReferenceAdapter]:

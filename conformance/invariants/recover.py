@@ -97,6 +97,8 @@ def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) ->
         return
     if call.id in _part(stored, "decisions") or len(account.newest[0][1]["decisions"]) > 1:
         return
+    if account.policy("resume") == "all_or_nothing" and len(_part(stored, "calls")) > 1:
+        return
     untouched = call.claimed == "Suspended" and account.settled_before and raw is not None
     first = sum(d.id not in account.forgotten for d in call.decisions) <= 1
     if (

@@ -7,7 +7,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from interlock.conformance.mutants import call, cancel, decide, derive, pair, policy, run, store
+from interlock.conformance.mutants import (
+    call,
+    cancel,
+    decide,
+    derive,
+    failure,
+    input,
+    pair,
+    policy,
+    run,
+    stop,
+    store,
+)
 from interlock.conformance.mutants.kind import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -20,5 +32,8 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *pair.MUTANTS,
     *cancel.MUTANTS,
     *store.MUTANTS,
+    *stop.MUTANTS,
+    *failure.MUTANTS,
+    *input.MUTANTS,
     *policy.MUTANTS,
 )

@@ -155,6 +155,22 @@ class AsksTwice(Runtime):
         return ("suspend", None) if again else (kind, content)
 
 
+class ReplaysUnjudged(Runtime):
+    """Does not ask the permission gate on a replay, though it says so."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        self.policies = {**self.policies, "replay.gate": "no"}
+        return await super().verdict(call, resume)
+
+
+class JudgesReplays(Runtime):
+    """Asks the permission gate on a replay, though it says that it does not."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        self.policies = {**self.policies, "replay.gate": "yes"}
+        return await super().verdict(call, resume)
+
+
 class RunsTheBlocked(Runtime):
     """A blocked call is executed."""
 
@@ -209,6 +225,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(RunsTheRejectedAmongApproved, "GATE-2", "was cancelled by decision"),
     Mutant(DoesNotAskTheGate, "GATE-3", "has not answered, yet it was executed"),
     Mutant(AsksTwice, "GATE-4", "was approved by decision"),
+    Mutant(ReplaysUnjudged, "GATE-6", "a replay is judged again, yet call"),
+    Mutant(JudgesReplays, "GATE-6", "was asked once more", policies={"replay.gate": "no"}),
     Mutant(RunsTheBlocked, "GATE-5", "the permission gate blocked call", also=("ROUND-7",)),
     Mutant(
         RerunsFinishedSiblings,

@@ -104,6 +104,14 @@ class LosesTheWakeUp(Runtime):
             await asyncio.get_running_loop().create_future()
 
 
+class EndsWithItsRound(Runtime):
+    """Takes the end of the last call for the end of the run."""
+
+    async def _tool_round(self, calls: list[Call]) -> None:
+        await super()._tool_round(calls)
+        self.state.turn_was_last = all(call.is_final for call in calls)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(WaitsTooEarly, "DERIVE-1", "is executing, yet the run is Waiting"),
     Mutant(GoesOnSilentlyAfterAPart, "DERIVE-2", "is Suspended and no call is busy, yet the run is Running"),
@@ -120,6 +128,9 @@ MUTANTS: tuple[Mutant, ...] = (
         "DERIVE-6",
         "ended as Suspended, yet call",
         also=("RUN-8", "PAIR-1", "CALL-20"),
+    ),
+    Mutant(
+        EndsWithItsRound, "DERIVE-7", "their results have not been shown to the model, yet the run is Done"
     ),
     Mutant(LosesTheWakeUp, "PROGRESS-1", "no gate of the run is open and no call waits for a decision"),
 )

@@ -130,6 +130,8 @@ class Rounds(Inbox):
             raise
         self.take_answer(call, answer)
         self.phase("AfterToolExecute", call)
+        if self.policies["durability"] == "call":
+            await self.commit("ToolResultsCommitted", "call")
 
     def arguments(self, call: Call, resume: Resume) -> dict[str, Any]:
         """The arguments that the body gets, by the call's resume mode."""
