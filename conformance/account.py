@@ -126,7 +126,9 @@ class Account:
                 fold(self, inner)
 
     def _started(self, params: Mapping[str, Any]) -> None:
-        self.runs[params["run"]] = Run(params["run"], began_at_ms=self.now_ms, answered_at_ms=self.now_ms)
+        self.runs[params["run"]] = Run(
+            params["run"], began_at_ms=self.now_ms, answered_at_ms=self.now_ms, said=params["input"]
+        )
         self._decisions(params)
 
     def _released(self, params: Mapping[str, Any]) -> None:
@@ -140,6 +142,8 @@ class Account:
         kind = gate.outcome["kind"]
         if kind in ("fault", "raise"):
             run.faulted, run.fault_alone = gate.on if kind == "fault" else "raise", self.alone
+        if kind in ("fault", "block") and gate.on in ("tool", "permission") and self.alone:
+            run.broke_at = gate
         run.answered_at_ms = self.now_ms
         if gate.on == "model":
             usage = gate.outcome.get("usage", {})
@@ -200,12 +204,24 @@ class Account:
                 past = False  # nothing has said yet how often it was suspended in this life
             decided.stale = self.alone and (over or past)
             decided.entries_before, decided.in_suspension = len(call.entries), call.suspensions
+            if run is not None and self.alone:
+                self._place(decided, run, call)
             standing = any(_stands(d, call) for d in call.decisions)
             if call.waits and current and not decided.repeats and not standing and self.settled_before:
                 decided.answers = call
             call.decisions.append(decided)
         if not decided.repeats:
             self.decision_ids[decided.id] = decided
+
+    def _place(self, decided: Decided, run: Run, call: Call) -> None:
+        """What the run was at when a decision came that met no race."""
+        on = {gate.on for gate in self.gates_of(run)}
+        decided.early = call.claimed in ("New", "Running") and decided.suspension is None
+        decided.at_rest = not (on or run.segment_open)
+        decided.at_work = bool(on & {"model", "tool"}) and "store.put" not in on
+        decided.segment = len(run.finished)
+        executing = (c for c in run.calls.values() if c.executing and not c.decisions and c.step == call.step)
+        decided.beside = next((c.id for c in executing if c is not call), None)
 
     def _cancelled(self, params: Mapping[str, Any]) -> None:
         run = self.runs.get(params["run"])
@@ -217,6 +233,8 @@ class Account:
             run.cancel_at, run.cancel_alone = self.stimuli, self.alone and not committing
             run.cancel_status = run.claimed or ("Running" if run.segment_open else "Waiting")
             run.cut_off = _cut_off(run) if run.cancel_alone else []
+            replayed = (c for c in run.calls.values() if c.executing and run.is_replaying(c))
+            run.cancel_in_replay = next(replayed, None) if run.cancel_alone else None
 
     def _new_input(self, params: Mapping[str, Any]) -> None:
         self._decisions(params)
@@ -243,7 +261,7 @@ class Account:
             gate.gone = "crash"
         for run in self.runs.values():
             run.crashes += 1
-            run.claimed = run.faulted = run.cancel_at = None
+            run.claimed = run.faulted = run.cancel_at = run.broke_at = None
             run.cancel_settled = False
             for call in run.calls.values():
                 call.claimed = None

@@ -16,6 +16,7 @@ from interlock.conformance.invariants import (
     failure,
     gate,
     input,
+    meaning,
     once,
     pair,
     phase,
@@ -27,12 +28,15 @@ from interlock.conformance.invariants import (
     stopping,
     store,
     stored,
+    wait,
+    window,
 )
 from interlock.conformance.invariants.kinds import HELD, Invariant
 
 __all__ = ["HELD", "INVARIANTS", "Invariant"]
 
 INVARIANTS: Final[tuple[Invariant, ...]] = (
+    *wait.INVARIANTS,
     *run.INVARIANTS,
     *cancel.INVARIANTS,
     *stopping.INVARIANTS,
@@ -43,7 +47,11 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     *input.INVARIANTS,
     *once.INVARIANTS,
     *gate.FIRST_INVARIANTS,
+    *window.INVARIANTS,
+    *decide.FIRST_INVARIANTS,
+    *meaning.INVARIANTS,
     *decide.INVARIANTS,
+    *meaning.LATE_INVARIANTS,
     *gate.INVARIANTS,
     *failure.INVARIANTS,
     *policy.INVARIANTS,

@@ -19,6 +19,8 @@ from interlock.conformance.mutants import (
     run,
     stop,
     store,
+    wait,
+    window,
 )
 from interlock.conformance.mutants.kind import Mutant
 
@@ -29,6 +31,8 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *call.MUTANTS,
     *derive.MUTANTS,
     *decide.MUTANTS,
+    *window.MUTANTS,
+    *wait.MUTANTS,
     *pair.MUTANTS,
     *cancel.MUTANTS,
     *store.MUTANTS,

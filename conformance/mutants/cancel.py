@@ -126,6 +126,7 @@ MUTANTS: tuple[Mutant, ...] = (
         DoesNotHearACancelWhileWaiting,
         "CANCEL-3",
         "cancelled while it waited, yet it still waits",
+        "tirea",
         also=("CANCEL-2", "CANCEL-5"),
     ),
     Mutant(CancelsTheDone, "CANCEL-4", "the run was Done when it was cancelled, yet it showed run.status"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from interlock.conformance.mutants.kind import Mutant
 from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Call, Decision, Reason
+from interlock.machines.runtime.state import Call, Reason
 
 
 class WaitsTooEarly(Runtime):
@@ -95,12 +95,12 @@ class SuspendsOverARunningCall(Runtime):
         self.record([call])
 
 
-class LosesTheWakeUp(Runtime):
-    """When the last call of a batch has been replayed, nothing goes on."""
+class ForgetsToGoOn(Runtime):
+    """When a round of several calls is over, nothing goes on."""
 
-    async def _replay_batch(self, batch: Sequence[Decision]) -> None:
-        await super()._replay_batch(batch)
-        if len(batch) > 1 and not self.state.in_status("Suspended"):
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        await super().execute_all(calls)
+        if len(calls) > 1 and all(call.is_final for call in calls):
             await asyncio.get_running_loop().create_future()
 
 
@@ -122,7 +122,12 @@ MUTANTS: tuple[Mutant, ...] = (
         "a model gate is open, yet the run is Waiting",
         also=("STORE-2",),
     ),
-    Mutant(TakesOneDecisionForAll, "DERIVE-5", "still waits for a decision, yet the model was asked again"),
+    Mutant(
+        TakesOneDecisionForAll,
+        "DERIVE-5",
+        "still waits for a decision, yet the model was asked again",
+        "awaken-concurrent",
+    ),
     Mutant(
         SuspendsOverARunningCall,
         "DERIVE-6",
@@ -132,5 +137,5 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         EndsWithItsRound, "DERIVE-7", "their results have not been shown to the model, yet the run is Done"
     ),
-    Mutant(LosesTheWakeUp, "PROGRESS-1", "no gate of the run is open and no call waits for a decision"),
+    Mutant(ForgetsToGoOn, "PROGRESS-1", "no gate of the run is open and no call waits for a decision"),
 )

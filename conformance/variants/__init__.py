@@ -151,9 +151,7 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("handed-out-tirea", "a suspended run is its caller's", "tirea", {"state": "caller"}),
     Variant("preempting", "a stop leaves the tools of its step out", policies={"stop.tools": "preempted"}),
     Variant("storing-each-call", "a crash costs less than a call", policies={"durability": "call"}),
-    Variant(
-        "outcome-counting", "a new suspension counts as an outcome", "tirea", {"replay.start": "by_outcomes"}
-    ),
+    Variant("outcome-counting", "suspended again is an outcome", "tirea", {"replay.start": "by_outcomes"}),
     Variant("blocking-one", "a block fails the call alone", policies={"round.block": "fail_call"}),
     Variant("reaching", "a stop condition fires at its limit", policies={"stop.threshold": "reaches"}),
     Variant("created-nine", "a run is created first, and judged in a phase of its own", "awaken-9"),
