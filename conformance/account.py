@@ -207,7 +207,7 @@ class Account:
             if run is not None and self.alone:
                 self._place(decided, run, call)
             standing = any(_stands(d, call) for d in call.decisions)
-            if call.waits and current and not decided.repeats and not standing and self.settled_before:
+            if call.waits and current and not (over or decided.repeats or standing) and self.settled_before:
                 decided.answers = call
             call.decisions.append(decided)
         if not decided.repeats:
@@ -260,6 +260,7 @@ class Account:
         for gate in self.open_gates:
             gate.gone = "crash"
         for run in self.runs.values():
+            run.paid_for = [call for call in run.calls.values() if self._is_whole(run, call)]
             run.crashes += 1
             run.claimed = run.faulted = run.cancel_at = run.broke_at = None
             run.cancel_settled = False
@@ -270,6 +271,18 @@ class Account:
                 call.lost_entries, call.lost_verdicts = len(call.entries), len(call.judged)
                 for decided in call.decisions:
                     decided.unsure, decided.answers = True, None
+
+    def _is_whole(self, run: Run, call: Call) -> bool:
+        """Whether the call has answered, and so has all that its loss is declared to be measured in."""
+        durability, storing = self.policy("durability"), any(g.on == "store.put" for g in self.open_gates)
+        unsure = call.doubled or call.raced or call.decisions or not all(gate.alone for gate in call.entries)
+        if call.result is None or unsure or storing or run.crashes or run.cancel_at or run.faulted:
+            return False
+        if durability == "call":
+            return self.settled_before
+        round_ = [other for other in run.calls.values() if other.step == call.step]
+        waited = durability == "step" and any(other.suspensions for other in round_)
+        return durability in ("round", "step") and call.step < run.steps and not waited
 
     def _recovered(self, params: Mapping[str, Any]) -> None:
         run = self.runs.get(params["run"])

@@ -185,6 +185,7 @@ class Run:
     input_text: str = ""
     cancel_in_replay: Call | None = None  # what was replayed in the wait that the cancel met
     broke_at: Gate | None = None  # the tool or permission gate that broke or blocked the run, and met no race
+    paid_for: list[Call] = field(default_factory=list)  # had answered, and a crash must not cost that
     said: str = ""  # the input that it began with
     cut_off: list[Call] = field(default_factory=list)  # had answered in the round that a cancel cut off
     turn_alone: bool = True  # the newest turn of the model did not race

@@ -19,9 +19,16 @@ def arrived(account: Account) -> tuple[Run, list[Decided]] | None:
     if run.cancel_at or run.crashes or run.faulted or account.newest[0][1]["run"] != run.id:
         return None
     sent = [d for call in run.calls.values() for d in call.decisions if d.at == account.stimuli]
-    good = [d for d in sent if d.answers is not None and d.at_rest and not d.answers.doubled]
+    good = [d for d in sent if d.answers is not None and d.at_rest and _is_first(d, d.answers)]
     whole = len(good) == len(account.newest[0][1]["decisions"])
     return (run, good) if good and whole else None
+
+
+def _is_first(decided: Decided, call: Call) -> bool:
+    """Whether no other decision can have been taken for the suspension that it answers."""
+    others = [d for d in call.decisions if d is not decided and not (d.turned_down or d.stale)]
+    early = [d for d in others if d.disposition == "buffered" and d.in_suspension + 1 == call.suspensions]
+    return not (call.doubled or early or any(d.in_suspension == decided.in_suspension for d in others))
 
 
 def rests(decided: Decided) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from interlock.conformance.mutants.kind import Mutant
 from interlock.machines.runtime.rounds import Resume
 from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Call, Decision
+from interlock.machines.runtime.state import FINAL, Call, Decision
 
 
 class WakesWhatWaits(Runtime):
@@ -40,6 +40,25 @@ class ForgetsTheThread(Runtime):
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore({**state, "messages": state["messages"][1:]})
+
+
+class LosesTheLastStep(Runtime):
+    """Recovery goes back to before the last step that was over."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        messages = state["messages"]
+        asked = [index for index, message in enumerate(messages) if message.get("tool_calls")]
+        over = all(call["status"] in FINAL for call in state["calls"].values())
+        whole = bool(asked) and over and state["run"]["status"] == "Running"
+        super().restore({**state, "messages": messages[: asked[-1]] if whole else messages})
+
+
+class StoresRoundsAlone(Runtime):
+    """Stores a round when it is over, though it says that a crash costs less than a call."""
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        if cause != "call":
+            await super().commit(trigger, cause, **rest)
 
 
 class RefusesAfterACrash(Runtime):
@@ -229,6 +248,14 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(RecoversTheSuspendedAsNew, "RECOVER-2", "is Suspended, yet it starts as New"),
     Mutant(ForgetsTheThread, "RECOVER-3", "yet the model was not shown it"),
     Mutant(RefusesAfterACrash, "RECOVER-4", "waits in the checkpoint, yet a decision for it was refused"),
+    Mutant(LosesTheLastStep, "RECOVER-5", "its step was over before the crash, yet"),
+    Mutant(
+        StoresRoundsAlone,
+        "RECOVER-5",
+        "its call was over before the crash, yet",
+        "tirea",
+        policies={"durability": "call"},
+    ),
     Mutant(StartsWithTheStep, "PHASE-21", "the first phase of the run is StepStart, not RunStart"),
     Mutant(StartsAgainAfterEachWait, "PHASE-22", "RunStart fires again"),
     Mutant(SkipsBeforeInference, "PHASE-23", "not after StepStart and BeforeInference"),
