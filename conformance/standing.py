@@ -9,9 +9,10 @@ from typing import Any, Final
 from interlock.conformance.invariants import INVARIANTS
 from interlock.conformance.oracle import CHECKED_BY_CHARTS
 from interlock.conformance.protocol import Handshake
+from interlock.conformance.twice import DETERMINISM
 from interlock.spec.model import Clause, Spec
 
-CHECKED: Final = frozenset(check.clause for check in INVARIANTS) | CHECKED_BY_CHARTS
+CHECKED: Final = frozenset(check.clause for check in INVARIANTS) | CHECKED_BY_CHARTS | {DETERMINISM}
 
 
 @dataclass(frozen=True, slots=True)

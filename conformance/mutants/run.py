@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from interlock.conformance.mutants.kind import Mutant
+from interlock.machines.runtime.rounds import Resume
 from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Decision, Reason
+from interlock.machines.runtime.state import Call, Decision, Reason
 
 
 class AsksOnWhenDone(Runtime):
@@ -170,6 +171,21 @@ class WorksUnseen(Runtime):
             super().say_run(target, reason)
 
 
+class DecidesByChance(Runtime):
+    """Every second life of it suspends calls that nobody has to approve."""
+
+    lives = 0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        DecidesByChance.lives += 1
+        self.is_odd = DecidesByChance.lives % 2 == 1
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        kind, content = await super().verdict(call, resume)
+        return ("suspend", None) if self.is_odd and resume is None and kind == "allow" else (kind, content)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(AsksOnWhenDone, "RUN-20", "the run is Done, yet"),
     Mutant(FinishesTwice, "RUN-21", "yet it finished again"),
@@ -187,6 +203,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "live calls are left at the end, yet call",
         policies={"end.live": "left"},
     ),
+    Mutant(DecidesByChance, "RUN-29", "when everything was sent again", also=("CALL-2",)),
     Mutant(WorksUnseen, "RUN-30", "yet the run is reported not at all"),
     Mutant(ForgetsWhereItWas, "RUN-19", "last reported Waiting, yet it is said to move from Running"),
     Mutant(RisesFromDone, "RUN-14", "was Done, which is final, yet it became Running"),
