@@ -21,12 +21,14 @@ from interlock.conformance.protocol import (
     MessageAppended,
     Observation,
     PhaseEntered,
+    Published,
     Refusal,
     RunMoved,
     Scenario,
     SegmentEnded,
+    StreamClosed,
 )
-from interlock.conformance.subjects import WORKING_GATES, Call, Decided, Gate, Run
+from interlock.conformance.subjects import WORKING_GATES, Audience, Call, Decided, Gate, Run
 
 
 class Account:
@@ -34,7 +36,8 @@ class Account:
 
     def __init__(self, handshake: Handshake, policies: Mapping[str, Any], scenario: Scenario) -> None:
         self.handshake = handshake
-        self.policies = policies
+        self.policies = dict(policies)
+        self.asked: set[str] = set()  # policies that somebody has read since this was emptied
         self.scenario = scenario
         self.tools = {tool.name: tool for tool in scenario.tools}
         self.runs: dict[str, Run] = {}
@@ -56,6 +59,8 @@ class Account:
         self.checkpoints: list[Checkpointed] = []
         self.messages: list[Message] = []
         self.last_model_gate: Gate | None = None
+        self.audience = Audience()
+        self.shown: list[Observation] = []  # since the newest stimulus
 
     # -- what it knows
 
@@ -75,6 +80,7 @@ class Account:
 
     def policy(self, key: str) -> Any:
         """The value of a policy, or nothing while it is open."""
+        self.asked.add(key)
         return self.policies.get(key)
 
     def call_of(self, seen: Observation) -> Call | None:
@@ -120,6 +126,8 @@ class Account:
         self.alone = len(parts) == 1 and self.settled_before
         self.refused_whole = False
         self.newest = parts
+        self.shown = []
+        self.audience.activities = []
         for name, inner in parts:
             fold = _STIMULUS_FOLDS.get(name)
             if fold is not None:
@@ -135,6 +143,9 @@ class Account:
         gate = self.gates.get(params["gate"])
         if gate is None or not gate.is_open:
             return
+        if params["outcome"]["kind"] == "activity":  # it tells something, and stays at work
+            self.audience.activities.append(params["outcome"].get("content"))
+            return
         gate.outcome, gate.alone = params["outcome"], self.alone
         if gate.on in ("model", "tool"):
             self.since_answer = []
@@ -145,11 +156,14 @@ class Account:
         if kind in ("fault", "block") and gate.on in ("tool", "permission") and self.alone:
             run.broke_at = gate
         run.answered_at_ms = self.now_ms
+        if gate.on == "hook":
+            self._plugin_acted(run, gate, gate.outcome)
         if gate.on == "model":
             usage = gate.outcome.get("usage", {})
             run.tokens += usage.get("input", 0) + usage.get("output", 0)
             run.texts.append(gate.outcome.get("text", ""))
             run.last_turn, run.turn_alone = gate.outcome, self.alone
+            run.taken_out, run.left_in = set(), set()
             if kind == "turn":
                 self._asked(run, gate)
 
@@ -178,7 +192,44 @@ class Account:
                 run.former_calls.append(run.calls.pop(call_id))
             run.calls[call_id] = call
 
+    def _plugin_acted(self, run: Run, gate: Gate, outcome: Mapping[str, Any]) -> None:
+        if outcome["kind"] in ("terminate", "skip_inference"):
+            run.faulted, run.fault_alone = "plugin", self.alone
+        data = outcome.get("data") or {}
+        if gate.opened.at == "AfterInference" and "tool_calls" in data:
+            self._calls_left(run, data["tool_calls"])
+        elif gate.opened.at == "AfterToolExecute" and "content" in data:
+            call = run.calls.get(gate.opened.call or "")
+            if call is not None and call.entries and call.entries[-1].outcome is not None:
+                call.entries[-1].outcome = {**call.entries[-1].outcome, "content": data["content"]}
+
+    def _calls_left(self, run: Run, left: list[Mapping[str, Any]]) -> None:
+        """Of a turn, a plugin left these calls: the others were never asked for."""
+        run.left_in = {call["id"] for call in left}
+        run.taken_out = {call.id for call in run.calls.values() if call.step == run.steps} - run.left_in
+        for call in run.taken_out:
+            del run.calls[call]
+        run.last_turn = {**(run.last_turn or {}), "tool_calls": left}
+        run.turn_alone = run.turn_alone and self.alone
+
+    def _watched(self, params: Mapping[str, Any]) -> None:
+        """Somebody comes to watch, by a stimulus of its own or in one request with another."""
+        watcher, run = params.get("watcher"), self.run
+        if watcher is None:
+            return
+        waits = run is not None and not run.is_done and not run.segment_open
+        came = "first" if not self.audience.gone else "back" if waits else "anew"
+        if self.audience.watcher is not None:
+            came = "in place of another"
+        if params.get("decisions"):
+            came = "with a decision"
+        self.audience.comes(watcher, params.get("stream") or "native", came, self.alone)
+
+    def _unwatched(self, _params: Mapping[str, Any]) -> None:
+        self.audience.comes(None, "native", "nobody", self.alone)
+
     def _decisions(self, params: Mapping[str, Any]) -> None:
+        self._watched(params)
         run = self.runs.get(params["run"])
         for raw in params.get("decisions", ()):
             if run is not None:
@@ -256,6 +307,7 @@ class Account:
 
     def _crashed(self, _params: Mapping[str, Any]) -> None:
         self.life += 1
+        self.audience = Audience()
         self.forgotten |= self.decision_ids.keys()
         for gate in self.open_gates:
             gate.gone = "crash"
@@ -305,6 +357,7 @@ class Account:
         fold = _OBSERVATION_FOLDS.get(type(seen))
         if fold is not None:
             fold(self, seen)
+        self.shown.append(seen)
 
     def _gate_opened(self, seen: GateOpened) -> None:
         run = self.runs.get(seen.run or "") or self.run
@@ -312,7 +365,7 @@ class Account:
             return
         gate = Gate(seen.gate, seen.on, run.id, seen, self.life, at=self.stimuli)
         self.gates[seen.gate] = gate
-        if seen.on in WORKING_GATES:
+        if seen.on in WORKING_GATES or seen.on == "hook":
             run.segment_open = True
         if seen.on == "model":
             run.steps += 1
@@ -321,7 +374,9 @@ class Account:
             self.since_model = []
         if seen.call is not None:
             gate.call = run.calls.get(seen.call)
-        if gate.call is not None:
+        if seen.on == "hook":
+            run.hooks.append(gate)
+        elif gate.call is not None:
             gate.call.listed_pending = False
             (gate.call.entries if seen.on == "tool" else gate.call.judged).append(gate)
 
@@ -392,6 +447,14 @@ class Account:
     def _appended(self, seen: MessageAppended) -> None:
         self.messages.append(seen.message)
 
+    def _published(self, seen: Published) -> None:
+        if seen.watcher == self.audience.watcher:
+            self.audience.told.append(seen)
+
+    def _stream_closed(self, seen: StreamClosed) -> None:
+        if seen.watcher == self.audience.watcher:
+            self.audience.comes(None, "native", "nobody", self.audience.is_sure)
+
     # -- reports
 
     def report(self, quiescent: bool, refused: list[Refusal]) -> None:
@@ -401,6 +464,7 @@ class Account:
             self._refused(refusal)
         if quiescent:
             self.last_settled = self.stimuli
+            self.audience.possible = {self.audience.watcher}
             for run in self.runs.values():
                 run.cancel_settled = run.cancel_settled or run.cancel_at is not None
 
@@ -457,6 +521,8 @@ _STIMULUS_FOLDS: dict[str, Any] = {
     "decide": Account._decisions,
     "cancel": Account._cancelled,
     "run.input": Account._new_input,
+    "watch": Account._watched,
+    "unwatch": Account._unwatched,
     "clock.advance": Account._time_passed,
     "crash": Account._crashed,
     "recover": Account._recovered,
@@ -472,4 +538,6 @@ _OBSERVATION_FOLDS: dict[type[Observation], Any] = {
     Checkpointed: Account._checkpointed,
     MessageAppended: Account._appended,
     PhaseEntered: Account._phase_entered,
+    Published: Account._published,
+    StreamClosed: Account._stream_closed,
 }

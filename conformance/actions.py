@@ -14,7 +14,7 @@ from typing import Any, Final
 from interlock.conformance.account import Account
 from interlock.conformance.chooser import Chooser, chance, pick
 from interlock.conformance.moves import CRASH_AND_RECOVER, Move, race
-from interlock.conformance.protocol import Agent, Handshake, Scenario, StopCondition, ToolSpec
+from interlock.conformance.protocol import Agent, Handshake, HookSpec, Scenario, StopCondition, ToolSpec
 from interlock.conformance.subjects import Call, Gate, Run
 
 PAYLOADS: Final[tuple[Any, ...]] = ("approved", None, False, 0, "", {"v": "changed"}, [1, 2])
@@ -223,6 +223,83 @@ def store_breaks(stage: Stage, chooser: Chooser) -> Move | None:
     return _release(stage, chooser, "store.put", {"kind": "fault", "message": "the disk is full"})
 
 
+# --- plugins and watchers -----------------------------------------------------------------------
+
+HOOK_ANSWERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "RunStart": ("rewrite",),
+    "BeforeInference": ("rewrite", "skip_inference", "terminate"),
+    "AfterInference": ("rewrite", "terminate"),
+    "AfterToolExecute": ("rewrite",),
+}
+"""What a plugin may do at a phase, beside letting it go on."""
+
+
+def hook_continues(stage: Stage, chooser: Chooser) -> Move | None:
+    """A plugin does nothing."""
+    return _release(stage, chooser, "hook", {"kind": "continue"})
+
+
+def hook_acts(kind: str) -> Action:
+    """A plugin asks for the end, skips the inference, or puts something else in place of what it is shown."""
+
+    def act(stage: Stage, chooser: Chooser) -> Move | None:
+        gates = [gate for gate in stage.gates("hook") if kind in _answers_at(stage, gate)]
+        if not gates or not _offered(stage, "hook", kind):
+            return None
+        gate = pick(chooser, gates)
+        outcome: dict[str, Any] = {"kind": kind}
+        if kind == "rewrite":
+            outcome["data"] = _rewritten(stage, gate)
+        return Move("gate.release", {"gate": gate.ref, "outcome": outcome})
+
+    return act
+
+
+def _answers_at(stage: Stage, gate: Gate) -> tuple[str, ...]:
+    at = gate.opened.at or ""
+    if at == "BeforeInference" and stage.account.policy("phases") == "nine":
+        return ("rewrite",)  # an inference is skipped by a plugin of eight phases alone
+    return HOOK_ANSWERS.get(at, ())
+
+
+def _rewritten(stage: Stage, gate: Gate) -> dict[str, Any]:
+    at, shown = gate.opened.at, gate.opened.data or {}
+    if at == "RunStart":
+        return {"state": {"set_up": stage.fresh("u")}}
+    if at == "BeforeInference":
+        return {"system": f"be brief ({stage.fresh('p')})", "params": {"temperature": 0}}
+    if at == "AfterInference":
+        calls = shown.get("tool_calls")
+        return {"tool_calls": calls[:-1] if isinstance(calls, list) else []}
+    return {"content": f"<rewritten {stage.fresh('w')}>"}
+
+
+def watch(stage: Stage, chooser: Chooser) -> Move | None:
+    """Somebody comes to watch, in the place of whoever did."""
+    run = stage.account.run
+    if run is None or "watch" not in stage.handshake.stimuli:
+        return None
+    stream = pick(chooser, stage.handshake.streams)
+    return Move("watch", {"run": run.id, "watcher": stage.fresh("w"), "stream": stream})
+
+
+def unwatch(stage: Stage, chooser: Chooser) -> Move | None:
+    """The stream of whoever watches is cut."""
+    run = stage.account.run
+    if run is None or stage.account.audience.watcher is None:
+        return None
+    return Move("unwatch", {"run": run.id})
+
+
+def decide_and_watch(stage: Stage, chooser: Chooser) -> Move | None:
+    """One request brings decisions and a watcher of what comes of them."""
+    move = decide_one("resume")(stage, chooser)
+    if move is None or "watch" not in stage.handshake.stimuli:
+        return None
+    stream = pick(chooser, stage.handshake.streams)
+    return Move("decide", {**move.params, "watcher": stage.fresh("w"), "stream": stream})
+
+
 # --- decisions ----------------------------------------------------------------------------------
 
 
@@ -338,7 +415,7 @@ def time_passes(stage: Stage, chooser: Chooser) -> Move | None:
     return Move("clock.advance", {"ms": 1000}) if able and stage.account.runs else None
 
 
-TOOL_KINDS: Final = ("ok", "warning", "error", "raise", "fault", "pending")
+TOOL_KINDS: Final = ("ok", "warning", "error", "raise", "fault", "pending", "activity")
 VERDICTS: Final = ("allow", "block", "suspend", "set_result")
 
 RACERS: Final[tuple[Action, ...]] = (
@@ -350,6 +427,8 @@ RACERS: Final[tuple[Action, ...]] = (
     cancel,
     model_ends,
     model_asks,
+    watch,
+    unwatch,
 )
 
 ACTIONS: Final[dict[str, Action]] = {
@@ -376,6 +455,11 @@ ACTIONS: Final[dict[str, Action]] = {
     "races": races,
     "settle": settle,
     "time_passes": time_passes,
+    "hook_continues": hook_continues,
+    **{f"hook_{kind}": hook_acts(kind) for kind in ("terminate", "skip_inference", "rewrite")},
+    "watch": watch,
+    "unwatch": unwatch,
+    "decide_and_watch": decide_and_watch,
 }
 """Every class of action by name, in a fixed order."""
 
@@ -399,6 +483,10 @@ def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Sce
         if able and handshake.tools:
             stop = [StopCondition(kind=condition.kind, **_limits(condition, tools))]
             yield Scenario(scenario=f"tools-and-{name}", tools=tools, agent=Agent(stop=stop))
+    if "hook" in handshake.gates and handshake.hooks:
+        yield Scenario(
+            scenario="tools-and-plugins", tools=tools, hooks=[HookSpec(at=at) for at in handshake.hooks]
+        )
     if "store.put" in handshake.gates and handshake.control.store != "none":
         yield Scenario(scenario="tools-and-store", tools=tools, hold=["store.put"])
 

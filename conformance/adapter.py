@@ -15,12 +15,15 @@ from typing import Any, Protocol
 from interlock.conformance.protocol import (
     Decision,
     Handshake,
+    HookAnswer,
+    JsonObject,
     Message,
     Outcome,
     Reason,
     ReasonCode,
     Resumption,
     Scenario,
+    StreamKind,
     Turn,
     Verdict,
 )
@@ -74,6 +77,10 @@ class PermissionFault(WorldFault):
     """The permission hook broke."""
 
 
+class HookFault(WorldFault):
+    """The plugin broke."""
+
+
 class CommitFault(WorldFault):
     """The store did not take the checkpoint."""
 
@@ -103,9 +110,14 @@ class Host(Protocol):
     """
 
     async def infer(
-        self, messages: Sequence[Message | Mapping[str, Any]], *, step: int | None = None
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        step: int | None = None,
+        system: str | None = None,
+        params: Mapping[str, Any] | None = None,
     ) -> Turn:
-        """Ask the model; raises ModelFault."""
+        """Ask the model, with whatever plugins made of the request; raises ModelFault."""
         ...
 
     async def tool(
@@ -117,8 +129,12 @@ class Host(Protocol):
         resume: Resumption | Mapping[str, Any] | EllipsisType | None = ...,
         attempt: int | None = None,
         step: int | None = None,
+        activity: Callable[[Any], None] | None = None,
     ) -> Outcome:
-        """Enter a tool's body; gives ok, warning, error or pending, and raises ToolRaised or ToolFault."""
+        """Enter a tool's body; gives ok, warning, error or pending, and raises ToolRaised or ToolFault.
+
+        `activity` is called with whatever the tool tells while it is at work.
+        """
         ...
 
     async def permit(
@@ -131,6 +147,16 @@ class Host(Protocol):
         step: int | None = None,
     ) -> Verdict:
         """Ask the permission hook; raises PermissionFault."""
+        ...
+
+    async def hook(
+        self, at: str, data: JsonObject, *, call: str | None = None, step: int | None = None
+    ) -> HookAnswer:
+        """Let the plugin act at a phase of `scenario.hooks`; `data` is what it may look at, or rewrite.
+
+        At BeforeInference: `system` and `params`; at AfterInference: `tool_calls`; at AfterToolExecute:
+        `status` and `content`; everywhere `state`, which RunStart alone may set.  Raises HookFault.
+        """
         ...
 
     async def commit(self, checkpoint: Checkpoint) -> None:
@@ -167,7 +193,8 @@ class HostedAdapter(RequiredAdapter, Protocol):
     """All that an adapter may have: what is missing here is not declared in the handshake.
 
     Beyond these, `start` and `input` may take `decisions` as a second parameter, `resume_run(run)` goes
-    on with a run that was Running when it crashed, and `inspect(run)` gives a Snapshot.
+    on with a run that was Running when it crashed, and `inspect(run)` gives a Snapshot.  A `watch` that
+    stands in the same request as a decision is called first, and in the same step.
     """
 
     async def cancel(self) -> Segment | None:
@@ -182,6 +209,14 @@ class HostedAdapter(RequiredAdapter, Protocol):
 
     async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
         """Take the place of `open` on a new adapter object, after a crash."""
+        ...
+
+    def watch(self, watcher: str, stream: StreamKind) -> None:
+        """Somebody watches the events from now on, in the place of whoever did."""
+        ...
+
+    def unwatch(self) -> None:
+        """The stream of whoever watches is cut from outside."""
         ...
 
     def busy(self) -> bool:

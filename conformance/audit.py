@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from interlock.conformance.campaign import Found, Tally
 from interlock.conformance.exceptions import UsageError
-from interlock.conformance.judge import Judge
+from interlock.conformance.judge import Judge, Violation
 from interlock.conformance.moves import moves_of
 from interlock.conformance.protocol import Handshake, Report, Scenario
 from interlock.conformance.result import Result
@@ -38,6 +38,11 @@ def audit(path: Path, target: str, only: tuple[str, ...] = ()) -> Result:
             scenario = judge.account.scenario
             moves = tuple(moves_of(scene))[: judge.violation.stimulus]
             tally.note(judge.violation.clause, Found(judge.violation, scenario, moves, scene))
+        for one, why in judge.open.excluded.items():
+            tally.exclude(
+                one, why, Found(Violation(why.clause, why.because, 0), judge.account.scenario, (), scene)
+            )
+    tally.settle(facts.undeclared)
     witnesses = [as_found(found) for _, found in sorted(tally.found.items())]
     result = concluded(Order(target, 0), facts, tally, witnesses, budget={"recorded": str(path)}, partial="")
     result.clauses = [
@@ -93,7 +98,7 @@ def judged(path: Path, scene: Trace, facts: Facts) -> Judge:
     """The judge, after it has seen the whole scene."""
     scenario = scenario_of(path, scene)
     asked = {clause: standing.is_judged for clause, standing in facts.standings.items()}
-    judge = Judge(facts.handshake, facts.policies, scenario, asked)
+    judge = Judge(facts.handshake, facts.policies, scenario, asked, facts.undeclared)
     seen: list[Any] = []
     for number, record in enumerate(scene.records, 1):
         ((key, value),) = record.items()

@@ -11,7 +11,7 @@ import tempfile
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final, Protocol
 
@@ -22,6 +22,7 @@ from interlock.conformance.chooser import Seeded
 from interlock.conformance.exceptions import AdapterError, InterlockError
 from interlock.conformance.judge import Judge, Violation
 from interlock.conformance.moves import Move
+from interlock.conformance.open_policies import Exclusion, Undeclared, nothing_left
 from interlock.conformance.protocol import (
     PROTOCOL_VERSION,
     Handshake,
@@ -68,6 +69,7 @@ class Tally:
     schedules: int = 0
     stimuli: int = 0
     found: dict[str, Found] = field(default_factory=dict)
+    excluded: dict[tuple[str, str], tuple[Exclusion, Found]] = field(default_factory=dict)
     troubles: list[Trouble] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
@@ -78,6 +80,23 @@ class Tally:
         self.troubles += other.troubles
         for clause, found in other.found.items():
             self.note(clause, found)
+        for one, (exclusion, found) in other.excluded.items():
+            self.exclude(one, exclusion, found)
+
+    def exclude(self, one: tuple[str, str], exclusion: Exclusion, found: Found) -> None:
+        """Remember why an open policy cannot have a value; the shortest schedule that shows it stays."""
+        known = self.excluded.get(one)
+        if known is None or len(found.moves) < len(known[1].moves):
+            self.excluded[one] = (exclusion, found)
+
+    def settle(self, undeclared: Undeclared) -> None:
+        """Note the policies of which each value was ruled out by some schedule: the runtime mixes two."""
+        for key, values in undeclared.policies.items():
+            whys = {value: self.excluded[key, value] for value in values if (key, value) in self.excluded}
+            if len(whys) == len(values):
+                last, found = list(whys.values())[-1]
+                because = nothing_left(key, {value: why for value, (why, _) in whys.items()})
+                self.note(last.clause, replace(found, violation=replace(found.violation, because=because)))
 
     def note(self, clause: str, found: Found) -> None:
         """Remember a violation, unless a shorter one of its clause is known."""
@@ -102,6 +121,7 @@ class Bench:
             raise
         self.standings: dict[str, Standing] = standings(load_spec(), self.handshake, self.policies)
         self.only = tuple(only)
+        self.undeclared = Undeclared.of(load_spec(), self.handshake, self.policies, self.only)
         self.applies = {clause: self._is_asked(standing) for clause, standing in self.standings.items()}
         self.scenarios = list(scenarios(self.handshake, self.policies))
 
@@ -146,7 +166,7 @@ class Bench:
 
     def session(self, scenario: Scenario) -> Session:
         """Open a scenario under the judge."""
-        judge = Judge(self.handshake, self.policies, scenario, self.applies)
+        judge = Judge(self.handshake, self.policies, scenario, self.applies, self.undeclared)
         return Session(self.sut, self.handshake, scenario, judge, self._empty_folder())
 
     def _empty_folder(self) -> str:
@@ -198,8 +218,10 @@ class Bench:
         tally.exercised.update(session.judge.exercised)
         violation = session.violation
         if violation is not None:
-            found = Found(violation, session.scenario, tuple(session.sent), session.trace)
-            tally.note(violation.clause, found)
+            tally.note(violation.clause, _found(session, violation))
+        for one, exclusion in session.judge.open.excluded.items():
+            ruled_out = Violation(exclusion.clause, exclusion.because, session.account.stimuli)
+            tally.exclude(one, exclusion, _found(session, ruled_out))
 
     def close(self) -> None:
         """Give the SUT back, and the folders of its scenarios."""
@@ -238,6 +260,10 @@ class Bench:
         return session
 
 
+def _found(session: Session, violation: Violation) -> Found:
+    return Found(violation, session.scenario, tuple(session.sent), session.trace)
+
+
 def shard_sizes(examples: int) -> list[int]:
     """How many schedules each shard plays."""
     return [examples // SHARDS + (1 if shard < examples % SHARDS else 0) for shard in range(SHARDS)]
@@ -272,11 +298,11 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
         count = tally.exercised[clause_id]
         if bench.only and not any(fnmatchcase(clause_id, pattern) for pattern in bench.only):
             continue
-        if not standing.is_judged:
+        if clause_id in tally.found:
+            yield ClauseVerdict(clause_id, level, "broken", tally.found[clause_id].violation.because, count)
+        elif not standing.is_judged:
             verdict: Any = standing.verdict
             yield ClauseVerdict(clause_id, level, verdict, standing.why, 0, standing.offered)
-        elif clause_id in tally.found:
-            yield ClauseVerdict(clause_id, level, "broken", tally.found[clause_id].violation.because, count)
         elif count:
             yield ClauseVerdict(clause_id, level, "held", "", count)
         else:

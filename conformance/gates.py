@@ -17,12 +17,24 @@ from pydantic import BaseModel
 from interlock.conformance.adapter import (
     Checkpoint,
     CommitFault,
+    HookFault,
     ModelFault,
     PermissionFault,
     ToolFault,
     ToolRaised,
 )
-from interlock.conformance.protocol import Decision, Fault, Message, Outcome, Resumption, Turn, Verdict, Wire
+from interlock.conformance.protocol import (
+    Decision,
+    Fault,
+    HookAnswer,
+    JsonObject,
+    Message,
+    Outcome,
+    Resumption,
+    Turn,
+    Verdict,
+    Wire,
+)
 
 Resume = Resumption | Mapping[str, Any] | EllipsisType | None
 
@@ -99,13 +111,14 @@ class Counts:
 class Gate:
     """One await of the outside world."""
 
-    __slots__ = ("future", "id", "on", "shown")
+    __slots__ = ("activity", "future", "id", "on", "shown")
 
     def __init__(self, gate: str, on: str, shown: dict[str, Any], future: asyncio.Future[Any]) -> None:
         self.id = gate
         self.on = on
         self.shown = shown
         self.future = future
+        self.activity: Callable[[Any], None] | None = None  # who hears a tool that is at work
 
 
 class KitHost:
@@ -126,10 +139,17 @@ class KitHost:
     # What the runtime awaits.
 
     async def infer(
-        self, messages: Sequence[Message | Mapping[str, Any]], *, step: int | None = None
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        step: int | None = None,
+        system: str | None = None,
+        params: Mapping[str, Any] | None = None,
     ) -> Turn:
         self._counts.step = self._counts.step + 1 if step is None else step
-        answer = await self._pass("model", {"messages": [as_json(message) for message in messages]})
+        shown = {"messages": [as_json(message) for message in messages]}
+        made = {name: as_json(value) for name, value in (("system", system), ("params", params)) if value}
+        answer = await self._pass("model", {**shown, **made})
         if not isinstance(answer, Turn):
             raise ModelFault(answer.message)
         return answer
@@ -143,11 +163,12 @@ class KitHost:
         resume: Resume = ...,
         attempt: int | None = None,
         step: int | None = None,
+        activity: Callable[[Any], None] | None = None,
     ) -> Outcome:
         counted = self._counts.attempts.get(call, 0) + 1 if attempt is None else attempt
         self._counts.attempts[call] = counted
         shown = {"call": call, "name": name, "args": as_json(args), "attempt": counted}
-        answer = await self._pass("tool", {**shown, "resume": self._resume(call, resume)}, step)
+        answer = await self._pass("tool", {**shown, "resume": self._resume(call, resume)}, step, activity)
         if not isinstance(answer, Outcome):
             raise ToolFault(answer.message)
         if answer.kind == "raise":
@@ -167,6 +188,15 @@ class KitHost:
         answer = await self._pass("permission", shown, step)
         if not isinstance(answer, Verdict):
             raise PermissionFault(answer.message)
+        return answer
+
+    async def hook(
+        self, at: str, data: JsonObject, *, call: str | None = None, step: int | None = None
+    ) -> HookAnswer:
+        shown: dict[str, Any] = {"at": at, "data": as_json(data)}
+        answer = await self._pass("hook", shown if call is None else {**shown, "call": call}, step)
+        if not isinstance(answer, HookAnswer):
+            raise HookFault(answer.message)
         return answer
 
     async def commit(self, checkpoint: Checkpoint) -> None:
@@ -207,6 +237,10 @@ class KitHost:
         """Let the runtime pass; too late, and so nothing, if it has given the gate up."""
         if gate.future.done():
             return
+        if isinstance(answer, Outcome) and answer.kind == "activity":
+            if gate.activity is not None:
+                self._loop.call_soon(gate.activity, answer.content)
+            return
         del self.open_gates[gate.id]
         if isinstance(answer, Turn):
             self._counts.asked(answer)
@@ -226,10 +260,17 @@ class KitHost:
             self._moved()
             self.append(kind, fields)
 
-    async def _pass(self, on: str, fields: dict[str, Any], step: int | None = None) -> Any:
+    async def _pass(
+        self,
+        on: str,
+        fields: dict[str, Any],
+        step: int | None = None,
+        activity: Callable[[Any], None] | None = None,
+    ) -> Any:
         if self.dead:
             raise asyncio.CancelledError("that life of the runtime is over")
         gate = self._open(on, fields, step)
+        gate.activity = activity
         try:
             return await gate.future
         except BaseException:

@@ -29,6 +29,8 @@ from interlock.conformance.protocol import (
     ProtocolError,
     RunInput,
     RunStart,
+    Unwatch,
+    Watch,
     Wire,
 )
 
@@ -83,9 +85,11 @@ def _start(life: Life, asked: RunStart, earlier: Sequence[Wire]) -> HandOver:
         raise illegal(f"Run {asked.run} was started before; each run has an id of its own.")
     work = _with_decisions(life, "start", asked.input, asked.decisions)
 
+    seat = _seat(life, asked)
+
     def hand_over(stimulus: int) -> None:
         undo = counts.begin(asked.run)
-        life.begin(Verb("start", asked.run, stimulus, _ids(asked.decisions), undo), work())
+        life.begin(Verb("start", asked.run, stimulus, _ids(asked.decisions), undo), seat(work()))
 
     return hand_over
 
@@ -95,7 +99,8 @@ def _decide(life: Life, asked: Decide, earlier: Sequence[Wire]) -> HandOver:
     if _is_past(life, asked.run, earlier):
         return _turn_down(life, "decide", asked.run, asked.decisions)
     _must_be_free(life, "decide", earlier)
-    return _go_on(life, "decide", asked, lambda: life.adapter.decide(asked.decisions))
+    seat = _seat(life, asked)
+    return _go_on(life, "decide", asked, lambda: seat(life.adapter.decide(asked.decisions)))
 
 
 def _input(life: Life, asked: RunInput, earlier: Sequence[Wire]) -> HandOver:
@@ -131,6 +136,29 @@ def _release(life: Life, asked: GateRelease, earlier: Sequence[Wire]) -> HandOve
     return lambda stimulus: host.release(gate, answer)
 
 
+def _watch(life: Life, asked: Watch, earlier: Sequence[Wire]) -> HandOver:
+    must_have(life.adapter, "watch")
+    return lambda stimulus: life.at_once(life.adapter.watch, asked.watcher, asked.stream or "native")
+
+
+def _unwatch(life: Life, asked: Unwatch, earlier: Sequence[Wire]) -> HandOver:
+    must_have(life.adapter, "unwatch")
+    return lambda stimulus: life.at_once(life.adapter.unwatch)
+
+
+def _seat(life: Life, asked: RunStart | Decide) -> Callable[[Coroutine[Any, Any, Any]], Any]:
+    """Where a request brings a watcher, the adapter is told of that one first."""
+    if asked.watcher is None:
+        return lambda work: work
+    must_have(life.adapter, "watch")
+
+    async def seated(work: Coroutine[Any, Any, Any]) -> Any:
+        life.adapter.watch(asked.watcher, asked.stream or "native")
+        return await work
+
+    return seated
+
+
 def _advance(life: Life, asked: ClockAdvance, earlier: Sequence[Wire]) -> HandOver:
     return lambda stimulus: life.loop.advance(asked.ms)
 
@@ -142,6 +170,8 @@ PLANS: Final[dict[str, Callable[[Life, Any, Sequence[Wire]], HandOver]]] = {
     "cancel": _cancel,
     "run.input": _input,
     "clock.advance": _advance,
+    "watch": _watch,
+    "unwatch": _unwatch,
 }
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants import HELD, INVARIANTS, Invariant
+from interlock.conformance.open_policies import OpenPolicies, Undeclared
 from interlock.conformance.oracle import Judgement, Oracle
 from interlock.conformance.protocol import Handshake, Observation, Report, Scenario
 
@@ -26,6 +27,8 @@ class Violation:
     because: str
     stimulus: int
 
+
+NOTHING_OPEN: Final = Undeclared({}, {})
 
 SEEING: Final[dict[type[Observation], tuple[Invariant, ...]]] = {
     kind: tuple(check for check in INVARIANTS if check.seeing is kind)
@@ -43,10 +46,12 @@ class Judge:
         policies: Mapping[str, Any],
         scenario: Scenario,
         applies: Mapping[str, bool] | None = None,
+        undeclared: Undeclared = NOTHING_OPEN,
     ) -> None:
         self.account = Account(handshake, policies, scenario)
         self.oracle = Oracle(self.account)
         self.applies = applies or {}
+        self.open = OpenPolicies(undeclared)
         self.exercised: Counter[str] = Counter()
         self.violation: Violation | None = None
         self.silence_counts = handshake.control.settle == "exact"
@@ -75,19 +80,32 @@ class Judge:
 
     def _about(self, seen: Observation) -> Iterator[Judgement]:
         for check in SEEING.get(type(seen), ()):
-            for because in check.judge(self.account, seen):
-                yield Judgement(check.clause, because)
+            yield from self._ask(check, seen)
         yield from self.oracle.judge(seen)
 
     def _settled(self) -> Iterator[Judgement]:
         for check in SETTLED:
-            for because in check.judge(self.account):
-                yield Judgement(check.clause, because)
+            yield from self._ask(check)
         yield from self.oracle.settled()
+
+    def _ask(self, check: Invariant, *seen: Observation) -> Iterator[Judgement]:
+        """What a check says; under each value that is left, where it depends on a policy that is open."""
+        if check.clause in self.open.undeclared.clauses:
+            for because in self.open.weigh(check, self.account, *seen):
+                yield Judgement(check.clause, because, always=True)
+            return
+        if not self.applies.get(check.clause, True):
+            return
+        self.account.asked.clear()
+        for because in check.judge(self.account, *seen):
+            yield Judgement(check.clause, because)
+        if self.account.asked & self.open.undeclared.policies.keys():
+            for because in self.open.weigh_dependence(check, self.account, *seen):
+                yield Judgement(check.clause, because)
 
     def _weigh(self, judgements: Iterator[Judgement]) -> None:
         for judgement in judgements:
-            if not self.applies.get(judgement.clause, True):
+            if not judgement.always and not self.applies.get(judgement.clause, True):
                 continue
             self.exercised[judgement.clause] += 1
             if judgement.because != HELD:

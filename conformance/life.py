@@ -108,6 +108,10 @@ class Life:
         verb.task.add_done_callback(partial(self._ended, verb))
         self.verbs.append(verb)
 
+    def at_once(self, deed: Callable[..., None], *args: Any) -> None:
+        """Have the adapter do what takes no time, when its loop turns."""
+        self.loop.call_soon(deed, *args)
+
     def segment_under_way(self) -> bool:
         return any(verb.makes_a_segment for verb in self.verbs)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from interlock.conformance.account import Account
+from interlock.conformance.protocol import gate_name
 from interlock.conformance.trace import Trace
 
 CRASH_AND_RECOVER: Final = "crash"
@@ -97,6 +98,8 @@ def _offers(account: Account, method: str, params: Mapping[str, Any]) -> bool:
         idle = account.quiescent and not account.open_gates
         waits = run is not None and not run.is_done and (idle or not run.segment_open)
         return "cancel" in handshake.stimuli and (not waits or "cancel.waiting" in handshake.stimuli)
+    if method in ("watch", "unwatch"):
+        return "watch" in handshake.stimuli
     if method == "clock.advance":
         return method in handshake.stimuli and handshake.control.clock == "virtual"
     return True
@@ -108,8 +111,7 @@ def moves_of(trace: Trace) -> Iterator[Move]:
     for record in trace.records:
         if "observation" in record and record["observation"].get("kind") == "gate.open":
             seen = record["observation"]
-            call = seen.get("call")
-            names[seen["gate"]] = f"{seen['on']}:{call}" if call is not None else seen["on"]
+            names[seen["gate"]] = gate_name(seen["on"], seen.get("at"), seen.get("call"))
         elif "stimulus" in record:
             stimulus = record["stimulus"]
             if stimulus["method"] != "recover":  # part of the crash before it

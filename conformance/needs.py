@@ -44,6 +44,8 @@ def _scenario_needs(scenario: Mapping[str, Any]) -> Iterator[str]:
             yield from ("decisions payload", f"policy decision.modes={mode}")
     for condition in scenario.get("agent", {}).get("stop", ()):
         yield f"policy stop.conditions={condition['kind']}"
+    for hook in scenario.get("hooks", ()):
+        yield f"hook {hook['at']}"
     for gate in scenario.get("hold", ()):
         yield f"gate {gate}"
 
@@ -94,10 +96,16 @@ class _Occasion:
             yield "stimulus cancel"
             if not busy and not self.is_done:
                 yield "stimulus cancel.waiting"
+        elif method in ("watch", "unwatch"):
+            yield "stimulus watch"
         elif method in ("run.input", "clock.advance"):
             yield f"stimulus {method}"
             if method == "clock.advance":
                 yield "control clock=virtual"
+        if params.get("watcher") is not None:
+            yield "stimulus watch"
+        if params.get("stream") is not None:
+            yield f"stream {params['stream']}"
         for decision in params.get("decisions", ()):
             yield from self._decision(decision, busy)
 

@@ -10,7 +10,9 @@ from interlock.conformance.protocol import Handshake
 LOOP_CONTROL: Final = {"settle": "exact", "clock": "virtual", "step": "turns"}
 """What every adapter has for nothing, since it runs on the kit's loop."""
 
-STIMULI_NEED: Final = {"decide": "decide", "cancel.waiting": "cancel", "run.input": "input"}
+STIMULI_NEED: Final = {
+    "decide": "decide", "cancel.waiting": "cancel", "run.input": "input", "watch": "watch",
+}  # fmt: skip
 """The method without which a stimulus is not offered; without `cancel` the kit cancels the task itself."""
 
 

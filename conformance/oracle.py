@@ -11,18 +11,28 @@ from dataclasses import dataclass
 from typing import Final
 
 from interlock.conformance.account import Account
-from interlock.conformance.protocol import CallMoved, Observation, ResumeEntered, RunMoved, SegmentEnded
+from interlock.conformance.protocol import (
+    CallMoved,
+    Observation,
+    Published,
+    ResumeEntered,
+    RunMoved,
+    SegmentEnded,
+    StreamClosed,
+)
 from interlock.conformance.subjects import Run
 from interlock.machines.charts.call import ToolCall
+from interlock.machines.charts.event_sink import ReconnectableEventSink
 from interlock.machines.charts.resume_tool_call import ResumeToolCall
 from interlock.machines.charts.run import Run as RunChart
 from interlock.machines.charts.run import RunWithCreated
-from interlock.machines.table import Table, compile_chart
+from interlock.machines.table import Moved, Table, compile_chart, react
 
 CALLS: Final = compile_chart(ToolCall)
 RUNS: Final = compile_chart(RunChart)
 RUNS_WITH_CREATED: Final = compile_chart(RunWithCreated)
 RESUME_GATE: Final = compile_chart(ResumeToolCall)
+SINKS: Final = compile_chart(ReconnectableEventSink)
 
 EVENT_OF_REASON: Final = {
     "NaturalEnd": "natural_end",
@@ -38,7 +48,7 @@ CHECKED_BY_CHARTS: Final = frozenset(
     clause
     for table in (CALLS, RUNS, RUNS_WITH_CREATED, RESUME_GATE)
     for clause in (*(row.clause for row in table.rows), *table.closed.values())
-)
+) | frozenset(SINKS.closed.values())
 """The clauses that following the charts judges."""
 
 
@@ -48,6 +58,7 @@ class Judgement:
 
     clause: str
     because: str = ""
+    always: bool = False  # also where the clause is not judged by itself: a policy of it is open
 
 
 class Oracle:
@@ -56,6 +67,7 @@ class Oracle:
     def __init__(self, account: Account) -> None:
         self.account = account
         self.resume_gate: str | None = None
+        self.unwatched: str | None = None  # the run whose last stream was closed with it
         self.life = account.life
 
     def settled(self) -> Iterator[Judgement]:
@@ -80,6 +92,11 @@ class Oracle:
             yield from self._run(seen)
         elif isinstance(seen, ResumeEntered):
             yield from self._resume(seen)
+        elif isinstance(seen, Published):
+            yield self._published(seen)
+        elif isinstance(seen, StreamClosed):
+            run = self.account.run_of(seen)
+            self.unwatched = run.id if run is not None and run.is_done else self.unwatched
         elif isinstance(seen, SegmentEnded):
             self.resume_gate = None  # whatever it was doing, it is entered anew
 
@@ -122,6 +139,14 @@ class Oracle:
             yield Judgement("RESUME-20", because)
         elif was != seen.state:
             yield from self._move("the resume gate", RESUME_GATE, was, seen.state, None)
+
+    def _published(self, seen: Published) -> Judgement:
+        run = self.account.run_of(seen)
+        closed = run is not None and run.id == self.unwatched
+        state = "Closed" if closed else "Dropped" if seen.watcher is None else "Connected"
+        answer = react(SINKS, state, "emit")
+        because = "" if isinstance(answer, Moved) else f"event {seen.name} came late: {answer}"
+        return Judgement(SINKS.closed[state], because)
 
     def _first(self, subject: str, table: Table, to: str, recovered: bool) -> Iterator[Judgement]:
         known = {table.initial} | (table.targets(table.initial) if table is CALLS else set())

@@ -11,12 +11,14 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag, TypeAdapter, model_validator
 
+JsonObject = dict[str, JsonValue]
+
 PROTOCOL_VERSION: Final = 1
 SPEC_REVISION: Final = "1.0"
 
 RunStatus = Literal["Created", "Running", "Waiting", "Done"]
 CallStatus = Literal["New", "Running", "Suspended", "Resuming", "Succeeded", "Failed", "Cancelled"]
-GateKind = Literal["model", "permission", "tool", "store.put"]
+GateKind = Literal["model", "permission", "tool", "hook", "store.put"]
 ResumeMode = Literal["replay", "use_as_result", "pass_to_tool"]
 Action = Literal["resume", "cancel"]
 Disposition = Literal["accepted", "buffered", "ignored", "refused", "duplicate"]
@@ -25,12 +27,15 @@ ReasonCode = Literal[
 ]
 Trigger = Literal["UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "StepEnd", "RunFinished"]
 StimulusKind = Literal[
-    "decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver"
+    "decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver", "watch"
 ]  # fmt: skip
 PhaseName = Literal[
     "RunStart", "StepStart", "BeforeInference", "AfterInference", "ToolGate",
     "BeforeToolExecute", "AfterToolExecute", "StepEnd", "RunEnd",
 ]  # fmt: skip
+ToolOutcome = Literal["ok", "warning", "error", "raise", "fault", "pending", "activity"]
+HookOutcome = Literal["continue", "terminate", "skip_inference", "rewrite", "fault"]
+StreamKind = Literal["native", "ai-sdk-v6", "ag-ui"]
 ResumeState = Literal[
     "DrainDecisionChannel", "NoDecision", "ResolveDecision", "PersistResumeDecision", "Replay",
     "ReplayCancel", "ReplayResume", "ExecuteReplayedTool", "SetNextSuspended", "ClearResolved",
@@ -128,10 +133,21 @@ class Verdict(Wire):
 
 
 class Outcome(Wire):
-    """What a tool answered; `error` is an answer, `raise` is its body throwing, `pending` is neither."""
+    """What a tool answered; `error` is an answer, `raise` is its body throwing, `pending` is neither.
 
-    kind: Literal["ok", "warning", "error", "raise", "pending"]
+    With `activity` it tells something and stays at work: its gate stays open.
+    """
+
+    kind: Literal["ok", "warning", "error", "raise", "pending", "activity"]
     content: JsonValue = None
+    message: str | None = None
+
+
+class HookAnswer(Wire):
+    """What the plugin does at the phase that it is held at; `data` takes the place of what it was shown."""
+
+    kind: Literal["continue", "terminate", "skip_inference", "rewrite"]
+    data: dict[str, JsonValue] | None = None
     message: str | None = None
 
 
@@ -148,12 +164,15 @@ class Acknowledged(Wire):
     kind: Literal["ok"] = "ok"
 
 
-GateOutcome = Annotated[Turn | Verdict | Outcome | Fault | Acknowledged, Field(union_mode="left_to_right")]
+GateOutcome = Annotated[
+    Turn | Verdict | Outcome | HookAnswer | Fault | Acknowledged, Field(union_mode="left_to_right")
+]
 
 OUTCOMES_BY_GATE: Final[dict[str, TypeAdapter[Any]]] = {
     "model": TypeAdapter(Turn | Fault),
     "permission": TypeAdapter(Verdict | Fault),
     "tool": TypeAdapter(Outcome | Fault),
+    "hook": TypeAdapter(HookAnswer | Fault),
     "store.put": TypeAdapter(Acknowledged | Fault),
 }
 
@@ -216,8 +235,11 @@ class OfferedOutcomes(Wire):
     permission: list[Literal["allow", "block", "suspend", "set_result", "fault"]] = [
         "allow", "block", "suspend", "set_result",
     ]  # fmt: skip
-    tool: list[Literal["ok", "warning", "error", "raise", "fault", "pending"]] = [
+    tool: list[ToolOutcome] = [
         "ok", "warning", "error", "raise", "fault", "pending",
+    ]  # fmt: skip
+    hook: list[HookOutcome] = [
+        "continue", "terminate", "skip_inference", "rewrite",
     ]  # fmt: skip
     store_put: list[Literal["ok", "fault"]] = Field(default=["ok", "fault"], alias="store.put")
 
@@ -242,6 +264,8 @@ class Handshake(Wire):
     outcomes: OfferedOutcomes = OfferedOutcomes()
     tools: list[Literal["allow", "ask", "gate"]] = Field(default=["allow", "ask", "gate"])
     decisions: DecisionSupport = DecisionSupport()
+    hooks: list[PhaseName] = Field(default_factory=list)  # where a plugin can be held, at a hook gate
+    streams: list[StreamKind] = Field(default=["native"])  # what a watcher can ask for
 
 
 # --- scenario -----------------------------------------------------------------------------------
@@ -271,6 +295,12 @@ class StopCondition(Wire):
     window: int | None = None  # loop_detection, in calls
 
 
+class HookSpec(Wire):
+    """A plugin of the scenario, which the kit plays: it is held wherever this phase fires."""
+
+    at: PhaseName
+
+
 class Agent(Wire):
     """How the agent of the scenario is configured."""
 
@@ -284,6 +314,7 @@ class Scenario(Wire):
     data: str | None = None
     tools: list[ToolSpec] = Field(default_factory=list)
     agent: Agent = Agent()
+    hooks: list[HookSpec] = Field(default_factory=list)
     hold: list[str] = Field(default_factory=list)
 
 
@@ -314,12 +345,14 @@ class Stimulus(Wire):
 
 
 class RunStart(Stimulus):
-    """A new run on the thread; optional `decisions` come with its input."""
+    """A new run on the thread; optional `decisions` come with its input, and a `watcher` of its events."""
 
     method: ClassVar[str] = "run.start"
     run: str
     input: str
     decisions: list[Decision] = Field(default_factory=list)
+    watcher: str | None = None
+    stream: StreamKind | None = None
 
 
 class GateRelease(Stimulus):
@@ -331,11 +364,13 @@ class GateRelease(Stimulus):
 
 
 class Decide(Stimulus):
-    """Decisions for calls of a run."""
+    """Decisions for calls of a run; the request that brings them may bring a `watcher` as well."""
 
     method: ClassVar[str] = "decide"
     run: str
     decisions: list[Decision]
+    watcher: str | None = None
+    stream: StreamKind | None = None
 
 
 class Cancel(Stimulus):
@@ -354,6 +389,22 @@ class RunInput(Stimulus):
     decisions: list[Decision] = Field(default_factory=list)
 
 
+class Watch(Stimulus):
+    """Somebody watches the events of the run from now on, in the place of whoever did."""
+
+    method: ClassVar[str] = "watch"
+    run: str
+    watcher: str
+    stream: StreamKind | None = None
+
+
+class Unwatch(Stimulus):
+    """The stream of whoever watches is cut from outside."""
+
+    method: ClassVar[str] = "unwatch"
+    run: str
+
+
 class ClockAdvance(Stimulus):
     """Virtual time passes, in milliseconds."""
 
@@ -370,7 +421,9 @@ class Settle(Stimulus):
 class Request(Wire):
     """A method and its parameters, as one member of a race."""
 
-    method: Literal["run.start", "gate.release", "decide", "cancel", "run.input", "clock.advance"]
+    method: Literal[
+        "run.start", "gate.release", "decide", "cancel", "run.input", "clock.advance", "watch", "unwatch"
+    ]
     params: dict[str, JsonValue]
 
 
@@ -460,7 +513,11 @@ class GateOpened(Observation):
     on: str
     step: int | None = None
     messages: list[Message] | None = None  # model
-    call: str | None = None  # permission, tool
+    system: str | None = None  # model
+    params: dict[str, JsonValue] | None = None  # model
+    at: PhaseName | None = None  # hook
+    data: dict[str, JsonValue] | None = None  # hook: what the plugin may look at, or rewrite
+    call: str | None = None  # permission, tool, hook
     name: str | None = None  # permission, tool
     args: dict[str, JsonValue] | None = None  # permission, tool
     attempt: int | None = None  # tool, from 1
@@ -469,6 +526,11 @@ class GateOpened(Observation):
     cause: str | None = None  # store.put
     force: bool | None = None  # store.put
     state: dict[str, JsonValue] | None = None  # store.put
+
+
+def gate_name(on: str, at: str | None, call: str | None) -> str:
+    """What waits at a gate, as schedules and scenario files name it: `model`, `tool:c1`, `hook:RunStart`."""
+    return ":".join(part for part in (on, at, call) if part is not None)
 
 
 class GateClosed(Observation):
@@ -553,6 +615,13 @@ class Published(Observation):
     watcher: str | None = None
 
 
+class StreamClosed(Observation):
+    """The runtime closed the stream of a watcher."""
+
+    kind: Literal["stream.closed"] = "stream.closed"
+    watcher: str | None = None
+
+
 class SegmentEnded(Observation):
     """This segment of the run ended; `pending` are the calls that wait for a decision."""
 
@@ -578,6 +647,7 @@ LISTED: Final[dict[str, type[Observation]]] = {
     "message": MessageAppended,
     "checkpoint": Checkpointed,
     "event": Published,
+    "stream.closed": StreamClosed,
     "run.finished": SegmentEnded,
 }
 
@@ -598,6 +668,7 @@ AnyObservation = Annotated[
     | Annotated[MessageAppended, Tag("message")]
     | Annotated[Checkpointed, Tag("checkpoint")]
     | Annotated[Published, Tag("event")]
+    | Annotated[StreamClosed, Tag("stream.closed")]
     | Annotated[SegmentEnded, Tag("run.finished")]
     | Annotated[Unlisted, Tag("unlisted")],
     Discriminator(_kind_of),
@@ -643,6 +714,8 @@ METHODS: Final[dict[str, tuple[type[Wire], type[Wire]]]] = {
     "decide": (Decide, Report),
     "cancel": (Cancel, Report),
     "run.input": (RunInput, Report),
+    "watch": (Watch, Report),
+    "unwatch": (Unwatch, Report),
     "clock.advance": (ClockAdvance, Report),
     "deliver": (Deliver, Report),
     "settle": (Settle, Report),

@@ -13,6 +13,7 @@ from interlock.conformance.shapes import (
     END,
     HANDSHAKE,
     HEADS,
+    HOOK,
     METHOD_OF,
     OBSERVED,
     OUTCOME,
@@ -224,10 +225,12 @@ def _scenario(part: Part, members: Sequence[str], notes: Mapping[str, Any]) -> d
         elif word == "stop":
             agent = scenario.setdefault("agent", {})
             agent.setdefault("stop", []).append(_filled(STOP, parts[0], Known()))
+        elif word == "hook":
+            scenario.setdefault("hooks", []).append(_filled(HOOK, parts[0], Known()))
         elif word == "hold":
             scenario.setdefault("hold", []).extend(parts[0].given)
         else:
-            raise unknown(word, ("tool", "stop", "hold"), "part of a scenario")
+            raise unknown(word, ("tool", "stop", "hook", "hold"), "part of a scenario")
     return scenario
 
 

@@ -154,6 +154,7 @@ def _easy_outcome(on: str, ref: str) -> dict[str, Any]:
         "model": {"kind": "turn", "text": "done", "tool_calls": []},
         "permission": {"kind": "allow"},
         "tool": {"kind": "ok", "content": f"<{ref} at the end>"},
+        "hook": {"kind": "continue"},
     }
     return easy.get(on, {"kind": "ok"})
 

@@ -16,6 +16,8 @@ from interlock.conformance.protocol import (
     Decision,
     Fault,
     Handshake,
+    HookAnswer,
+    HookSpec,
     Message,
     MessageAppended,
     Observation,
@@ -27,6 +29,7 @@ from interlock.conformance.protocol import (
     Turn,
     Verdict,
     Wire,
+    gate_name,
 )
 from interlock.conformance.trace import Record
 
@@ -67,16 +70,15 @@ class Known:
         if not isinstance(gate, str):
             return
         if seen.get("kind") == "gate.open":
-            on = str(seen.get("on"))
             self.gates.pop(gate, None)
-            self.gates[gate] = on if call is None else f"{on}:{call}"
+            self.gates[gate] = gate_name(str(seen.get("on")), seen.get("at"), call)
         elif seen.get("kind") == "gate.closed":
             self.gates.pop(gate, None)
 
     def _sent(self, method: Any, params: Mapping[str, Any]) -> None:
         if method in ("run.start", "recover") and "run" in params:
             self.run = params["run"]
-        elif method == "gate.release" and isinstance(params.get("gate"), str):
+        elif method == "gate.release" and isinstance(params.get("gate"), str) and not _stays_open(params):
             self.gates.pop(params["gate"], None)
 
 
@@ -86,6 +88,11 @@ def _handed_over(stimulus: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str
     for part in parts if stimulus.get("method") == "deliver" and isinstance(parts, list) else [stimulus]:
         if isinstance(part, dict) and isinstance(part.get("params"), dict):
             yield part.get("method"), part["params"]
+
+
+def _stays_open(params: Mapping[str, Any]) -> bool:
+    outcome = params.get("outcome")
+    return isinstance(outcome, Mapping) and outcome.get("kind") == "activity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +130,7 @@ OBSERVED: Final[dict[str, Shape]] = {
     "message": Shape("message", ("role", "text"), (MessageAppended, Message), about_a_run=True),
     "checkpoint": _seen("checkpoint", "trigger", "cause", force=False),
     "event": _seen("event", "stream", "name"),
+    "stream.closed": _seen("stream.closed", "watcher"),
     "run.finished": _seen("run.finished", "reason", pending=[]),
 }
 
@@ -132,6 +140,8 @@ SENT: Final[dict[str, Shape]] = {
     "decide": _sent("decide", "decide"),
     "cancel": _sent("cancel", "cancel"),
     "run.input": _sent("input", "run.input", "input"),
+    "watch": _sent("watch", "watch", "watcher", "stream"),
+    "unwatch": _sent("unwatch", "unwatch"),
     "clock.advance": _sent("advance", "clock.advance", "ms", about_a_run=False),
     "deliver": _sent("race", "deliver", about_a_run=False),
     "settle": _sent("settle", "settle", about_a_run=False),
@@ -142,8 +152,9 @@ METHOD_OF: Final = {shape.word: method for method, shape in SENT.items()}
 SCENARIO: Final = Shape("scenario", ("scenario",), Scenario)
 TOOL: Final = Shape("tool", ("name", "permission", "resume_mode"), ToolSpec)
 STOP: Final = Shape("stop", ("kind",), StopCondition)
+HOOK: Final = Shape("hook", ("at",), HookSpec)
 DECISION: Final = Shape("decide", ("id", "action", "call"), Decision)
-OUTCOME: Final = Shape("release", (), (Turn, Verdict, Outcome, Fault))
+OUTCOME: Final = Shape("release", (), (Turn, Verdict, Outcome, HookAnswer, Fault))
 REFUSED: Final = Shape("refused", ("why",), Refusal, {"stimulus": 0})
 HANDSHAKE: Final = Shape("handshake", (), Handshake)
 CRASH: Final = Shape("crash")
@@ -153,7 +164,8 @@ UNLISTED: Final = Shape("unlisted", ("kind",), Observation, about_a_run=True)
 
 SAYS: Final = {
     "turn": "text", "ok": "content", "warning": "content", "error": "content", "set_result": "content",
-    "raise": "message", "fault": "message", "block": "message",
+    "raise": "message", "fault": "message", "block": "message", "activity": "content", "rewrite": "data",
+    "terminate": "message", "skip_inference": "message",
 }  # fmt: skip
 """The field of an outcome that stands behind its kind without a name."""
 

@@ -32,10 +32,11 @@ class Standing:
 
 def standings(spec: Spec, handshake: Handshake, policies: Mapping[str, Any]) -> dict[str, Standing]:
     """How each clause stands with a runtime that says this of itself."""
-    return {clause.id: _standing(clause, handshake, policies) for clause in spec.clauses.values()}
+    return {clause.id: standing_of(clause, handshake, policies) for clause in spec.clauses.values()}
 
 
-def _standing(clause: Clause, handshake: Handshake, policies: Mapping[str, Any]) -> Standing:
+def standing_of(clause: Clause, handshake: Handshake, policies: Mapping[str, Any]) -> Standing:
+    """How one clause stands with a runtime that says this of itself."""
     if clause.untestable:
         return Standing(clause, "not-applicable", f"it cannot be tested from outside: {clause.untestable}")
     if handshake.profile == "core" and not clause.core:
@@ -74,6 +75,10 @@ def unmet(need: str, handshake: Handshake) -> str:
         return "" if what in handshake.stimuli else f"the runtime does not take {what}"
     if word == "tools":
         return "" if what in handshake.tools else f"the runtime has no tools of permission {what}"
+    if word == "hook":
+        return "" if what in handshake.hooks else f"no plugin of the runtime can be held at {what}"
+    if word == "stream":
+        return "" if what in handshake.streams else f"the runtime has no {what} stream"
     if word == "outcome":
         gate, _, kind = what.rpartition(".")
         offered = getattr(handshake.outcomes, gate.replace(".", "_"))

@@ -13,9 +13,11 @@ from interlock.conformance.protocol import (
     FINAL_CALL_STATUSES,
     GateOpened,
     PhaseEntered,
+    Published,
     Reason,
     SegmentEnded,
     ToolSpec,
+    gate_name,
 )
 
 WORKING_GATES = ("model", "permission", "tool")
@@ -44,7 +46,7 @@ class Gate:
     @property
     def ref(self) -> str:
         """Its name in a scenario file: what it waits for, and for which call."""
-        return f"{self.on}:{self.opened.call}" if self.opened.call is not None else self.on
+        return gate_name(self.on, self.opened.at, self.opened.call)
 
 
 @dataclass(eq=False, slots=True)
@@ -161,6 +163,32 @@ class Call:
 
 
 @dataclass(eq=False, slots=True)
+class Audience:
+    """Who watches the events of the thread, as far as is known."""
+
+    watcher: str | None = None
+    stream: str = "native"
+    came: str = "nobody"  # first, in place of another, back to a run that waited, with a decision
+    possible: set[str | None] = field(default_factory=lambda: {None})  # who may receive an event by now
+    gone: set[str] = field(default_factory=set)  # who watched before
+    told: list[Published] = field(default_factory=list)  # what the present watcher received
+    activities: list[Any] = field(default_factory=list)  # what tools told since the newest stimulus came
+
+    def comes(self, watcher: str | None, stream: str, came: str, sure: bool) -> None:
+        """Somebody takes the place, or with None leaves it; in a race both may be there."""
+        if self.watcher is not None:
+            self.gone.add(self.watcher)
+        self.gone.discard(watcher or "")
+        self.possible = {watcher} if sure else {*self.possible, watcher}
+        self.watcher, self.stream, self.came, self.told = watcher, stream, came, []
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is certain who watches."""
+        return self.possible == {self.watcher}
+
+
+@dataclass(eq=False, slots=True)
 class Run:
     """One run of the thread."""
 
@@ -195,6 +223,9 @@ class Run:
     tokens: int = 0
     texts: list[str] = field(default_factory=list)  # what the model said, turn by turn
     phases: list[PhaseEntered] = field(default_factory=list)
+    hooks: list[Gate] = field(default_factory=list)  # where a plugin of it was held
+    taken_out: set[str] = field(default_factory=set)  # calls of the newest turn that a plugin took out
+    left_in: set[str] = field(default_factory=set)  # and those that it left
     last_turn: Mapping[str, Any] | None = None
 
     @property

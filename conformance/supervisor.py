@@ -96,6 +96,7 @@ def campaign(
         facts = workforce.facts()
         played = workforce.play(units, limits, advanced)
         tally, hopeless = merged(units, played)
+        tally.settle(facts.undeclared)
         found = [found for _, found in sorted(tally.found.items())]
         witnesses = _shortened(workforce, found)
     finally:

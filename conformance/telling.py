@@ -17,6 +17,7 @@ from interlock.conformance.shapes import (
     DECISION,
     END,
     HANDSHAKE,
+    HOOK,
     INDENT,
     OBSERVED,
     OUTCOME,
@@ -154,6 +155,8 @@ def _tell_scenario(value: dict[str, Any], known: Known, notes: Notes) -> list[st
     agent = rest.get("agent")
     if isinstance(agent, dict) and agent.keys() == {"stop"} and _is_plain_batch(agent["stop"]):
         members += [_line(STOP, condition, known, notes) for condition in rest.pop("agent")["stop"]]
+    if _is_plain_batch(rest.get("hooks")):
+        members += [_line(HOOK, hook, known, notes) for hook in rest.pop("hooks")]
     if isinstance(rest.get("hold"), list) and rest["hold"]:
         members.append(" ".join(["hold", *(encode(gate) for gate in rest.pop("hold"))]))
     return [_line(SCENARIO, rest, known, notes), *(INDENT + member for member in members)]

@@ -21,10 +21,11 @@ LIKELY: Final[Mapping[str, int]] = {
     "store_takes": 8,
     "approve": 4,
     "races": 3,
+    "hook_continues": 8,
 }
 """How much likelier than others these classes are, so that most schedules get somewhere."""
 
-ALWAYS: Final = ("start", "model_asks", "tool_ok", "store_takes", "permission_allow")
+ALWAYS: Final = ("start", "model_asks", "tool_ok", "store_takes", "permission_allow", "hook_continues")
 """Classes without which hardly any schedule gets anywhere: they are never switched off."""
 
 

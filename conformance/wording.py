@@ -96,8 +96,19 @@ def _permission(call: str, outcome: Params, _on: str) -> str:
 
 
 def _tool(call: str, outcome: Params, _on: str) -> str:
-    verbs = {"raise": "throws", "fault": "cannot be run"}
+    verbs = {"raise": "throws", "fault": "cannot be run", "activity": "tells what it is doing"}
     return f"tool {call} {verbs.get(outcome['kind'], 'answers ' + str(outcome['kind']))}"
+
+
+def _hook(at: str, outcome: Params, _on: str) -> str:
+    verbs = {
+        "continue": "lets it go on",
+        "terminate": "ends the run",
+        "skip_inference": "skips the inference",
+        "rewrite": f"rewrites {quoted(outcome.get('data'))}",
+    }
+    phase, _, call = at.partition(":")
+    return f"plugin at {phase}{f' of {call}' if call else ''} {verbs.get(outcome['kind'], 'breaks')}"
 
 
 def _store(_call: str, outcome: Params, _on: str) -> str:
@@ -112,6 +123,7 @@ _RELEASES: Final[dict[str, Callable[[str, Params, str], str]]] = {
     "model": _model,
     "permission": _permission,
     "tool": _tool,
+    "hook": _hook,
     "store.put": _store,
 }
 
@@ -127,6 +139,8 @@ _STEPS: Final[dict[str, Callable[[Params], str]]] = {
     "gate.release": _released,
     "deliver": _raced,
     "cancel": lambda params: f"cancel {params['run']}",
+    "watch": lambda params: f"{params['watcher']} watches",
+    "unwatch": lambda _: "the stream is cut",
     "clock.advance": lambda params: f"{params['ms']} ms pass",
     CRASH_AND_RECOVER: lambda _: "crash and recover",
 }
@@ -156,6 +170,8 @@ def _opened(seen: Params) -> str:
         return f"tool {seen['call']} is entered{f' (attempt {attempt})' if (attempt or 1) > 1 else ''}"
     if seen["on"] == "permission":
         return f"permission for {seen['call']} is asked"
+    if seen["on"] == "hook":
+        return f"a plugin is held at {seen['at']}{' of ' + str(seen['call']) if seen.get('call') else ''}"
     if seen["on"] == "store.put":
         return f"{seen.get('trigger')} waits for the store"
     return f"a {seen['on']} gate opens"
@@ -182,6 +198,8 @@ _SHOWN: Final[dict[str, Callable[[Params], str]]] = {
     "run.finished": _ended,
     "message": _message,
     "checkpoint": lambda seen: f"checkpoint {seen['trigger']}",
+    "event": lambda seen: f"event {seen['name']} to {seen.get('watcher') or 'nobody'}",
+    "stream.closed": lambda seen: f"the stream of {seen.get('watcher') or 'nobody'} is closed",
     "phase": lambda seen: f"phase {seen['phase']}{' of ' + str(seen['call']) if seen.get('call') else ''}",
     "resume": lambda seen: f"resume gate: {seen['state']}",
     "decision": lambda seen: f"decision {seen['decision']} is {seen['disposition']}",

@@ -21,6 +21,7 @@ from hypothesis.errors import Flaky
 from interlock.conformance.campaign import ERRORS_MAX, Bench, Found, Tally
 from interlock.conformance.exceptions import InterlockError
 from interlock.conformance.journal import Journal, Journalled
+from interlock.conformance.open_policies import Undeclared
 from interlock.conformance.protocol import Handshake
 from interlock.conformance.result import Trouble, Witness
 from interlock.conformance.stages import Order, stages_of
@@ -52,6 +53,11 @@ class Facts:
     def standings(self) -> dict[str, Standing]:
         """How each clause stands."""
         return standings(load_spec(), self.handshake, self.policies)
+
+    @cached_property
+    def undeclared(self) -> Undeclared:
+        """Which policies it leaves open."""
+        return Undeclared.of(load_spec(), self.handshake, self.policies, self.only)
 
 
 @dataclass(slots=True)

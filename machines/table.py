@@ -109,8 +109,8 @@ class Refused:
         subject = self.table.subject
         if self.state not in self.table.states:
             known = _listed(self.table.states, "or")
-            return f"a {subject} is never in {self.state}, only in {known}; it was sent {self.event}"
-        here = f"a {subject} in {self.state}"
+            return f"{_a(subject)} is never in {self.state}, only in {known}; it was sent {self.event}"
+        here = f"{_a(subject)} in {self.state}"
         if self.table.cell(self.state, self.event):
             return f"{here} takes {self.event} only {self._conditions()} ({self.clause})"
         return f"{here} takes {self._taken()}; {self._sent()} ({self.clause})"
@@ -137,6 +137,10 @@ class IllegalTransition(Exception):
 
     def __reduce__(self) -> tuple[type[IllegalTransition], tuple[Refused]]:
         return type(self), (self.refused,)
+
+
+def _a(subject: str) -> str:
+    return f"an {subject}" if subject[0] in "aeiou" else f"a {subject}"
 
 
 def _listed(names: Iterable[str], last: str) -> str:
@@ -192,7 +196,9 @@ class Cursor:
         self.state = table.initial if state is None else state
         self._on_move = on_move
         if self.state not in table.states:
-            raise ValueError(f"a {table.subject} is never in {state}, only in {_listed(table.states, 'or')}")
+            raise ValueError(
+                f"{_a(table.subject)} is never in {state}, only in {_listed(table.states, 'or')}"
+            )
 
     @property
     def is_final(self) -> bool:

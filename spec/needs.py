@@ -11,17 +11,20 @@ __all__ = ["NEEDS", "known_words", "not_a_need"]
 GATES: Final = {
     "model": ("turn", "fault"),
     "permission": ("allow", "block", "suspend", "set_result", "fault"),
-    "tool": ("ok", "warning", "error", "raise", "fault", "pending"),
+    "tool": ("ok", "warning", "error", "raise", "fault", "pending", "activity"),
+    "hook": ("continue", "terminate", "skip_inference", "rewrite", "fault"),
     "store.put": ("ok", "fault"),
 }
 
 NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "observes": (
         "run.status", "call.status", "phase", "resume", "message", "checkpoint", "decision", "event",
-        "run.finished",
+        "stream.closed", "run.finished",
     ),
     "gate": tuple(GATES),
-    "stimulus": ("decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver"),
+    "stimulus": (
+        "decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver", "watch",
+    ),
     "outcome": tuple(f"{gate}.{kind}" for gate, kinds in GATES.items() for kind in kinds),
     "tools": ("allow", "ask", "gate"),
     "control": (
@@ -30,6 +33,11 @@ NEEDS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "decisions": ("live", "ids", "suspensions", "payload"),
     "inspect": ("yes",),
+    "hook": (
+        "RunStart", "StepStart", "BeforeInference", "AfterInference", "ToolGate", "BeforeToolExecute",
+        "AfterToolExecute", "StepEnd", "RunEnd",
+    ),
+    "stream": ("native", "ai-sdk-v6", "ag-ui"),
 }  # fmt: skip
 
 

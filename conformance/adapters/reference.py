@@ -5,26 +5,37 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from interlock.conformance import adapter as face
 from interlock.conformance.adapter import Checkpoint, Host, Refused, Segment
 from interlock.conformance.protocol import (
+    ALL_STIMULI,
     LISTED,
     Control,
     Decision,
     DecisionSupport,
     Handshake,
+    HookOutcome,
+    OfferedOutcomes,
     Party,
     Reason,
     Scenario,
+    ToolOutcome,
 )
 from interlock.machines.runtime import runtime, state, world
 from interlock.machines.runtime.choices import policies_of
 
 OBSERVES = [
-    "run.status", "call.status", "phase", "message", "checkpoint", "decision", "run.finished",
+    "run.status", "call.status", "phase", "message", "checkpoint", "decision", "event",
+    "stream.closed", "run.finished",
 ]  # fmt: skip
+
+
+TOOL_OUTCOMES: Final[list[ToolOutcome]] = ["ok", "warning", "error", "raise", "fault", "pending", "activity"]
+
+
+NO_CHANGES: Final[Mapping[str, Any]] = {}
 
 
 @contextmanager
@@ -51,9 +62,12 @@ class HostedWorld:
         if kind in self.shown or kind not in LISTED:
             self.host.observe(kind, **fields)
 
-    async def infer(self, messages: Sequence[Mapping[str, Any]], step: int) -> world.ModelTurn:
+    async def infer(
+        self, messages: Sequence[Mapping[str, Any]], step: int, request: Mapping[str, Any] = NO_CHANGES
+    ) -> world.ModelTurn:
+        made = {key: value for key, value in request.items() if key in ("system", "params")}
         with _translated():
-            return await self.host.infer(messages, step=step)
+            return await self.host.infer(messages, step=step, **made)
 
     async def permit(
         self, call: str, name: str, args: Mapping[str, Any], resume: Mapping[str, Any] | None
@@ -62,10 +76,19 @@ class HostedWorld:
             return await self.host.permit(call, name, args, resume=resume)
 
     async def execute(
-        self, call: str, name: str, args: Mapping[str, Any], resume: Mapping[str, Any] | None
+        self,
+        call: str,
+        name: str,
+        args: Mapping[str, Any],
+        resume: Mapping[str, Any] | None,
+        tells: Callable[[Any], None] | None = None,
     ) -> world.Answer:
         with _translated():
-            return await self.host.tool(call, name, args, resume=resume)
+            return await self.host.tool(call, name, args, resume=resume, activity=tells)
+
+    async def consult(self, at: str, data: dict[str, Any], call: str | None, step: int) -> world.PluginAnswer:
+        with _translated():
+            return await self.host.hook(at, data, call=call, step=step)
 
     async def commit(self, trigger: str, cause: str, force: bool, state: Mapping[str, Any]) -> None:
         if not self.stores:
@@ -104,7 +127,9 @@ class ReferenceAdapter:
             for tool in scenario.tools
         }
         stop = [condition.model_dump(exclude_none=True) for condition in scenario.agent.stop]
-        self.runtime = self.make(HostedWorld(host, self.handshake), tools, stop, self.policies)
+        hooks = [hook.at for hook in scenario.hooks]
+        outside = HostedWorld(host, self.handshake)
+        self.runtime = self.make(outside, tools, stop, self.policies, hooks)
 
     async def start(self, input: str, decisions: Sequence[Decision] = ()) -> Segment:
         return self._ended(await _refusing(self.runtime.start(input, _decisions(decisions))))
@@ -120,6 +145,12 @@ class ReferenceAdapter:
     async def input(self, text: str) -> Segment | None:
         self.runtime.give_back(self.held)
         return self._maybe(await _refusing(self.runtime.input(text)))
+
+    def watch(self, watcher: str, stream: str) -> None:
+        self.runtime.watch(watcher, stream)
+
+    def unwatch(self) -> None:
+        self.runtime.unwatch()
 
     async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
         await self.open(host, scenario)
@@ -154,11 +185,21 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
         "profile": profile,
         "policies": dict(policies),
         "control": Control(settle="exact", crash=["soft"], store="kit", clock="virtual", step="turns"),
-        "gates": ["model", "permission", "tool", "store.put"],
+        "gates": ["model", "permission", "tool", "hook", "store.put"],
         "observes": shown,
+        "stimuli": [*ALL_STIMULI, "watch"],
+        "outcomes": OfferedOutcomes(tool=TOOL_OUTCOMES, hook=_hook_outcomes(policies)),
         "decisions": DecisionSupport(live=True, ids=True, suspensions=True, payload=True),
+        "hooks": ["RunStart", "BeforeInference", "AfterInference", "AfterToolExecute"],
+        "streams": ["native", "ai-sdk-v6", "ag-ui"],
     }
     return Handshake(**{**fields, **declare})
+
+
+def _hook_outcomes(policies: Mapping[str, Any]) -> list[HookOutcome]:
+    """A plugin skips an inference where there are eight phases; the nine have no way past the model."""
+    skips: list[HookOutcome] = ["skip_inference"] if policies["phases"] == "eight" else []
+    return ["continue", "terminate", *skips, "rewrite", "fault"]
 
 
 async def _refusing(verb: Any) -> Any:

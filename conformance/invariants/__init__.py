@@ -20,6 +20,7 @@ from interlock.conformance.invariants import (
     once,
     pair,
     phase,
+    plugin,
     policy,
     progress,
     recover,
@@ -28,6 +29,7 @@ from interlock.conformance.invariants import (
     stopping,
     store,
     stored,
+    stream,
     wait,
     window,
 )
@@ -37,6 +39,8 @@ __all__ = ["HELD", "INVARIANTS", "Invariant"]
 
 INVARIANTS: Final[tuple[Invariant, ...]] = (
     *wait.INVARIANTS,
+    *stream.FIRST_INVARIANTS,
+    *plugin.INVARIANTS,
     *run.INVARIANTS,
     *cancel.INVARIANTS,
     *stopping.INVARIANTS,
@@ -60,5 +64,6 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     *call.INVARIANTS,
     *phase.INVARIANTS,
     *run.LATE_INVARIANTS,
+    *stream.INVARIANTS,
     *progress.INVARIANTS,
 )

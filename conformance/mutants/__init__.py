@@ -15,10 +15,12 @@ from interlock.conformance.mutants import (
     failure,
     input,
     pair,
+    plugin,
     policy,
     run,
     stop,
     store,
+    stream,
     wait,
     window,
 )
@@ -40,4 +42,6 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *failure.MUTANTS,
     *input.MUTANTS,
     *policy.MUTANTS,
+    *plugin.MUTANTS,
+    *stream.MUTANTS,
 )

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
+from interlock.machines.runtime.sink import EventSink
 from interlock.machines.runtime.state import (
     CALL_TABLE,
     Call,
@@ -30,11 +31,16 @@ class RunCancelled(Exception):
     """The cancel signal reached the run while it waited for the outside world."""
 
 
+class PluginEnded(Exception):
+    """A plugin asked for the end of the run."""
+
+
 class Ledger(ABC):
     """State, policies and world of one thread, with the moves that keep them in step.
 
     `tools` maps a name to {"permission", "resume_mode"}; `stop` are the declared stop conditions;
-    `policies` has a value for every policy that the runtime reads.
+    `policies` has a value for every policy that the runtime reads; at the phases of `hooks` there is a
+    plugin.
     """
 
     def __init__(
@@ -43,8 +49,11 @@ class Ledger(ABC):
         tools: Mapping[str, Mapping[str, Any]],
         stop: Sequence[Mapping[str, Any]],
         policies: Mapping[str, Any],
+        hooks: Collection[str] = (),
     ) -> None:
         self.world = world
+        self.hooks = hooks
+        self.sink = EventSink(self.observe)
         self.tools = tools
         self.stop = stop
         self.policies = policies
@@ -77,6 +86,8 @@ class Ledger(ABC):
             call.suspension += 1
         fields = {"suspension": call.suspension} if target == "Suspended" else {}
         self.observe("call.status", call=call.id, **{"from": before}, to=target, **fields)
+        if before is not None and (target == "Suspended" or call.is_final):
+            self.publish("call.pending" if target == "Suspended" else "call.finished", call=call.id)
 
     # -- messages
 
@@ -141,6 +152,23 @@ class Ledger(ABC):
         if verdict is not None:
             fields["verdict"] = verdict
         self.observe("phase", phase=phase, **fields)
+
+    # -- watchers and plugins
+
+    def publish(self, name: str, **data: Any) -> None:
+        """An event for whoever watches the run."""
+        self.sink.publish(name, data)
+
+    async def consult(self, at: str, call: Call | None = None, **shown: Any) -> dict[str, Any]:
+        """What a plugin leaves of what it is shown at a phase; raises `PluginEnded`."""
+        data = {**shown, "state": self.state.setup}
+        if at not in self.hooks:
+            return data
+        named = call.id if call is not None else None
+        answer = await self.outside(self.world.consult(at, data, named, self.state.step))
+        if answer.kind in ("terminate", "skip_inference"):
+            raise PluginEnded(f"a plugin asked to {answer.kind.replace('_', ' ')} at {at}")
+        return {**data, **(answer.data or {})} if answer.kind == "rewrite" else data
 
     @abstractmethod
     async def outside(self, waiting: Coroutine[Any, Any, T], drains: bool = False) -> T:

@@ -101,6 +101,7 @@ class Replays(Rounds):
         """Suspended to Resuming, or to its end if the decision cancels it; true if it is to be replayed."""
         self.state.decisions.pop(decision.call)
         call = self.state.calls[decision.call]
+        self.publish("decision.applied", call=call.id, decision=decision.id, action=decision.action)
         for state in ("ResolveDecision", "PersistResumeDecision", "Replay"):
             self.gate_state(state, decision)
         if decision.action == "resume":

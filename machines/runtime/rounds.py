@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from interlock.machines.runtime.inbox import Inbox
@@ -16,6 +18,15 @@ from interlock.machines.runtime.state import Call, Decision, Reason
 from interlock.machines.runtime.world import Answer, ToolRaised
 
 Resume = dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a plugin left of the answer of a tool."""
+
+    kind: str
+    content: Any
+    message: str | None = None
 
 
 class RunBlocked(Exception):
@@ -118,7 +129,8 @@ class Rounds(Inbox):
         self.move_call(call, "start")
         args = self.arguments(call, resume)
         try:
-            answer = await self.outside(self.world.execute(call.id, call.name, args, resume), drains=True)
+            entered = self.world.execute(call.id, call.name, args, resume, partial(self._tells, call))
+            answer = await self.outside(entered, drains=True)
         except ToolRaised as raised:
             self.settle(call, "fail", "error", str(raised))
             self.phase("AfterToolExecute", call)
@@ -128,10 +140,26 @@ class Rounds(Inbox):
         except asyncio.CancelledError:  # a sibling took the round down
             self.settle(call, "cancel", "cancelled", "aborted")
             raise
+        if "AfterToolExecute" in self.hooks and answer.kind != "pending":
+            await self._show_to_plugin(call, answer)
+            return
         self.take_answer(call, answer)
         self.phase("AfterToolExecute", call)
         if self.policies["durability"] == "call":
             await self.commit("ToolResultsCommitted", "call")
+
+    def _tells(self, call: Call, content: Any) -> None:
+        self.publish("tool.activity", call=call.id, content=content)
+
+    async def _show_to_plugin(self, call: Call, answer: Answer) -> None:
+        """A plugin may put another result in the place of this one, before anyone else has seen it."""
+        self.phase("AfterToolExecute", call)
+        content = answer.content or answer.message
+        try:
+            data = await self.consult("AfterToolExecute", call, status=answer.kind, content=content)
+            content = data["content"]
+        finally:
+            self.take_answer(call, Left(answer.kind, content))
 
     def arguments(self, call: Call, resume: Resume) -> dict[str, Any]:
         """The arguments that the body gets, by the call's resume mode."""

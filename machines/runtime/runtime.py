@@ -12,12 +12,12 @@ from collections.abc import Awaitable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from interlock.machines.runtime.ledger import PENDING_TEXT, RunCancelled
+from interlock.machines.runtime.ledger import PENDING_TEXT, PluginEnded, RunCancelled
 from interlock.machines.runtime.replays import Replays
 from interlock.machines.runtime.rounds import RunBlocked
 from interlock.machines.runtime.state import Call, Decision, Reason, RunState, from_checkpoint
 from interlock.machines.runtime.stops import stop_reason
-from interlock.machines.runtime.world import ModelTurn, ToolRaised, WorldFault
+from interlock.machines.runtime.world import ModelTurn, TokensSpent, ToolRaised, WorldFault
 
 T = TypeVar("T")
 
@@ -50,6 +50,24 @@ class Segment:
     reason: Reason
     pending: tuple[str, ...] = ()
     value: dict[str, Any] | None = None  # a suspended run, where its caller holds it
+
+
+@dataclass(frozen=True)
+class LeftCall:
+    """A call that a plugin left in a turn, or put there."""
+
+    id: str
+    name: str
+    args: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class LeftTurn:
+    """What a plugin left of a turn of the model."""
+
+    text: str
+    tool_calls: Sequence[LeftCall]
+    usage: TokensSpent
 
 
 class Runtime(Replays):
@@ -115,6 +133,14 @@ class Runtime(Replays):
         if value is not None and self.state.status is None:
             self.state = from_checkpoint(value)
 
+    def watch(self, watcher: str, stream: str) -> None:
+        """Somebody watches the events of the run from now on."""
+        self.sink.connect(watcher, stream)
+
+    def unwatch(self) -> None:
+        """Whoever watches is gone; the run does not care."""
+        self.sink.drop()
+
     def restore(self, state: dict[str, Any]) -> None:
         """Take a checkpoint over, and say in which statuses this life begins."""
         self.state = from_checkpoint(state)
@@ -147,6 +173,8 @@ class Runtime(Replays):
             return await self._end(Reason("Cancelled"))
         except RunBlocked as blocked:
             return await self._end(Reason("Blocked", str(blocked)))
+        except PluginEnded as ended:
+            return await self._end(Reason("BehaviorRequested", str(ended)))
         except (WorldFault, ToolRaised) as fault:
             return await self._end(Reason("Error", str(fault)))
         finally:
@@ -166,15 +194,21 @@ class Runtime(Replays):
             self.append(message)
             await self.commit("RunCreated", "create")
             return await self._leave_created(decisions)
-        self.phase("RunStart")
+        await self._start_up()
         self.append(message)
         return await self._enter_loop(decisions)
+
+    async def _start_up(self) -> None:
+        """RunStart: watchers hear of it, and a plugin may set up what its later phases find again."""
+        self.phase("RunStart")
+        self.publish("run.started")
+        self.state.setup = (await self.consult("RunStart"))["state"]
 
     async def _leave_created(self, decisions: Sequence[Decision] = ()) -> Segment:
         if self.cancelling:
             return await self._end(Reason("Cancelled"))
         self.move_run("begin")
-        self.phase("RunStart")
+        await self._start_up()
         return await self._enter_loop(decisions)
 
     async def _enter_loop(self, decisions: Sequence[Decision]) -> Segment:
@@ -186,7 +220,7 @@ class Runtime(Replays):
     async def _resume(self) -> Segment:
         self.move_run("resume")
         if self.reentered:
-            self.phase("RunStart")
+            await self._start_up()
             waiting = {call.id for call in self.state.in_status("Suspended")}
             await self.apply_decisions("run_start")
             again = {call.id for call in self.state.in_status("Suspended")} & waiting
@@ -253,12 +287,15 @@ class Runtime(Replays):
         self.phase("StepStart")
         self.phase("BeforeInference")
         self.record(self.state.in_status("Suspended"))
-        turn = await self.outside(self.world.infer(self.state.messages, self.state.step))
+        request = await self.consult("BeforeInference", system=None, params={})
+        turn = await self.outside(self.world.infer(self.state.messages, self.state.step, request))
         self.phase("AfterInference")
-        calls = self._take_turn(turn)
+        calls, ended = await self._look_at_turn(turn)
         if self.triggers:
             self._end_step()
             await self.commit_at("AssistantTurnCommitted", "step")
+        if ended is not None:
+            raise ended
         if calls:
             self._preempt()
             await self._tool_round(calls)
@@ -272,6 +309,16 @@ class Runtime(Replays):
             self._end_step()
             raise RunStopped(stopped)
 
+    async def _look_at_turn(self, turn: ModelTurn) -> tuple[list[Call], PluginEnded | None]:
+        """Record what a plugin leaves of a turn; an end that it asks for is still to come."""
+        asked = [{"id": call.id, "name": call.name, "args": dict(call.args)} for call in turn.tool_calls]
+        try:
+            data = await self.consult("AfterInference", tool_calls=asked)
+        except PluginEnded as ended:
+            return self._take_turn(turn), ended
+        left = [LeftCall(**call) for call in data["tool_calls"]]
+        return self._take_turn(LeftTurn(turn.text, left, turn.usage)), None
+
     def _take_turn(self, turn: ModelTurn) -> list[Call]:
         """Record the turn; a call whose id is taken, in the turn or by a live call, is not recorded."""
         calls: dict[str, Call] = {}
@@ -280,8 +327,8 @@ class Runtime(Replays):
             if asked.id not in calls and (live is None or live.is_final):
                 mode = self.tools.get(asked.name, {}).get("resume_mode", "replay")
                 calls[asked.id] = Call(asked.id, asked.name, dict(asked.args), mode, step=self.state.step)
-        asked_for = [{"id": c.id, "name": c.name, "args": c.args} for c in calls.values()]
-        self.append({"role": "assistant", "text": turn.text, "tool_calls": asked_for})
+        taken = [{"id": c.id, "name": c.name, "args": c.args} for c in calls.values()]
+        self.append({"role": "assistant", "text": turn.text, "tool_calls": taken})
         self.state.tokens += turn.usage.input + turn.usage.output
         self.state.turn_was_last = not calls
         for call in calls.values():
@@ -327,6 +374,7 @@ class Runtime(Replays):
         if decided and not self.reentered:
             return await self._steps()
         self.move_run("suspend", reason)
+        self._announce(reason, pending)
         if decided:  # this segment is over all the same; the decision enters the next
             self.observe("run.finished", reason=reason.to_wire(), pending=list(pending))
             await self._join()
@@ -349,7 +397,13 @@ class Runtime(Replays):
             reason = Reason("Error", str(fault))
         unstarted = self.state.status == "Created" and reason.code != "Cancelled"
         self.move_run("rejected" if unstarted else RUN_EVENTS[reason.code], reason)
+        self._announce(reason, ())
         return Segment(reason)
+
+    def _announce(self, reason: Reason, pending: Sequence[str]) -> None:
+        """Watchers hear how the segment ended, before its stream ends."""
+        self.publish("run.finished", reason=reason.to_wire(), pending=list(pending))
+        self.sink.end_segment(final=self.state.status == "Done")
 
     def _close_live_calls(self, reason: Reason) -> None:
         """No call outlives its run: the thread that the next run takes over is well-formed."""

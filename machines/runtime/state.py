@@ -94,6 +94,7 @@ class RunState:
     history_of_calls: list[list[Any]] = field(default_factory=list)  # [name, args] of every call so far
     started_ms: int = 0
     steps_ended: int = 0
+    setup: dict[str, Any] = field(default_factory=dict)  # what a plugin set up when the run started
 
     @property
     def user_was_last(self) -> bool:
@@ -138,6 +139,7 @@ class RunState:
                 "history_of_calls": copy.deepcopy(self.history_of_calls),
                 "started_ms": self.started_ms,
                 "steps_ended": self.steps_ended,
+                **({"setup": copy.deepcopy(self.setup)} if self.setup else {}),
             },
         }
 
@@ -172,6 +174,7 @@ def from_checkpoint(state: dict[str, Any]) -> RunState:
         history_of_calls=copy.deepcopy(own["history_of_calls"]),
         started_ms=own["started_ms"],
         steps_ended=own["steps_ended"],
+        setup=copy.deepcopy(own.get("setup", {})),
     )
     for call_id, raw in state["calls"].items():
         restored.calls[call_id] = Call(id=call_id, **copy.deepcopy(raw))

@@ -1,4 +1,4 @@
-"""What the reference runtime needs from outside: a model, a permission hook, tools, a store, a clock.
+"""What the reference runtime needs from outside: model, permission hook, tools, plugins, store and clock.
 
 Whoever runs the runtime brings a `World`.  The runtime waits in each of these calls and nowhere else,
 and tells what it does through `observe`.
@@ -6,7 +6,7 @@ and tells what it does through `observe`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 
@@ -60,18 +60,38 @@ class Answer(Protocol):
     def message(self) -> str | None: ...
 
 
+class PluginAnswer(Protocol):
+    """What a plugin does: continue, terminate, skip_inference, or rewrite what it was shown."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def data(self) -> dict[str, Any] | None: ...
+    @property
+    def message(self) -> str | None: ...
+
+
 class World(Protocol):
     """The outside world.  Each coroutine may raise `WorldFault`; `execute` may raise `ToolRaised`."""
 
-    async def infer(self, messages: Sequence[Mapping[str, Any]], step: int) -> ModelTurn: ...
+    async def infer(
+        self, messages: Sequence[Mapping[str, Any]], step: int, request: Mapping[str, Any] = ...
+    ) -> ModelTurn: ...
 
     async def permit(
         self, call: str, name: str, args: Mapping[str, Any], resume: Mapping[str, Any] | None
     ) -> Answer: ...
 
     async def execute(
-        self, call: str, name: str, args: Mapping[str, Any], resume: Mapping[str, Any] | None
+        self,
+        call: str,
+        name: str,
+        args: Mapping[str, Any],
+        resume: Mapping[str, Any] | None,
+        tells: Callable[[Any], None] | None = None,
     ) -> Answer: ...
+
+    async def consult(self, at: str, data: dict[str, Any], call: str | None, step: int) -> PluginAnswer: ...
 
     async def commit(self, trigger: str, cause: str, force: bool, state: Mapping[str, Any]) -> None: ...
 

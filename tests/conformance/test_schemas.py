@@ -149,6 +149,7 @@ OBSERVATIONS = [
     {"kind": "message", "run": "r1", "message": {"role": "user", "text": "hello"}},
     {"kind": "checkpoint", "run": "r1", "trigger": "StepEnd", "cause": "step", "force": False, "state": {}},
     {"kind": "event", "run": "r1", "stream": "s", "name": "n", "data": 1, "watcher": None},
+    {"kind": "stream.closed", "run": "r1", "watcher": "w1"},
     {"kind": "run.finished", "run": "r1", "reason": {"code": "Suspended"}, "pending": ["c1"]},
 ]
 

@@ -197,7 +197,9 @@ def test_the_needs_of_clauses_are_what_the_protocol_can_declare():
     }
 
     assert set(NEEDS["outcome"]) == outcomes
-    assert set(NEEDS["stimulus"]) == set(protocol.ALL_STIMULI)
+    assert set(NEEDS["stimulus"]) == set(get_args(protocol.StimulusKind))
+    assert set(NEEDS["hook"]) == set(get_args(protocol.PhaseName))
+    assert set(NEEDS["stream"]) == set(get_args(protocol.StreamKind))
     assert set(NEEDS["gate"]) == set(protocol.OUTCOMES_BY_GATE)
     assert {*NEEDS["observes"], "gate.open", "gate.closed"} == set(protocol.LISTED)
     assert set(NEEDS["decisions"]) == set(protocol.DecisionSupport.model_fields)
