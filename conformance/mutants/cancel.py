@@ -119,7 +119,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "CANCEL-1",
         "the run was cancelled, yet",
         policies={"cancel.inflight": "drain"},
-        also=("CANCEL-2",),
+        also=("CANCEL-2", "DECIDE-46"),
     ),
     Mutant(CallsACancelAnError, "CANCEL-2", "the run was cancelled, yet it ended as Error"),
     Mutant(

@@ -263,7 +263,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(AsksTwice, "GATE-4", "was approved by decision"),
     Mutant(ReplaysUnjudged, "GATE-6", "a replay is judged again, yet call"),
     Mutant(JudgesReplays, "GATE-6", "was asked once more", policies={"replay.gate": "no"}),
-    Mutant(RunsTheBlocked, "GATE-5", "the permission gate blocked call", also=("ROUND-7",)),
+    Mutant(RunsTheBlocked, "GATE-5", "the permission gate blocked call", also=("ROUND-7", "DECIDE-47")),
     Mutant(
         RerunsFinishedSiblings,
         "ONCE-1",
