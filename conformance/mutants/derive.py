@@ -115,7 +115,12 @@ class EndsWithItsRound(Runtime):
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(WaitsTooEarly, "DERIVE-1", "is executing, yet the run is Waiting"),
     Mutant(GoesOnSilentlyAfterAPart, "DERIVE-2", "is Suspended and no call is busy, yet the run is Running"),
-    Mutant(WaitsForNobody, "DERIVE-3", "the run is Waiting, yet none of its calls is Suspended"),
+    Mutant(
+        WaitsForNobody,
+        "DERIVE-3",
+        "the run is Waiting, yet none of its calls is Suspended",
+        also=("DECIDE-43",),
+    ),
     Mutant(
         AsksTheModelWhileItSaysWaiting,
         "DERIVE-4",
