@@ -139,7 +139,9 @@ class Account:
                 fold(self, inner)
 
     def _started(self, params: Mapping[str, Any]) -> None:
-        self.runs[params["run"]] = Run(params["run"], began_at_ms=self.now_ms, answered_at_ms=self.now_ms)
+        self.runs[params["run"]] = Run(
+            params["run"], began_at_ms=self.now_ms, answered_at_ms=self.now_ms, said=params["input"]
+        )
         self._decisions(params)
 
     def _released(self, params: Mapping[str, Any]) -> None:
@@ -156,6 +158,8 @@ class Account:
         kind = gate.outcome["kind"]
         if kind in ("fault", "raise"):
             run.faulted, run.fault_alone = gate.on if kind == "fault" else "raise", self.alone
+        if kind in ("fault", "block") and gate.on in ("tool", "permission") and self.alone:
+            run.broke_at = gate
         run.answered_at_ms = self.now_ms
         if gate.on == "hook":
             self._plugin_acted(run, gate, gate.outcome)
@@ -257,12 +261,24 @@ class Account:
                 past = False  # nothing has said yet how often it was suspended in this life
             decided.stale = self.alone and (over or past)
             decided.entries_before, decided.in_suspension = len(call.entries), call.suspensions
+            if run is not None and self.alone:
+                self._place(decided, run, call)
             standing = any(_stands(d, call) for d in call.decisions)
-            if call.waits and current and not decided.repeats and not standing and self.settled_before:
+            if call.waits and current and not (over or decided.repeats or standing) and self.settled_before:
                 decided.answers = call
             call.decisions.append(decided)
         if not decided.repeats:
             self.decision_ids[decided.id] = decided
+
+    def _place(self, decided: Decided, run: Run, call: Call) -> None:
+        """What the run was at when a decision came that met no race."""
+        on = {gate.on for gate in self.gates_of(run)}
+        decided.early = call.claimed in ("New", "Running") and decided.suspension is None
+        decided.at_rest = not (on or run.segment_open)
+        decided.at_work = bool(on & {"model", "tool"}) and "store.put" not in on
+        decided.segment = len(run.finished)
+        executing = (c for c in run.calls.values() if c.executing and not c.decisions and c.step == call.step)
+        decided.beside = next((c.id for c in executing if c is not call), None)
 
     def _cancelled(self, params: Mapping[str, Any]) -> None:
         run = self.runs.get(params["run"])
@@ -274,6 +290,9 @@ class Account:
             run.cancel_at, run.cancel_alone = self.stimuli, self.alone and not committing
             run.cancel_met = self.stimuli if self.alone else None
             run.cancel_status = run.claimed or ("Running" if run.segment_open else "Waiting")
+            run.cut_off = _cut_off(run) if run.cancel_alone else []
+            replayed = (c for c in run.calls.values() if c.executing and run.is_replaying(c))
+            run.cancel_in_replay = next(replayed, None) if run.cancel_alone else None
 
     def _new_input(self, params: Mapping[str, Any]) -> None:
         self._decisions(params)
@@ -281,6 +300,14 @@ class Account:
         if run is not None:
             run.stirs += 1
             run.had_input = True
+            if self.alone and not (run.segment_open or self.gates_of(run) or params.get("decisions")):
+                self._put_aside(run, params["input"])
+
+    def _put_aside(self, run: Run, text: str) -> None:
+        run.input_at, run.input_text = self.stimuli, text
+        for call in run.calls.values():
+            if call.waits:
+                call.input_at = self.stimuli
 
     def _time_passed(self, params: Mapping[str, Any]) -> None:
         self.now_ms += params["ms"]
@@ -292,9 +319,10 @@ class Account:
         for gate in self.open_gates:
             gate.gone = "crash"
         for run in self.runs.values():
+            run.paid_for = [call for call in run.calls.values() if self._is_whole(run, call)]
             run.crashes += 1
             run.segment.clear()
-            run.claimed = run.faulted = run.cancel_at = None
+            run.claimed = run.faulted = run.cancel_at = run.broke_at = None
             run.stations = []
             run.cancel_settled = False
             for call in run.calls.values():
@@ -304,6 +332,18 @@ class Account:
                 call.lost_entries, call.lost_verdicts = len(call.entries), len(call.judged)
                 for decided in call.decisions:
                     decided.unsure, decided.answers = True, None
+
+    def _is_whole(self, run: Run, call: Call) -> bool:
+        """Whether the call has answered, and so has all that its loss is declared to be measured in."""
+        durability, storing = self.policy("durability"), any(g.on == "store.put" for g in self.open_gates)
+        unsure = call.doubled or call.raced or call.decisions or not all(gate.alone for gate in call.entries)
+        if call.result is None or unsure or storing or run.crashes or run.cancel_at or run.faulted:
+            return False
+        if durability == "call":
+            return self.settled_before
+        round_ = [other for other in run.calls.values() if other.step == call.step]
+        waited = durability == "step" and any(other.suspensions for other in round_)
+        return durability in ("round", "step") and call.step < run.steps and not waited
 
     def _recovered(self, params: Mapping[str, Any]) -> None:
         run = self.runs.get(params["run"])
@@ -477,6 +517,14 @@ class Account:
         for run in self.runs.values():
             for call in run.every_call:
                 yield from call.decisions
+
+
+def _cut_off(run: Run) -> list[Call]:
+    """The calls of the newest round that have answered, while it still executes and none of it waits."""
+    newest = [call for call in run.calls.values() if call.step == run.steps]
+    plain = not any(call.doubled or call.raced or call.decisions or call.suspensions for call in newest)
+    executing = any(call.executing for call in newest)
+    return [call for call in newest if call.result is not None] if plain and executing else []
 
 
 def _stands(decided: Decided, call: Call) -> bool:

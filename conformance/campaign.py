@@ -37,6 +37,7 @@ from interlock.conformance.shrink import shrink
 from interlock.conformance.standing import Standing, standings
 from interlock.conformance.sut import Sut
 from interlock.conformance.trace import Trace
+from interlock.conformance.twice import DETERMINISM, difference
 from interlock.conformance.walk import walk
 from interlock.spec.model import SpecError, load_spec
 
@@ -183,10 +184,10 @@ class Bench:
         """Asked before each schedule; false leaves it out."""
         return True
 
-    def play(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
+    def play(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> Session | None:
         """Play one schedule; what could not be judged is tried once more on a fresh SUT."""
         if not self.admit(tally):
-            return
+            return None
         for attempt in (1, 2):
             try:
                 session = self.session(scenario)
@@ -197,7 +198,23 @@ class Bench:
                 self.renew()
                 continue
             self.enter(session, tally)
+            return session
+        return None
+
+    def play_twice(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
+        """Play one schedule, and once more to see that the same words lead to the same."""
+        once = self.play(scenario, schedule, tally)
+        exact = self.handshake.control.settle == "exact" and self.applies[DETERMINISM]
+        if once is None or once.violation is not None or not exact:
             return
+        again = self.play(scenario, schedule, Tally())
+        if again is None:
+            return
+        tally.exercised[DETERMINISM] += 1
+        because = difference(once.trace, again.trace)
+        if because:
+            broken = Violation(DETERMINISM, because, again.account.stimuli)
+            tally.note(DETERMINISM, Found(broken, scenario, tuple(again.sent), again.trace))
 
     def enter(self, session: Session, tally: Tally) -> None:
         """Take what a finished session showed into a tally."""

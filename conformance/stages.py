@@ -59,7 +59,7 @@ def _corpus() -> Stage:
         for script in scripts[unit::CORPUS_UNITS]:
             if not applicable(script, bench.handshake):
                 for way in variations(script, bench.handshake):
-                    bench.play(way.scenario, play(way), tally)
+                    bench.play_twice(way.scenario, play(way), tally)
         return tally
 
     return Stage("scripted scenarios", CORPUS_UNITS, len(scripts), play_some)

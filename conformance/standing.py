@@ -10,9 +10,12 @@ from interlock.conformance.invariants import INVARIANTS
 from interlock.conformance.oracle import CHECKED_BY_CHARTS
 from interlock.conformance.paths import CHECKED_BY_PATHS
 from interlock.conformance.protocol import Handshake
+from interlock.conformance.twice import DETERMINISM
 from interlock.spec.model import Clause, Spec
 
-CHECKED: Final = frozenset(check.clause for check in INVARIANTS) | CHECKED_BY_CHARTS | CHECKED_BY_PATHS
+CHECKED: Final = (
+    frozenset(check.clause for check in INVARIANTS) | CHECKED_BY_CHARTS | CHECKED_BY_PATHS | {DETERMINISM}
+)
 
 
 @dataclass(frozen=True, slots=True)

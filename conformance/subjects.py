@@ -70,6 +70,11 @@ class Decided:
     disposition: str | None = None
     entries_before: int = 0
     in_suspension: int = 0  # how often the call had been suspended when it came
+    early: bool = False  # its call was New or Running, and nothing else was in flight
+    at_rest: bool = False  # the run waited, and no gate of it was open
+    at_work: bool = False  # the model or a tool was at work
+    segment: int = 0  # how many segments of the run had ended when it came
+    beside: str | None = None  # a call of the same round that was executing for the first time
 
 
 @dataclass(eq=False, slots=True)
@@ -94,6 +99,7 @@ class Call:
     lost_entries: int = 0  # entries of its body before the last crash
     lost_verdicts: int = 0  # and verdicts
     entries_when_suspended: int = 0
+    input_at: int | None = None  # the stimulus with new input that met it while it waited
     listed_pending: bool = False  # in `pending` of the newest run.finished
     claims: list[str] = field(default_factory=list)
 
@@ -217,6 +223,13 @@ class Run:
     fault_alone: bool = False
     crashes: int = 0
     had_input: bool = False
+    input_at: int | None = None  # the stimulus with the newest input that came alone while it waited
+    input_text: str = ""
+    cancel_in_replay: Call | None = None  # what was replayed in the wait that the cancel met
+    broke_at: Gate | None = None  # the tool or permission gate that broke or blocked the run, and met no race
+    paid_for: list[Call] = field(default_factory=list)  # had answered, and a crash must not cost that
+    said: str = ""  # the input that it began with
+    cut_off: list[Call] = field(default_factory=list)  # had answered in the round that a cancel cut off
     turn_alone: bool = True  # the newest turn of the model did not race
     began_at_ms: int = 0  # when it was asked for
     seen_at_ms: int | None = None  # when it showed something first
@@ -242,6 +255,12 @@ class Run:
     def is_done(self) -> bool:
         """Whether it is over, by its claim or by its last run.finished."""
         return self.claimed == "Done" or self.ended is not None
+
+    def is_replaying(self, call: Call) -> bool:
+        """Whether the call is carried through on a decision that came while this segment's run waited."""
+        newest = call.decisions[-1] if call.decisions else None
+        taken = newest is not None and newest.answers is call and newest.at_rest
+        return taken and newest is not None and newest.segment == len(self.finished)
 
     @property
     def every_call(self) -> Iterator[Call]:

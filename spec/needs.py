@@ -28,7 +28,8 @@ NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "outcome": tuple(f"{gate}.{kind}" for gate, kinds in GATES.items() for kind in kinds),
     "tools": ("allow", "ask", "gate"),
     "control": (
-        "settle=exact", "crash=any", "crash=soft", "crash=kill", "store=kit", "store=own", "clock=virtual",
+        "settle=exact", "crash=any", "crash=soft", "crash=kill", "store=kit", "store=own", "store=none",
+        "clock=virtual",
         "step=turns",
     ),
     "decisions": ("live", "ids", "suspensions", "payload"),

@@ -55,9 +55,10 @@ def _translated() -> Iterator[None]:
 class HostedWorld:
     """The runtime's world, made of the kit's host."""
 
-    def __init__(self, host: Host, shown: Collection[str]) -> None:
+    def __init__(self, host: Host, handshake: Handshake) -> None:
         self.host = host
-        self.shown = shown
+        self.shown: Collection[str] = handshake.observes
+        self.stores = handshake.control.store != "none"
 
     def observe(self, kind: str, **fields: Any) -> None:
         """Show what the handshake says is shown; a kind of its own is nobody's promise."""
@@ -93,6 +94,8 @@ class HostedWorld:
             return await self.host.hook(at, data, call=call, step=step)
 
     async def commit(self, trigger: str, cause: str, force: bool, state: Mapping[str, Any]) -> None:
+        if not self.stores:
+            return
         with _translated():
             await self.host.commit(Checkpoint(trigger, cause, force, state))
 
@@ -119,6 +122,7 @@ class ReferenceAdapter:
         self.policies = policies_of(profile, policies or {})
         self.make = make
         self.handshake = handshake_of(profile, self.policies, declare or {})
+        self.held: dict[str, Any] | None = None  # a suspended run, where the caller holds it
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         tools = {
@@ -131,19 +135,22 @@ class ReferenceAdapter:
 
     def world(self, host: Host) -> HostedWorld:
         """The outside world as this life of the reference meets it."""
-        return HostedWorld(host, self.handshake.observes)
+        return HostedWorld(host, self.handshake)
 
     async def start(self, input: str, decisions: Sequence[Decision] = ()) -> Segment:
-        return _segment(await _refusing(self.runtime.start(input, _decisions(decisions))))
+        return self._ended(await _refusing(self.runtime.start(input, _decisions(decisions))))
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
-        return _maybe(await _refusing(self.runtime.decide(_decisions(decisions))))
+        self.runtime.give_back(self.held)
+        return self._maybe(await _refusing(self.runtime.decide(_decisions(decisions))))
 
     async def cancel(self) -> Segment | None:
-        return _maybe(await self.runtime.cancel())
+        self.runtime.give_back(self.held)
+        return self._maybe(await self.runtime.cancel())
 
     async def input(self, text: str) -> Segment | None:
-        return _maybe(await _refusing(self.runtime.input(text)))
+        self.runtime.give_back(self.held)
+        return self._maybe(await _refusing(self.runtime.input(text)))
 
     def watch(self, watcher: str, stream: str) -> None:
         self.runtime.watch(watcher, stream)
@@ -156,7 +163,14 @@ class ReferenceAdapter:
         self.runtime.restore(checkpoint)
 
     async def resume_run(self, run: str) -> Segment | None:
-        return _maybe(await self.runtime.go_on())
+        return self._maybe(await self.runtime.go_on())
+
+    def _maybe(self, segment: runtime.Segment | None) -> Segment | None:
+        return None if segment is None else self._ended(segment)
+
+    def _ended(self, segment: runtime.Segment) -> Segment:
+        self.held = segment.value
+        return Segment(Reason.model_validate(segment.reason.to_wire()), segment.pending)
 
     def inspect(self, run: str) -> dict[str, Any]:
         held = self.runtime.state
@@ -205,14 +219,6 @@ def _decisions(decisions: Sequence[Decision]) -> list[state.Decision]:
     return [state.Decision(d.id, d.call, d.action, d.payload, d.suspension) for d in decisions]
 
 
-def _segment(segment: runtime.Segment) -> Segment:
-    return Segment(Reason.model_validate(segment.reason.to_wire()), segment.pending)
-
-
-def _maybe(segment: runtime.Segment | None) -> Segment | None:
-    return None if segment is None else _segment(segment)
-
-
 def factory(profile: str = "awaken-8") -> Callable[[], ReferenceAdapter]:
     """Makes the reference's adapters for a profile."""
     return lambda: ReferenceAdapter(profile)
@@ -233,8 +239,8 @@ OWN_STORE: Final[Mapping[str, Any]] = {
 class StoringWorld(HostedWorld):
     """The world of a runtime that stores for itself; what is durable is shown when it is."""
 
-    def __init__(self, host: Host, shown: Collection[str], store: Store) -> None:
-        super().__init__(host, shown)
+    def __init__(self, host: Host, handshake: Handshake, store: Store) -> None:
+        super().__init__(host, handshake)
         self.store = store
 
     async def commit(self, trigger: str, cause: str, force: bool, state: Mapping[str, Any]) -> None:
@@ -274,7 +280,7 @@ class DurableAdapter(ReferenceAdapter):
             self.runtime.state = state.from_checkpoint(kept)
 
     def world(self, host: Host) -> StoringWorld:
-        return StoringWorld(host, self.handshake.observes, self.store)
+        return StoringWorld(host, self.handshake, self.store)
 
     async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
         """Nothing is handed over: the checkpoint of the run is in the file, or nowhere."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import (
@@ -12,7 +14,7 @@ from interlock.conformance.protocol import (
     RunMoved,
     SegmentEnded,
 )
-from interlock.conformance.subjects import WORKING_GATES, Run
+from interlock.conformance.subjects import WORKING_GATES, Call, Run
 
 
 def nothing_new_begins_after_a_cancel(account: Account, seen: GateOpened) -> Judgements:
@@ -126,7 +128,32 @@ def _certain(run: Run) -> bool:
     return run.cancel_at is not None and run.cancel_alone and run.faulted is None and run.crashes == 0
 
 
+def results_before_a_cancel_are_treated_as_declared(account: Account, seen: GateOpened) -> Judgements:
+    """Results of calls that had finished before a cancel stay in the history, or are dropped, as declared."""
+    policy = account.policy("cancel.results")
+    if seen.on != "model" or seen.messages is None or policy is None:
+        return
+    for run, call, said in _cut_off(account):
+        shown = any(said in m.text for m in seen.messages if m.role == "tool" and m.call == call.id)
+        why = f"the tool of call {call.id} answered {said!r} before run {run.id} was cancelled"
+        if policy == "kept":
+            yield HELD if shown else f"{why}, which is kept, yet the model was not shown that"
+        elif account.policy("durability") != "call":
+            yield HELD if not shown else f"{why}, which is dropped, yet the model was shown that"
+
+
+def _cut_off(account: Account) -> Iterator[tuple[Run, Call, str]]:
+    """The calls that had answered, with a text, in a round that a cancel cut off."""
+    for run in account.runs.values():
+        cancelled = run.ended is not None and run.ended.code == "Cancelled"
+        for call in run.cut_off if cancelled and not run.crashes else ():
+            content = call.result.get("content") if call.result is not None else None
+            if isinstance(content, str) and content:
+                yield run, call, content
+
+
 INVARIANTS = (
+    Invariant("CANCEL-7", results_before_a_cancel_are_treated_as_declared, GateOpened),
     Invariant("CANCEL-1", nothing_new_begins_after_a_cancel, GateOpened),
     Invariant("CANCEL-5", a_draining_cancel_gives_nothing_up, GateClosed),
     Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, GateOpened),

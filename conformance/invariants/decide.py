@@ -1,10 +1,6 @@
-"""DECIDE: a decision reaches the call it names, once, with what it carries, and none is lost."""
+"""DECIDE: a decision reaches the call it names, once, and none is lost."""
 
 from __future__ import annotations
-
-import json
-from collections.abc import Iterator
-from typing import Any
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
@@ -236,116 +232,7 @@ def _is_unused(call: Call, decided: Decided) -> bool:
     return len(call.entries) == decided.entries_before and call.suspensions == decided.in_suspension
 
 
-def the_payload_arrives(account: Account, seen: GateOpened) -> Judgements:
-    """A replay gets the payload that was decided; false, 0, an empty text and null are payloads too."""
-    call = account.entering(seen)
-    if call is None or call.tool is None or not call.approvals:
-        return
-    decided = [d for d in call.approvals if not d.stale]
-    payloads = [d.payload for d in decided]
-    if seen.resume is not None and payloads:
-        right = any(_same(seen.resume.payload, payload) for payload in payloads)
-        yield (
-            HELD
-            if right
-            else (
-                f"call {call.id} was decided with payload {_show(payloads[-1])}, "
-                f"yet its replay got {_show(seen.resume.payload)}"
-            )
-        )
-    if call.tool.resume_mode == "pass_to_tool" and seen.args is not None and payloads:
-        right = any(_carries(seen.args, payload) for payload in payloads)
-        yield (
-            HELD
-            if right
-            else (
-                f"call {call.id} was decided with payload {_show(payloads[-1])} for its arguments, "
-                f"yet it ran with {_show(seen.args)}"
-            )
-        )
-
-
-def a_decision_used_as_result_executes_nothing(account: Account, seen: GateOpened) -> Judgements:
-    """Where the decision is the result, the tool is not executed on it."""
-    call = account.entering(seen)
-    if call is None or call.tool is None or call.tool.resume_mode != "use_as_result":
-        return
-    decided = [d for d in call.approvals if d.answers is call and len(call.entries) == d.entries_before]
-    if decided:
-        yield f"decision {decided[-1].id} is to be the result of call {call.id}, yet its tool was executed"
-
-
-def a_decision_used_as_result_has_executed_nothing(account: Account) -> Judgements:
-    """Counts the calls whose decision was their result and whose tool has not been executed."""
-    run = account.run
-    for call, _ in _used_as_results(run) if run is not None else ():
-        if not call.waits:
-            yield HELD
-
-
-def a_decision_used_as_result_is_the_result(account: Account, seen: GateOpened) -> Judgements:
-    """Where the decision is the result, the model sees its payload, whatever it is."""
-    run = account.run_of(seen)
-    if run is None or seen.on != "model" or seen.messages is None:
-        return
-    for call, decided in _used_as_results(run):
-        texts = [
-            m.text for m in seen.messages if m.role == "tool" and m.call == call.id and m.status != "pending"
-        ]
-        if texts and decided.payload not in ("", None):
-            yield (
-                HELD
-                if any(_spells(text, decided.payload) for text in texts)
-                else (
-                    f"decision {decided.id} gave call {call.id} the result {_show(decided.payload)}, "
-                    f"yet the model was shown {_show(texts[-1])}"
-                )
-            )
-
-
-def _used_as_results(run: Run) -> Iterator[tuple[Call, Decided]]:
-    for call in run.calls.values():
-        if call.tool is not None and call.tool.resume_mode == "use_as_result" and not call.entries:
-            taken = [d for d in call.approvals if d.answers is call]
-            if len(taken) == 1 and len(call.decisions) == 1 and call.claimed in (None, "Succeeded"):
-                yield call, taken[0]
-
-
-def approved_arguments_are_executed(account: Account, seen: GateOpened) -> Judgements:
-    """The arguments that the model gave, and that were approved, are those that the body gets."""
-    call = account.entering(seen)
-    if call is None or call.tool is None or seen.args is None:
-        return
-    if call.tool.resume_mode == "pass_to_tool" and call.approvals:
-        return
-    given = {key: value for key, value in seen.args.items() if value is not None or key in call.args}
-    right = _same(given, dict(call.args))  # what the model left out may be there as null
-    yield (
-        HELD
-        if right
-        else f"call {call.id} has arguments {_show(call.args)}, yet it ran with {_show(seen.args)}"
-    )
-
-
-def _same(left: Any, right: Any) -> bool:
-    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
-
-
-def _carries(args: dict[str, Any], payload: Any) -> bool:
-    return _same(args, payload) or any(_same(value, payload) for value in args.values())
-
-
-def _spells(text: str, payload: Any) -> bool:
-    spelled = {json.dumps(payload), str(payload)} | ({payload} if isinstance(payload, str) else set())
-    return any(form in text for form in spelled)
-
-
-def _show(value: Any) -> str:
-    shown = json.dumps(dict(value) if isinstance(value, dict) else value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
-
-
-INVARIANTS = (
+FIRST_INVARIANTS = (
     Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened),
     Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened),
     *(
@@ -357,15 +244,14 @@ INVARIANTS = (
         for kind in (GateOpened, CallMoved, MessageAppended, SegmentEnded)
     ),
     Invariant("DECIDE-5", a_move_follows_the_decision_for_it, CallMoved),
-    Invariant("DECIDE-8", a_decision_used_as_result_executes_nothing, GateOpened),
-    Invariant("DECIDE-6", the_payload_arrives, GateOpened),
-    Invariant("DECIDE-6", a_decision_used_as_result_is_the_result, GateOpened),
-    Invariant("DECIDE-7", approved_arguments_are_executed, GateOpened),
+)
+"""Asked before it is looked at what a decision carries: one that went astray has carried nothing."""
+
+INVARIANTS = (
     Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken),
     Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened),
     Invariant("DECIDE-1", a_decision_executes_once, GateOpened),
     Invariant("DECIDE-4", no_accepted_decision_is_lost),
-    Invariant("DECIDE-8", a_decision_used_as_result_has_executed_nothing),
     Invariant("DECIDE-2", a_repeated_decision_was_idle),
     Invariant("DECIDE-3", a_late_decision_was_idle),
 )

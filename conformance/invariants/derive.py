@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import GateOpened, SegmentEnded
+from interlock.conformance.protocol import GateOpened, RunMoved, SegmentEnded
 from interlock.conformance.subjects import Call, Run
 
 
@@ -82,6 +82,8 @@ def no_inference_while_a_call_waits(account: Account, seen: GateOpened) -> Judge
     run = account.run_of(seen)
     if run is None or seen.on != "model" or account.policy("round.mixed") != "wait" or not run.calls:
         return
+    if run.had_input and account.policy("input.waiting") == "placeholder":
+        return  # the wait was put aside, and the input is asked about beside it
     waiting = [call.id for call in run.calls.values() if _certainly_waits(call) and not call.doubled]
     yield (
         HELD
@@ -105,7 +107,33 @@ def a_suspended_segment_leaves_nothing_running(account: Account, seen: SegmentEn
     yield HELD if not running else f"the segment ended as Suspended, yet call {running[0]} is executing"
 
 
+def the_calls_do_not_end_the_run(account: Account, seen: RunMoved) -> Judgements:
+    """A round of which every call is over does not end the run, which has the model still to ask."""
+    run = account.run_of(seen)
+    if run is None or not _round_is_over(run) or seen.reason is None or seen.to != "Done":
+        return
+    natural = seen.reason.code == "NaturalEnd"
+    over = "every call of the newest turn is over, and their results have not been shown to the model"
+    yield f"{over}, yet the run is Done as NaturalEnd" if natural else HELD
+
+
+def a_round_leads_to_the_model(account: Account, seen: GateOpened) -> Judgements:
+    """Counts the rounds of which every call was over and that led to the next inference."""
+    run = account.run_of(seen)
+    if run is not None and seen.on == "model" and _round_is_over(run):
+        yield HELD
+
+
+def _round_is_over(run: Run) -> bool:
+    """Whether the newest turn asked for calls, and each of them is certainly over."""
+    newest = [call for call in run.calls.values() if call.step == run.steps]
+    certain = run.turn_alone and not (run.crashes or run.had_input)
+    return certain and bool(newest) and all(call.is_final and not call.doubled for call in newest)
+
+
 INVARIANTS = (
+    Invariant("DERIVE-7", the_calls_do_not_end_the_run, RunMoved),
+    Invariant("DERIVE-7", a_round_leads_to_the_model, GateOpened),
     Invariant("DERIVE-6", a_suspended_segment_leaves_nothing_running, SegmentEnded),
     Invariant("DERIVE-5", no_inference_while_a_call_waits, GateOpened),
     Invariant("DERIVE-1", a_run_with_a_busy_call_is_Running),

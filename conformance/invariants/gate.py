@@ -5,6 +5,7 @@ from __future__ import annotations
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import CallMoved, GateOpened
+from interlock.conformance.subjects import Call, Decided
 
 
 def a_rejected_call_never_executes(account: Account, seen: GateOpened) -> Judgements:
@@ -101,6 +102,35 @@ def an_approved_call_is_not_asked_again(account: Account, seen: CallMoved) -> Ju
         yield HELD
 
 
+def _asked_since(call: Call, decided: Decided) -> bool:
+    return any(gate.at >= decided.at for gate in call.judged)
+
+
+def _replays(account: Account, call: Call | None) -> Decided | None:
+    """The approval on which a call behind the permission gate is replayed."""
+    if call is None or call.tool is None or call.tool.permission != "gate" or call.doubled:
+        return None
+    approval = call.approvals[-1] if call.approvals else None
+    certain = approval is not None and approval.answers is call and call.life == account.life
+    unused = approval is not None and len(call.entries) == approval.entries_before
+    return approval if certain and unused and call.suspensions else None
+
+
+def a_replay_is_judged_as_declared(account: Account, seen: GateOpened) -> Judgements:
+    """On a replay the permission check is asked again, or is not, as was declared."""
+    call, policy = account.call_of(seen), account.policy("replay.gate")
+    decided = _replays(account, call)
+    if call is None or decided is None or decided.in_suspension != call.suspensions:
+        return
+    if seen.on == "permission" and policy == "no":
+        yield f"a replay is not judged again, yet the permission gate of call {call.id} was asked once more"
+    elif seen.on == "tool" and policy == "no":
+        yield HELD
+    elif seen.on == "tool" and policy == "yes":
+        asked = _asked_since(call, decided)
+        yield HELD if asked else f"a replay is judged again, yet call {call.id} was executed without that"
+
+
 def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
@@ -112,6 +142,7 @@ FIRST_INVARIANTS = (
 """Asked before the decisions are counted: a refusal that was overrun needs no counting."""
 
 INVARIANTS = (
+    Invariant("GATE-6", a_replay_is_judged_as_declared, GateOpened),
     Invariant("GATE-1", a_call_that_asks_waits_for_approval, GateOpened),
     Invariant("GATE-3", a_call_behind_the_gate_waits_for_its_verdict, GateOpened),
     Invariant("GATE-4", a_tool_that_asks_opens_no_permission_gate, GateOpened),

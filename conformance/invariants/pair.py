@@ -196,7 +196,34 @@ def _swapped_with(account: Account, seen: GateOpened, call: Call) -> Call | None
     return None
 
 
+def a_placeholder_stands_for_what_waits(account: Account, seen: GateOpened) -> Judgements:
+    """Where a run goes on beside a suspended call, the model is shown a placeholder for it."""
+    run = account.run_of(seen)
+    if run is None or account.policy("round.mixed") != "continue" or seen.messages is None:
+        return
+    for call in run.calls.values() if seen.on == "model" else ():
+        if call.claimed == "Suspended" and not call.doubled:
+            shown = bool(_shown(seen, call))
+            yield HELD if shown else f"call {call.id} waits, yet the model was shown nothing in its place"
+
+
+def a_result_takes_the_place_of_its_placeholder(account: Account, seen: GateOpened) -> Judgements:
+    """Where a run went on beside a suspended call, its result is shown once it is there."""
+    if seen.on != "model" or seen.messages is None or account.policy("round.mixed") != "continue":
+        return
+    for _, call, token in _finished(account):
+        if call.suspensions:
+            statuses = {m.status for m in seen.messages if m.role == "tool" and m.call == call.id}
+            yield (
+                HELD
+                if statuses != {"pending"}
+                else f"the tool of call {call.id} answered {token!r}, yet its placeholder still stands"
+            )
+
+
 INVARIANTS = (
+    Invariant("PAIR-5", a_placeholder_stands_for_what_waits, GateOpened),
+    Invariant("PAIR-5", a_result_takes_the_place_of_its_placeholder, GateOpened),
     Invariant("ROUND-3", a_repeated_id_gives_one_result, GateOpened),
     Invariant("PAIR-3", no_call_has_two_results, GateOpened),
     Invariant("PAIR-2", no_result_is_orphaned, GateOpened),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import CallMoved, GateOpened, SegmentEnded
+from interlock.conformance.protocol import CallMoved, GateOpened
 from interlock.conformance.subjects import Call, Decided, Run
 
 
@@ -52,47 +52,6 @@ def a_parallel_round_runs_all_at_once(account: Account) -> Judgements:
             )
 
 
-def a_block_does_what_was_declared(account: Account, seen: SegmentEnded) -> Judgements:
-    """A block ends the run with reason Blocked, or only fails its call, as was declared."""
-    run, policy = account.run_of(seen), account.policy("round.block")
-    if run is None or policy is None or run.cancel_at or run.faulted or run.crashes:
-        return
-    blocked = any(call.last_verdict == "block" for call in run.every_call)
-    code = seen.reason.code
-    if code == "Blocked":
-        yield (
-            HELD
-            if blocked and policy == "end_run"
-            else (
-                "a block fails its call alone, yet the run ended as Blocked"
-                if blocked
-                else "nothing was blocked, yet the run ended as Blocked"
-            )
-        )
-
-
-def nothing_runs_after_a_block(account: Account, seen: GateOpened) -> Judgements:
-    """Where a block ends the run, nothing of the run runs after it."""
-    run = account.run_of(seen)
-    if run is None or account.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
-        return
-    if seen.on not in ("model", "tool", "permission"):
-        return
-    blocked = [call.id for call in run.every_call if call.last_verdict == "block"]
-    what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
-    if blocked:
-        yield f"call {blocked[0]} was blocked, which ends the run, yet {what}"
-
-
-def nothing_has_run_after_a_block(account: Account) -> Judgements:
-    """Counts the quiescent points behind a block at which nothing had run since."""
-    run = account.run
-    if run is None or account.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
-        return
-    if any(call.last_verdict == "block" for call in run.every_call):
-        yield HELD
-
-
 def decisions_keep_to_their_window(account: Account, seen: GateOpened) -> Judgements:
     """Where decisions wait for the round, no decided call runs while a call of the round still executes."""
     run, call = account.run_of(seen), account.call_of(seen)
@@ -114,6 +73,8 @@ def decisions_act_at_once(account: Account) -> Judgements:
     """Where decisions act at once, a waiting call that was decided has moved by the next quiescent point."""
     run = account.run
     if run is None or account.policy("decision.window") != "immediate" or run.cancel_at or run.is_done:
+        return
+    if account.policy("resume") in ("collect", "all_or_nothing"):
         return
     if (
         any(gate.on == "store.put" for gate in account.gates_of(run))
@@ -176,6 +137,11 @@ def batches_are_taken_as_declared(account: Account) -> Judgements:
     bad = [raw for raw in raws if raw["call"] not in run.calls and raw["call"] not in _former(run)]
     if not good or not bad or len(good) + len(bad) != len(raws):
         return
+    left = [
+        call for call in run.calls.values() if call.waits and call.id not in {raw["call"] for raw in raws}
+    ]
+    if left and account.policy("resume") == "all_or_nothing":
+        return
     for decided in good:
         wrong = decided.turned_down == (policy == "each")
         yield (
@@ -220,33 +186,12 @@ def a_rejection_takes_the_declared_way(account: Account, seen: CallMoved) -> Jud
     )
 
 
-def input_while_waiting_is_refused(account: Account) -> Judgements:
-    """Where a waiting run takes no input, the input is turned down and the run goes on waiting."""
-    run = account.run
-    if run is None or account.policy("input.waiting") != "refuse" or not account.alone or not account.newest:
-        return
-    if account.newest[0][0] != "run.input" or run.cancel_at or run.crashes:
-        return
-    if run.finished and run.finished[-1].reason.code == "Suspended" and not account.gates_of(run):
-        yield HELD if account.refused_whole else "a waiting run takes no input, yet the input was not refused"
-    elif (
-        run.finished
-        and account.gates_of(run)
-        and all(gate.at == account.stimuli for gate in account.gates_of(run))
-    ):
-        yield "a waiting run takes no input, yet the run went on with it"
-
-
 INVARIANTS = (
-    Invariant("ROUND-7", nothing_runs_after_a_block, GateOpened),
     Invariant("ROUND-4", a_sequential_round_runs_one_at_a_time, GateOpened),
     Invariant("DECIDE-9", decisions_keep_to_their_window, GateOpened),
     Invariant("DECIDE-13", a_rejection_takes_the_declared_way, CallMoved),
-    Invariant("ROUND-6", a_block_does_what_was_declared, SegmentEnded),
-    Invariant("ROUND-7", nothing_has_run_after_a_block),
     Invariant("ROUND-5", a_parallel_round_runs_all_at_once),
     Invariant("DECIDE-10", decisions_act_at_once),
     Invariant("DECIDE-11", early_decisions_are_treated_as_declared),
     Invariant("DECIDE-12", batches_are_taken_as_declared),
-    Invariant("INPUT-1", input_while_waiting_is_refused),
 )

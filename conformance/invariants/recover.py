@@ -97,6 +97,8 @@ def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) ->
         return
     if call.id in _part(stored, "decisions") or len(account.newest[0][1]["decisions"]) > 1:
         return
+    if account.policy("resume") == "all_or_nothing" and len(_part(stored, "calls")) > 1:
+        return
     untouched = call.claimed == "Suspended" and account.settled_before and raw is not None
     first = sum(d.id not in account.forgotten for d in call.decisions) <= 1
     if (
@@ -114,7 +116,22 @@ def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) ->
         )
 
 
+def a_crash_costs_no_more_than_declared(account: Account, seen: GateOpened) -> Judgements:
+    """A crash costs no more than was declared: what was whole before it, the model is shown after it."""
+    run, unit = account.run_of(seen), account.policy("durability")
+    if run is None or seen.on != "model" or seen.messages is None or run.crashes != 1:
+        return
+    for call in run.paid_for if not _asked_since(account, run) else ():
+        before = [gate.outcome for gate in call.entries if gate.life < account.life and gate.outcome]
+        said = before[-1].get("content") if before else None
+        if isinstance(said, str) and said:
+            shown = any(said in m.text for m in seen.messages if m.role == "tool" and m.call == call.id)
+            why = f"call {call.id} had answered {said!r}, and its {unit} was over before the crash"
+            yield HELD if shown else f"{why}, yet the model is not shown that any more"
+
+
 INVARIANTS = (
+    Invariant("RECOVER-5", a_crash_costs_no_more_than_declared, GateOpened),
     Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_waits, GateOpened),
     Invariant("RECOVER-1", a_recovered_status_is_the_stored_one, RunMoved),
     Invariant("RECOVER-2", a_call_that_waits_in_the_checkpoint_waits, CallMoved),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import GateOpened, RunMoved, SegmentEnded
-from interlock.conformance.subjects import WORKING_GATES, Call, Run
+from interlock.conformance.subjects import WORKING_GATES, Call, Gate, Run
 
 
 def a_run_moves_from_where_it_was(account: Account, seen: RunMoved) -> Judgements:
@@ -22,6 +22,33 @@ def a_run_moves_from_where_it_was(account: Account, seen: RunMoved) -> Judgement
             f"{_or_nothing(seen.origin)} to {seen.to}"
         )
     )
+
+
+def a_segment_ends_for_a_declared_reason(account: Account, seen: SegmentEnded) -> Judgements:
+    """A segment ends for one of the reasons that were declared."""
+    declared = account.policy("reasons")
+    if isinstance(declared, list):
+        code = seen.reason.code
+        right = code in declared
+        yield HELD if right else f"the segment ended as {code}, which is not among the declared reasons"
+
+
+def a_run_that_is_not_created_begins_as_Running(account: Account, seen: RunMoved) -> Judgements:
+    """Where a run is not created first, Running is its first status."""
+    run = account.runs.get(seen.run or "")
+    if run is None or run.claims or run.crashes or account.policy("run.created") != "no":
+        return
+    yield HELD if seen.to == "Running" else f"the first status of the run is {seen.to}, not Running"
+
+
+def a_created_run_is_durable_before_it_runs(account: Account, seen: RunMoved) -> Judgements:
+    """Where a run is created first, it is durable before it is Running."""
+    run = account.runs.get(seen.run or "")
+    created = account.policy("run.created") == "yes" and account.handshake.control.store != "none"
+    if run is None or not created or run.crashes or run.claimed != "Created" or seen.to != "Running":
+        return
+    kept = account.durable(run)
+    yield HELD if kept is not None else "the run becomes Running, yet no checkpoint of it has been taken"
 
 
 def a_done_run_opens_no_gate(account: Account, seen: GateOpened) -> Judgements:
@@ -131,11 +158,51 @@ def a_broken_world_ends_the_run_in_error(account: Account, seen: SegmentEnded) -
     yield HELD if right else f"the {run.faulted} gate broke, yet the run ended as {seen.reason.code}"
 
 
+def live_calls_are_treated_as_declared(account: Account) -> Judgements:
+    """Calls that are live when their run is Done are closed, or left as they are, as was declared."""
+    run, policy = account.run, account.policy("end.live")
+    if run is None or run.ended is None or run.crashes or account.gates_of(run):
+        return
+    for call in run.calls.values():
+        if call.doubled or call.claimed is None:
+            continue
+        if policy == "closed":
+            over = call.is_final
+            yield HELD if over else f"live calls are closed at the end, yet call {call.id} is {call.claimed}"
+        elif policy == "left" and _nobody_ended(run, call):
+            left = call.claimed == "Suspended"
+            yield HELD if left else f"live calls are left at the end, yet call {call.id} is {call.claimed}"
+
+
+def _nobody_ended(run: Run, call: Call) -> bool:
+    """Whether the call came to wait, and nothing but the end of the run can have moved it since."""
+    waited = "Suspended" in call.claims[-2:]
+    return waited and not (call.decisions or run.had_input)
+
+
+def a_run_at_work_is_Running(account: Account) -> Judgements:
+    """While a segment is at work the run is Running, be it inference or tools."""
+    run = account.run
+    if run is None or (run.crashes and run.claimed is None):
+        return
+    for gate in account.gates_of(run):
+        if gate.on in ("model", "tool"):
+            right = run.claimed == "Running"
+            yield HELD if right else f"{_work(gate)}, yet the run is reported {_or_nothing(run.claimed)}"
+
+
+def _work(gate: Gate) -> str:
+    return "the model is asked" if gate.on == "model" else f"call {gate.opened.call} is executing"
+
+
 def _or_nothing(status: str | None) -> str:
     return status if status is not None else "not at all"
 
 
 INVARIANTS = (
+    Invariant("RUN-24", a_segment_ends_for_a_declared_reason, SegmentEnded),
+    Invariant("RUN-25", a_run_that_is_not_created_begins_as_Running, RunMoved),
+    Invariant("RUN-26", a_created_run_is_durable_before_it_runs, RunMoved),
     Invariant("RUN-19", a_run_moves_from_where_it_was, RunMoved),
     Invariant("RUN-20", a_done_run_opens_no_gate, GateOpened),
     Invariant("RUN-21", a_segment_finishes_once, SegmentEnded),
@@ -144,5 +211,9 @@ INVARIANTS = (
     Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded),
 )
 
-LATE_INVARIANTS = (Invariant("RUN-22", the_end_and_the_status_agree),)
+LATE_INVARIANTS = (
+    Invariant("RUN-22", the_end_and_the_status_agree),
+    Invariant("RUN-30", a_run_at_work_is_Running),
+    Invariant("RUN-27", live_calls_are_treated_as_declared),
+)
 """Asked after the projection of the calls, which knows better why a status is wrong."""

@@ -6,48 +6,40 @@ is exact, is accepted either way.
 
 from __future__ import annotations
 
+import json
 import re
+from itertools import takewhile
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import GateOpened, SegmentEnded, StopCondition
-from interlock.conformance.subjects import Run
+from interlock.conformance.subjects import Call, Run
 
 
-def _condition(account: Account, kind: str) -> StopCondition | None:
+def condition(account: Account, kind: str) -> StopCondition | None:
     return next((one for one in account.scenario.agent.stop if one.kind == kind), None)
 
 
-def _asks(account: Account, seen: GateOpened) -> Run | None:
+def asks(account: Account, seen: GateOpened) -> Run | None:
     """The run that asks the model again, where it is certain what has happened to it."""
     run = account.run_of(seen)
     return run if seen.on == "model" and run is not None and run.steps and not run.crashes else None
 
 
-def _stops_for(account: Account, seen: SegmentEnded, kind: str) -> Run | None:
+def stops_for(account: Account, seen: SegmentEnded, kind: str) -> Run | None:
     """The run that ended as Stopped for this condition."""
     run = account.run_of(seen)
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
     named = stop == kind or (stop is None and len(account.scenario.agent.stop) == 1)
-    stopped = seen.reason.code == "Stopped" and named and _condition(account, kind) is not None
+    stopped = seen.reason.code == "Stopped" and named and condition(account, kind) is not None
     return run if stopped and run is not None and not run.crashes else None
-
-
-def _over(account: Account, measured: float, limit: float) -> bool:
-    """Whether the limit is certainly passed."""
-    return measured >= limit if account.policy("stop.threshold") == "reaches" else measured > limit
-
-
-def _under(account: Account, measured: float, limit: float) -> bool:
-    """Whether the limit is certainly not passed."""
-    return measured <= limit if account.policy("stop.threshold") == "exceeds" else measured < limit
 
 
 def max_rounds_is_kept(account: Account, seen: GateOpened) -> Judgements:
     """A run does not ask the model again once its rounds are used up."""
-    run, limit = _asks(account, seen), _condition(account, "max_rounds")
+    run, limit = asks(account, seen), condition(account, "max_rounds")
     if run is not None and limit is not None and limit.rounds is not None:
-        over = _over(account, run.steps, limit.rounds)
+        over = run.steps > limit.rounds
         yield (
             HELD
             if not over
@@ -57,9 +49,9 @@ def max_rounds_is_kept(account: Account, seen: GateOpened) -> Judgements:
 
 def max_rounds_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
     """A run does not stop for its rounds before they are used up."""
-    run, limit = _stops_for(account, seen, "max_rounds"), _condition(account, "max_rounds")
+    run, limit = stops_for(account, seen, "max_rounds"), condition(account, "max_rounds")
     if run is not None and limit is not None and limit.rounds is not None:
-        early = _under(account, run.steps, limit.rounds)
+        early = run.steps < limit.rounds
         yield (
             HELD
             if not early
@@ -69,9 +61,9 @@ def max_rounds_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
 
 def a_token_budget_is_kept(account: Account, seen: GateOpened) -> Judgements:
     """A run does not ask the model again once its tokens are used up."""
-    run, limit = _asks(account, seen), _condition(account, "token_budget")
+    run, limit = asks(account, seen), condition(account, "token_budget")
     if run is not None and limit is not None and limit.max_total is not None:
-        over = _over(account, run.tokens, limit.max_total)
+        over = run.tokens > limit.max_total
         yield (
             HELD
             if not over
@@ -81,9 +73,9 @@ def a_token_budget_is_kept(account: Account, seen: GateOpened) -> Judgements:
 
 def a_token_budget_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
     """A run does not stop for its tokens before they are used up."""
-    run, limit = _stops_for(account, seen, "token_budget"), _condition(account, "token_budget")
+    run, limit = stops_for(account, seen, "token_budget"), condition(account, "token_budget")
     if run is not None and limit is not None and limit.max_total is not None:
-        early = _under(account, run.tokens, limit.max_total)
+        early = run.tokens < limit.max_total
         yield (
             HELD
             if not early
@@ -93,7 +85,7 @@ def a_token_budget_is_not_early(account: Account, seen: SegmentEnded) -> Judgeme
 
 def a_timeout_is_kept(account: Account, seen: GateOpened) -> Judgements:
     """A run does not ask the model again once its time is over."""
-    run, limit = _asks(account, seen), _condition(account, "timeout")
+    run, limit = asks(account, seen), condition(account, "timeout")
     if run is not None and limit is not None and limit.seconds is not None and not account.gates_of(run):
         began = run.began_at_ms if run.seen_at_ms is None else run.seen_at_ms
         spent = (run.answered_at_ms - began) / 1000
@@ -106,7 +98,7 @@ def a_timeout_is_kept(account: Account, seen: GateOpened) -> Judgements:
 
 def a_timeout_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
     """A run does not stop for its time before that is over."""
-    run, limit = _stops_for(account, seen, "timeout"), _condition(account, "timeout")
+    run, limit = stops_for(account, seen, "timeout"), condition(account, "timeout")
     if run is not None and limit is not None and limit.seconds is not None:
         spent = (account.now_ms - run.began_at_ms) / 1000
         yield (
@@ -118,28 +110,32 @@ def a_timeout_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
 
 def errors_in_a_row_stop(account: Account, seen: GateOpened) -> Judgements:
     """A run does not ask the model again after more errors in a row than it may have."""
-    run, limit = _asks(account, seen), _condition(account, "consecutive_errors")
+    run, limit = asks(account, seen), condition(account, "consecutive_errors")
     if run is None or limit is None or limit.max is None:
         return
-    results = _results(run)
-    row = 0
-    for kind in reversed(results):
-        if kind != "error":
-            break
-        row += 1
-    failed = all(call.result is not None and call.result["kind"] == "error" for call in run.every_call)
-    certain = row > limit.max and failed  # nothing else of the run can have broken the row
+    row = errors_in_a_row(run)
+    certain = row is not None and row > limit.max
     yield HELD if not certain else f"{row} calls in a row failed and {limit.max} may, yet the model is asked"
+
+
+def errors_in_a_row(run: Run) -> int | None:
+    """How many errors in a row the run has behind it, if nothing else of it can have broken the row."""
+    failed = all(call.result is not None and call.result["kind"] == "error" for call in run.every_call)
+    row = takewhile(lambda kind: kind == "error", reversed(_results(run)))
+    return len(list(row)) if failed else None
+
+
+def failed_at_most(run: Run) -> int:
+    """How many calls of the run may have failed."""
+    return sum(_may_have_failed(call.last_answer, call.last_verdict, call.tool) for call in run.every_call)
 
 
 def errors_in_a_row_are_not_early(account: Account, seen: SegmentEnded) -> Judgements:
     """A run does not stop for errors in a row that did not happen."""
-    run, limit = _stops_for(account, seen, "consecutive_errors"), _condition(account, "consecutive_errors")
+    run, limit = stops_for(account, seen, "consecutive_errors"), condition(account, "consecutive_errors")
     if run is not None and limit is not None and limit.max is not None:
-        failed = sum(
-            1 for call in run.every_call if _may_have_failed(call.last_answer, call.last_verdict, call.tool)
-        )
-        early = failed < limit.max or (failed == limit.max and account.policy("stop.threshold") == "exceeds")
+        failed = failed_at_most(run)
+        early = failed < limit.max
         yield (
             HELD
             if not early
@@ -160,7 +156,7 @@ def _results(run: Run) -> list[str]:
 
 def a_stop_tool_stops(account: Account, seen: GateOpened) -> Judgements:
     """A run does not ask the model again once the tool that stops it has been called and has answered."""
-    run, limit = _asks(account, seen), _condition(account, "stop_on_tool")
+    run, limit = asks(account, seen), condition(account, "stop_on_tool")
     if run is not None and limit is not None:
         called = [call for call in run.every_call if call.name == limit.tool_name and call.result is not None]
         yield (
@@ -170,7 +166,7 @@ def a_stop_tool_stops(account: Account, seen: GateOpened) -> Judgements:
 
 def a_stop_tool_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
     """A run does not stop for a tool that was not called."""
-    run, limit = _stops_for(account, seen, "stop_on_tool"), _condition(account, "stop_on_tool")
+    run, limit = stops_for(account, seen, "stop_on_tool"), condition(account, "stop_on_tool")
     if run is not None and limit is not None:
         called = any(call.name == limit.tool_name for call in run.every_call)
         yield HELD if called else f"{limit.tool_name} was not called, yet the run stopped for it"
@@ -178,7 +174,7 @@ def a_stop_tool_is_not_early(account: Account, seen: SegmentEnded) -> Judgements
 
 def matching_content_stops(account: Account, seen: GateOpened) -> Judgements:
     """A run does not ask the model again once what that said matches."""
-    run, limit = _asks(account, seen), _condition(account, "content_match")
+    run, limit = asks(account, seen), condition(account, "content_match")
     if run is not None and limit is not None and limit.pattern is not None and run.texts:
         matched = re.search(limit.pattern, run.texts[-1])
         yield (
@@ -190,7 +186,7 @@ def matching_content_stops(account: Account, seen: GateOpened) -> Judgements:
 
 def content_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
     """A run does not stop for something that the model has not said."""
-    run, limit = _stops_for(account, seen, "content_match"), _condition(account, "content_match")
+    run, limit = stops_for(account, seen, "content_match"), condition(account, "content_match")
     if run is not None and limit is not None and limit.pattern is not None:
         said = any(re.search(limit.pattern, text) for text in run.texts)
         yield (
@@ -198,6 +194,37 @@ def content_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
             if said
             else f"the model said nothing that matches {limit.pattern!r}, yet the run stopped for it"
         )
+
+
+def what_call_it_is(call: Call, *, with_id: bool) -> str:
+    """What tells a call from another: its tool and its arguments, with or without the id that they hold."""
+    args = {key: value for key, value in call.args.items() if with_id or key != "k"}
+    return json.dumps([call.name, args], sort_keys=True)
+
+
+def a_loop_stops(account: Account, seen: GateOpened) -> Judgements:
+    """A run does not ask the model again once all calls within the window were the same one."""
+    run, limit = asks(account, seen), condition(account, "loop_detection")
+    if run is None or limit is None or limit.window is None or limit.window < 2:
+        return
+    calls = sorted(run.every_call, key=lambda call: call.step)
+    newest = calls[-limit.window :]
+    same = len({what_call_it_is(call, with_id=True) for call in newest}) == 1
+    certain = len(newest) == limit.window and same and not any(call.doubled or call.raced for call in calls)
+    yield (
+        HELD
+        if not certain
+        else f"the last {limit.window} calls were all {newest[0].name} alike, yet the model is asked"
+    )
+
+
+def a_loop_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run does not stop for a loop while its calls differ."""
+    run = stops_for(account, seen, "loop_detection")
+    if run is not None:
+        calls = [what_call_it_is(call, with_id=False) for call in run.every_call]
+        repeated = len(set(calls)) < len(calls)
+        yield HELD if repeated else f"its {len(calls)} calls all differ, yet the run stopped for a loop"
 
 
 def a_stop_names_its_condition(account: Account, seen: SegmentEnded) -> Judgements:
@@ -225,4 +252,6 @@ INVARIANTS = (
     Invariant("STOP-6", a_stop_tool_is_not_early, SegmentEnded),
     Invariant("STOP-7", matching_content_stops, GateOpened),
     Invariant("STOP-7", content_is_not_early, SegmentEnded),
+    Invariant("STOP-10", a_loop_stops, GateOpened),
+    Invariant("STOP-10", a_loop_is_not_early, SegmentEnded),
 )

@@ -7,8 +7,7 @@ from typing import Any
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import FINAL_CALL_STATUSES, Checkpointed, GateOpened, SegmentEnded
-from interlock.conformance.subjects import Call
+from interlock.conformance.protocol import Checkpointed, GateOpened, SegmentEnded
 
 
 def _stores(account: Account) -> bool:
@@ -135,72 +134,82 @@ def a_failed_commit_is_not_swallowed(account: Account, seen: GateOpened) -> Judg
     yield f"a commit failed, yet {what}"
 
 
-def _calls_stored(account: Account, seen: Checkpointed | GateOpened) -> Mapping[str, Any] | None:
-    """The calls that are being stored, where they are taken down: a store that is held has them earlier."""
-    held = "store.put" in account.scenario.hold
-    if isinstance(seen, GateOpened) != held or (isinstance(seen, GateOpened) and seen.on != "store.put"):
-        return None
-    calls = (seen.state or {}).get("calls")
-    return calls if isinstance(calls, dict) else None
-
-
-def a_checkpoint_holds_every_live_call(account: Account, seen: Checkpointed | GateOpened) -> Judgements:
-    """A checkpoint holds every call of the run that is not over."""
-    run, calls = account.run_of(seen), _calls_stored(account, seen)
-    if run is None or calls is None:
+def checkpoints_have_their_trigger(account: Account, seen: Checkpointed) -> Judgements:
+    """Where checkpoints have triggers, each one names a trigger of the list and comes at its occasion."""
+    run = account.run_of(seen)
+    if run is None or account.policy("checkpoint.at") != "triggers" or run.claimed == "Created":
         return
-    for call in run.calls.values():
-        known_live = call.claimed is not None and call.claimed not in FINAL_CALL_STATUSES
-        # at the end of a step, sources ask for the calls that wait and leave open what was held back
-        unnamed = account.policy("checkpoint.at") != "triggers" and call.claimed == "New"
-        if known_live and not (call.doubled or unnamed):
-            stored = call.id in calls
-            yield HELD if stored else f"call {call.id} is {call.claimed}, yet the checkpoint does not hold it"
+    if seen.trigger not in TRIGGERS:
+        yield f"a checkpoint was taken at {seen.trigger}, which is none of {', '.join(TRIGGERS)}"
+    elif account.life == 1:
+        why = _no_occasion(account, seen.trigger)
+        yield HELD if not why else f"{why}, yet a checkpoint {seen.trigger} was taken"
 
 
-def a_checkpoint_says_what_happened(account: Account, seen: Checkpointed | GateOpened) -> Judgements:
-    """The status that a checkpoint gives a call follows from what was seen of that call."""
-    run, calls = account.run_of(seen), _calls_stored(account, seen)
-    if run is None or calls is None or run.cancel_at or run.crashes:
-        return
-    for call_id, stored in calls.items():
-        call = run.calls.get(call_id)
-        if call is None or call.doubled or not isinstance(stored, dict):
-            continue
-        status = str(stored.get("status"))
-        why = _contradiction(call, status)
-        yield HELD if not why else f"the checkpoint says that call {call_id} {_is(status)}, yet {why}"
+TRIGGERS = ("UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "RunFinished")
 
 
-def _is(status: str) -> str:
-    return status if status in ("Succeeded", "Failed") else f"is {status}"
-
-
-def _contradiction(call: Call, status: str) -> str:
-    answer = call.last_answer
-    if status in FINAL_CALL_STATUSES and call.executing:
-        return "its body is executing"
-    if status == "Succeeded" and answer is not None and answer["kind"] == "error":
-        return "its tool answered with an error"
-    if status == "Failed" and answer is not None and answer["kind"] in ("ok", "warning"):
-        return f"its tool answered {answer['kind']}"
-    if status == "Suspended" and call.result is not None:
-        return f"its tool answered {call.result['kind']}"
+def _no_occasion(account: Account, trigger: str) -> str:
+    """Why there is certainly no occasion for a checkpoint of this trigger."""
+    run = account.run
+    if run is None:
+        return ""
+    if trigger == "UserMessage" and run.steps and not (run.had_input or run.finished):
+        return "the model has been asked and nothing came from the user since"
+    if trigger == "AssistantTurnCommitted" and any(c.trigger == trigger for c in account.since_model):
+        return "the newest turn of the model is committed already"
+    if trigger == "ToolResultsCommitted" and not any(run.every_call):
+        return "no tool of the run was asked for"
     return ""
 
 
+def a_turn_that_failed_is_not_committed(account: Account, seen: Checkpointed) -> Judgements:
+    """Where checkpoints have triggers, an inference that failed or was cancelled commits no turn."""
+    asked = account.last_model_gate
+    if seen.trigger != "AssistantTurnCommitted" or not _counts_turns(account) or asked is None:
+        return
+    failed = asked.outcome is None or asked.outcome["kind"] != "turn"
+    yield HELD if not failed else "the newest inference gave no turn, yet one was committed"
+
+
+def a_turn_that_failed_was_not_committed(account: Account, seen: SegmentEnded) -> Judgements:
+    """Counts the inferences that failed or were cancelled and committed no turn."""
+    asked = account.last_model_gate
+    if _counts_turns(account) and asked is not None and (asked.outcome or {}).get("kind") != "turn":
+        yield HELD
+
+
+def _counts_turns(account: Account) -> bool:
+    return account.policy("checkpoint.at") == "triggers" and account.life == 1
+
+
+def a_runtime_without_a_store_stores_nothing(account: Account, seen: Checkpointed | GateOpened) -> Judgements:
+    """Where there is no store, nothing becomes durable."""
+    if isinstance(seen, Checkpointed) or seen.on == "store.put":
+        yield f"the runtime says that it has no store, yet it shows {_what_is_stored(seen)}"
+
+
+def _what_is_stored(seen: Checkpointed | GateOpened) -> str:
+    return "a checkpoint" if isinstance(seen, Checkpointed) else "a store.put gate"
+
+
+def a_run_ends_without_a_store(account: Account, seen: SegmentEnded) -> Judgements:
+    """Counts the segments of a runtime without a store."""
+    yield HELD
+
+
 INVARIANTS = (
+    *(
+        Invariant("STORE-15", a_runtime_without_a_store_stores_nothing, kind)
+        for kind in (Checkpointed, GateOpened)
+    ),
+    Invariant("STORE-15", a_run_ends_without_a_store, SegmentEnded),
+    Invariant("STORE-18", a_turn_that_failed_is_not_committed, Checkpointed),
+    Invariant("STORE-16", checkpoints_have_their_trigger, Checkpointed),
+    Invariant("STORE-18", a_turn_that_failed_was_not_committed, SegmentEnded),
     Invariant("STORE-7", a_failed_commit_is_not_swallowed, GateOpened),
     Invariant("STORE-7", a_failed_commit_ends_the_run_in_Error, SegmentEnded),
     Invariant("STORE-1", messages_only_grow, Checkpointed),
-    *(
-        Invariant(clause, check, kind)
-        for clause, check in (
-            ("STORE-9", a_checkpoint_holds_every_live_call),
-            ("STORE-8", a_checkpoint_says_what_happened),
-        )
-        for kind in (Checkpointed, GateOpened)
-    ),
     Invariant("STORE-4", the_turn_is_durable_before_its_tools, GateOpened),
     Invariant("STORE-5", the_round_is_committed_before_the_next_inference, GateOpened),
     Invariant("STORE-6", the_step_is_committed_before_the_next_inference, GateOpened),

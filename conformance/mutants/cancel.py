@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from interlock.conformance.mutants.kind import Mutant
 from interlock.machines.runtime.ledger import RunCancelled
 from interlock.machines.runtime.rounds import Resume
@@ -94,6 +96,22 @@ class FailsTheAborted(Runtime):
             raise
 
 
+class DropsWhatItShouldKeep(Runtime):
+    """Drops the results of a cancelled round, though it says that it keeps them."""
+
+    def record(self, calls: Sequence[Call]) -> None:
+        self.policies = {**self.policies, "cancel.results": "dropped"}
+        super().record(calls)
+
+
+class KeepsWhatItShouldDrop(Runtime):
+    """Keeps the results of a cancelled round, though it says that it drops them."""
+
+    def record(self, calls: Sequence[Call]) -> None:
+        self.policies = {**self.policies, "cancel.results": "kept"}
+        super().record(calls)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(AsksOnAfterACancel, "CANCEL-1", "the run was cancelled, yet a model gate opened"),
     Mutant(
@@ -101,13 +119,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "CANCEL-1",
         "the run was cancelled, yet",
         policies={"cancel.inflight": "drain"},
-        also=("CANCEL-2", "RUN-7"),
+        also=("CANCEL-2", "RUN-7", "DECIDE-46"),
     ),
     Mutant(CallsACancelAnError, "CANCEL-2", "the run was cancelled, yet it ended as Error"),
     Mutant(
         DoesNotHearACancelWhileWaiting,
         "CANCEL-3",
         "cancelled while it waited, yet it still waits",
+        "tirea",
         also=("CANCEL-2", "CANCEL-5"),
     ),
     Mutant(CancelsTheDone, "CANCEL-4", "the run was Done when it was cancelled, yet it showed run.status"),
@@ -118,5 +137,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "the cancel drains, yet the body of call",
         policies={"cancel.inflight": "drain"},
     ),
+    Mutant(DropsWhatItShouldKeep, "CANCEL-7", "which is kept, yet the model was not shown that"),
+    Mutant(KeepsWhatItShouldDrop, "CANCEL-7", "which is dropped, yet the model was shown that", "tirea"),
     Mutant(FailsTheAborted, "CANCEL-6", "was given up, yet it Failed"),
 )

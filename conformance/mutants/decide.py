@@ -95,6 +95,13 @@ class ForgetsFalse(Runtime):
         super().take(replace(decision, payload=decision.payload or None))
 
 
+class DropsArguments(Runtime):
+    """A call that nobody had to approve runs without its arguments."""
+
+    def arguments(self, call: Call, resume: Resume) -> dict[str, Any]:
+        return {"k": call.id} if resume is None else super().arguments(call, resume)
+
+
 class ReplaysWithoutArguments(Runtime):
     """A replay runs without the arguments that were approved."""
 
@@ -102,6 +109,31 @@ class ReplaysWithoutArguments(Runtime):
         if resume is not None and call.resume_mode == "replay":
             return {"k": call.id}
         return super().arguments(call, resume)
+
+
+class SucceedsUnexecuted(Runtime):
+    """Takes an approval for a result."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        if resume is not None and call.resume_mode == "replay":
+            return "set_result", "approved"
+        return await super().verdict(call, resume)
+
+
+class KeepsTheModelsArguments(Runtime):
+    """Runs a call with what the model gave where the decision is to be the arguments."""
+
+    def arguments(self, call: Call, resume: Resume) -> dict[str, Any]:
+        return call.args if resume is not None and resume["payload"] else super().arguments(call, resume)
+
+
+class AnswersForWhoeverDecided(Runtime):
+    """Shows the model a result of its own where the decision is to be the result."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        kind, content = await super().verdict(call, resume)
+        answered = kind == "set_result" and resume is not None and bool(resume["payload"])
+        return kind, "as you like" if answered else content
 
 
 class ExecutesTheAnswered(Runtime):
@@ -155,6 +187,22 @@ class AsksTwice(Runtime):
         return ("suspend", None) if again else (kind, content)
 
 
+class ReplaysUnjudged(Runtime):
+    """Does not ask the permission gate on a replay, though it says so."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        self.policies = {**self.policies, "replay.gate": "no"}
+        return await super().verdict(call, resume)
+
+
+class JudgesReplays(Runtime):
+    """Asks the permission gate on a replay, though it says that it does not."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        self.policies = {**self.policies, "replay.gate": "yes"}
+        return await super().verdict(call, resume)
+
+
 class RunsTheBlocked(Runtime):
     """A blocked call is executed."""
 
@@ -202,7 +250,11 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(DropsWhatCameEarly, "DECIDE-4", "took decision"),
     Mutant(ApprovesTheFirst, "DECIDE-5", "names call", also=("CALL-7", "CALL-8", "DECIDE-4")),
     Mutant(ForgetsFalse, "DECIDE-6", "the result false"),
-    Mutant(ReplaysWithoutArguments, "DECIDE-7", "yet it ran with"),
+    Mutant(DropsArguments, "DECIDE-7", "yet it ran with"),
+    Mutant(ReplaysWithoutArguments, "DECIDE-21", "yet it ran with"),
+    Mutant(SucceedsUnexecuted, "DECIDE-21", "yet it Succeeded without"),
+    Mutant(KeepsTheModelsArguments, "DECIDE-17", "for its arguments, yet it ran with"),
+    Mutant(AnswersForWhoeverDecided, "DECIDE-18", "yet the model was shown"),
     Mutant(ExecutesTheAnswered, "DECIDE-8", "is to be the result of call"),
     Mutant(
         DoesNotAskTheThird,
@@ -214,7 +266,14 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(RunsTheRejectedAmongApproved, "GATE-2", "was cancelled by decision"),
     Mutant(DoesNotAskTheGate, "GATE-3", "has not answered, yet it was executed"),
     Mutant(AsksTwice, "GATE-4", "was approved by decision"),
-    Mutant(RunsTheBlocked, "GATE-5", "the permission gate blocked call", also=("ROUND-7", "ROUND-21")),
+    Mutant(ReplaysUnjudged, "GATE-6", "a replay is judged again, yet call"),
+    Mutant(JudgesReplays, "GATE-6", "was asked once more", policies={"replay.gate": "no"}),
+    Mutant(
+        RunsTheBlocked,
+        "GATE-5",
+        "the permission gate blocked call",
+        also=("ROUND-7", "ROUND-21", "DECIDE-47"),
+    ),
     Mutant(
         RerunsFinishedSiblings,
         "ONCE-1",

@@ -91,26 +91,52 @@ class SuspendsOverARunningCall(Runtime):
         return None
 
 
-class LosesTheWakeUp(Runtime):
-    """When the last call of a batch has been replayed, nothing goes on."""
+class ForgetsToGoOn(Runtime):
+    """When a round of several calls is over, nothing goes on."""
 
-    async def _replay_batch(self, batch: Sequence[Decision]) -> None:
-        await super()._replay_batch(batch)
-        if len(batch) > 1 and not self.state.in_status("Suspended"):
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        await super().execute_all(calls)
+        if len(calls) > 1 and all(call.is_final for call in calls):
             await asyncio.get_running_loop().create_future()
+
+
+class EndsWithItsRound(Runtime):
+    """Takes the end of the last call for the end of the run."""
+
+    async def _tool_round(self, calls: list[Call]) -> None:
+        await super()._tool_round(calls)
+        self.state.turn_was_last = all(call.is_final for call in calls)
 
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(WaitsTooEarly, "DERIVE-1", "is executing, yet the run is Waiting"),
     Mutant(GoesOnSilentlyAfterAPart, "DERIVE-2", "is Suspended and no call is busy, yet the run is Running"),
-    Mutant(WaitsForNobody, "DERIVE-3", "the run is Waiting, yet none of its calls is Suspended"),
+    Mutant(
+        WaitsForNobody,
+        "DERIVE-3",
+        "the run is Waiting, yet none of its calls is Suspended",
+        also=("DECIDE-43",),
+    ),
     Mutant(
         AsksTheModelWhileItSaysWaiting,
         "DERIVE-4",
         "a model gate is open, yet the run is Waiting",
         also=("STORE-2",),
     ),
-    Mutant(TakesOneDecisionForAll, "DERIVE-5", "still waits for a decision, yet the model was asked again"),
-    Mutant(SuspendsOverARunningCall, "DERIVE-6", "ended as Suspended, yet call"),
-    Mutant(LosesTheWakeUp, "PROGRESS-1", "no gate of the run is open and no call waits for a decision"),
+    Mutant(
+        TakesOneDecisionForAll,
+        "DERIVE-5",
+        "still waits for a decision, yet the model was asked again",
+        "awaken-concurrent",
+    ),
+    Mutant(
+        SuspendsOverARunningCall,
+        "DERIVE-6",
+        "ended as Suspended, yet call",
+        also=("RUN-8", "PAIR-1", "CALL-20"),
+    ),
+    Mutant(
+        EndsWithItsRound, "DERIVE-7", "their results have not been shown to the model, yet the run is Done"
+    ),
+    Mutant(ForgetsToGoOn, "PROGRESS-1", "no gate of the run is open and no call waits for a decision"),
 )

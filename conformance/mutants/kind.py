@@ -23,6 +23,7 @@ class Mutant:
     profile: str = "awaken-8"
     policies: Mapping[str, Any] = field(default_factory=dict)
     also: tuple[str, ...] = ()  # clauses that the same fault breaks by nature, on other schedules
+    declare: Mapping[str, Any] = field(default_factory=dict)  # fields of the handshake that say otherwise
 
     @property
     def name(self) -> str:
@@ -31,4 +32,4 @@ class Mutant:
 
     def __call__(self) -> ReferenceAdapter:
         """A life of the mutant."""
-        return ReferenceAdapter(self.profile, self.policies, self.make)
+        return ReferenceAdapter(self.profile, self.policies, self.make, self.declare)

@@ -100,14 +100,31 @@ class RunsARepeatedIdTwice(Runtime):
             super().append(dict(message))
 
 
+class PutsNothingInThePlace(Runtime):
+    """Goes on beside a suspended call with nothing in its place."""
+
+    def needs_placeholder(self, call: Call) -> bool:
+        return False
+
+
+class KeepsThePlaceholderAlone(Runtime):
+    """Drops a result where a placeholder stands already."""
+
+    def answer(self, call: Call, status: str, content: Any) -> None:
+        if self._placeholder(call) is None or status == "pending":
+            super().answer(call, status, content)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(SaysNothingOfTheRejected, "PAIR-1", "the model was shown call"),
-    Mutant(LeavesCallsDangling, "PAIR-1", "the model was shown call"),
+    Mutant(LeavesCallsDangling, "PAIR-1", "the model was shown call", also=("STORE-17",)),
     Mutant(SaysNothingOfTheBlocked, "PAIR-1", "the model was shown call", "tirea"),
     Mutant(MisnamesTheRejected, "PAIR-2", "which is not behind the turn that asked"),
     Mutant(
         KeepsThePlaceholder, "PAIR-3", "the model was shown two results for call", "tirea", also=("ROUND-3",)
     ),
+    Mutant(PutsNothingInThePlace, "PAIR-5", "waits, yet the model was shown nothing in its place", "tirea"),
+    Mutant(KeepsThePlaceholderAlone, "PAIR-5", "yet its placeholder still stands", "tirea"),
     Mutant(ForgetsFinishedSiblings, "PAIR-4", "yet the model was not shown that"),
     Mutant(OneFailureFailsAll, "ROUND-1", "failed, and the tool of call", also=("PHASE-7", "PHASE-8")),
     Mutant(MatchesResultsByPosition, "ROUND-2", "the model was shown the result of call", also=("PAIR-4",)),

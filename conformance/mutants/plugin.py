@@ -58,7 +58,7 @@ class CallsAPluginsEndNatural(Runtime):
         return await super()._end(Reason("Stopped", reason.detail, "max_rounds") if asked else reason)
 
 
-class LeavesTheStepOpen(Runtime):
+class EndsAStepForAPluginWithoutStepEnd(Runtime):
     """An end that a plugin asks for after inference comes before StepEnd."""
 
     async def _look_at_turn(self, turn: ModelTurn) -> tuple[list[Call], PluginEnded | None]:
@@ -129,7 +129,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant(RunsTheToolsAllTheSame, "FLOW-15", "yet a", profile="tirea"),
     Mutant(RunsTheToolsOfAStepAllTheSame, "PHASE-44", "yet a"),
     Mutant(CallsAPluginsEndNatural, "RUN-4", "asked for the end, yet the run ended as Stopped"),
-    Mutant(LeavesTheStepOpen, "PHASE-45", "RunEnd fires before StepEnd", profile="tirea"),
+    Mutant(EndsAStepForAPluginWithoutStepEnd, "PHASE-45", "RunEnd fires before StepEnd", profile="tirea"),
     Mutant(EndsWithoutRunEnd, "FLOW-24", "the run ended without RunEnd", profile="tirea"),
     Mutant(ForgetsWhatWasSetUp, "PHASE-80", "it finds {}"),
     Mutant(AsksWithTheOldRequest, "PHASE-81", "yet the model is asked with"),

@@ -6,81 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.rounds import Resume, RunBlocked
 from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Call, Decision, Reason
-
-
-class StopsOneRoundLate(Runtime):
-    """Stops one round after the limit."""
-
-    def _stop(self) -> Reason | None:
-        self.state.step -= 1
-        try:
-            return super()._stop()
-        finally:
-            self.state.step += 1
-
-
-class StopsOneRoundEarly(Runtime):
-    """Stops one round before the limit."""
-
-    def _stop(self) -> Reason | None:
-        self.state.step += 1
-        try:
-            return super()._stop()
-        finally:
-            self.state.step -= 1
-
-
-class NamesNoCondition(Runtime):
-    """Stops without saying for what."""
-
-    def _stop(self) -> Reason | None:
-        stopped = super()._stop()
-        return None if stopped is None else Reason("Stopped", stopped.detail)
-
-
-class CountsTokensOfTheLastTurn(Runtime):
-    """Weighs the tokens of the last turn alone against the budget."""
-
-    def _take_turn(self, turn: Any) -> list[Call]:
-        self.state.tokens = 0
-        return super()._take_turn(turn)
-
-
-class NeverRunsOutOfTime(Runtime):
-    """Starts the clock anew with every step."""
-
-    async def _step(self) -> None:
-        self.state.started_ms = self.world.now_ms()
-        await super()._step()
-        self.state.started_ms = self.world.now_ms()
-
-
-class ForgivesErrors(Runtime):
-    """Counts errors in a row of one round only."""
-
-    async def _step(self) -> None:
-        self.state.errors_in_a_row = 0
-        await super()._step()
-
-
-class IgnoresTheStopTool(Runtime):
-    """Looks for the stop tool in the step before."""
-
-    def _stop(self) -> Reason | None:
-        stopped = super()._stop()
-        return None if stopped is not None and stopped.stop == "stop_on_tool" else stopped
-
-
-class DoesNotReadTheText(Runtime):
-    """Never stops for what the model said."""
-
-    def _stop(self) -> Reason | None:
-        stopped = super()._stop()
-        for_content = stopped is not None and stopped.stop == "content_match"
-        return None if for_content else stopped
+from interlock.machines.runtime.state import FINAL, Call, Decision
 
 
 class WakesWhatWaits(Runtime):
@@ -114,6 +41,25 @@ class ForgetsTheThread(Runtime):
         super().restore({**state, "messages": state["messages"][1:]})
 
 
+class LosesTheLastStep(Runtime):
+    """Recovery goes back to before the last step that was over."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        messages = state["messages"]
+        asked = [index for index, message in enumerate(messages) if message.get("tool_calls")]
+        over = all(call["status"] in FINAL for call in state["calls"].values())
+        whole = bool(asked) and over and state["run"]["status"] == "Running"
+        super().restore({**state, "messages": messages[: asked[-1]] if whole else messages})
+
+
+class StoresRoundsAlone(Runtime):
+    """Stores a round when it is over, though it says that a crash costs less than a call."""
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        if cause != "call":
+            await super().commit(trigger, cause, **rest)
+
+
 class RefusesAfterACrash(Runtime):
     """After a recovery, nobody takes decisions for the calls that waited."""
 
@@ -125,15 +71,6 @@ class RefusesAfterACrash(Runtime):
 
     def objection(self, decision: Decision) -> str | None:
         return "nobody waits for it" if self.deaf else super().objection(decision)
-
-
-class TakesInputWhileWaiting(Runtime):
-    """Goes on with new input, though it says that it refuses it."""
-
-    async def input(self, text: str) -> Segment | None:
-        if self.active or self.state.status != "Waiting":
-            return await super().input(text)
-        return await self.segment(self._supersede(text))
 
 
 class RunsBesideEachOther(Runtime):
@@ -149,33 +86,6 @@ class RunsOneAfterTheOther(Runtime):
     async def execute_all(self, calls: Sequence[Call]) -> None:
         for call in calls:
             await self.execute(call, None)
-
-
-class CallsAFailureABlock(Runtime):
-    """Ends the run as Blocked when a tool is not there."""
-
-    async def judge(self, call: Call, resume: Resume) -> bool:
-        allowed = await super().judge(call, resume)
-        if call.name not in self.tools:
-            raise RunBlocked("no such tool")
-        return allowed
-
-
-class GoesOnAfterABlock(Runtime):
-    """Judges and runs the other calls of a round in which one was blocked, and only then ends the run."""
-
-    async def judge_all(self, calls: Sequence[Call]) -> list[Call]:
-        allowed, blocked = [], None
-        for call in calls:
-            try:
-                if await self.judge(call, None):
-                    allowed.append(call)
-            except RunBlocked as block:
-                blocked = block
-        if blocked is not None:
-            await self.execute_all(allowed)
-            raise blocked
-        return allowed
 
 
 class ActsInTheMiddleOfTheRound(Runtime):
@@ -239,23 +149,20 @@ class RejectsByAnotherWay(Runtime):
 
 
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant(NamesNoCondition, "STOP-1", "yet it does not say what stopped it"),
-    Mutant(StopsOneRoundLate, "STOP-2", "rounds are over and the limit is"),
-    Mutant(StopsOneRoundEarly, "STOP-2", "yet the run stopped after"),
-    Mutant(NeverRunsOutOfTime, "STOP-3", "s have passed and the limit is"),
-    Mutant(CountsTokensOfTheLastTurn, "STOP-4", "tokens are used and the budget is"),
-    Mutant(ForgivesErrors, "STOP-5", "calls in a row failed and"),
-    Mutant(IgnoresTheStopTool, "STOP-6", "was called and stops the run, yet the model is asked"),
-    Mutant(DoesNotReadTheText, "STOP-7", "which stops the run, yet it is asked again"),
     Mutant(WakesWhatWaits, "RECOVER-1", "the run waits in the checkpoint and nothing is decided, yet"),
     Mutant(RecoversTheSuspendedAsNew, "RECOVER-2", "is Suspended, yet it starts as New"),
     Mutant(ForgetsTheThread, "RECOVER-3", "yet the model was not shown it"),
     Mutant(RefusesAfterACrash, "RECOVER-4", "waits in the checkpoint, yet a decision for it was refused"),
-    Mutant(TakesInputWhileWaiting, "INPUT-1", "a waiting run takes no input, yet"),
+    Mutant(LosesTheLastStep, "RECOVER-5", "its step was over before the crash, yet"),
+    Mutant(
+        StoresRoundsAlone,
+        "RECOVER-5",
+        "its call was over before the crash, yet",
+        "tirea",
+        policies={"durability": "call"},
+    ),
     Mutant(RunsBesideEachOther, "ROUND-4", "runs beside it", policies={"round.executor": "sequential"}),
     Mutant(RunsOneAfterTheOther, "ROUND-5", "has not begun"),
-    Mutant(CallsAFailureABlock, "ROUND-6", "nothing was blocked, yet the run ended as Blocked"),
-    Mutant(GoesOnAfterABlock, "ROUND-7", "was blocked, which ends the run, yet"),
     Mutant(ActsInTheMiddleOfTheRound, "DECIDE-9", "is still executing, yet call"),
     Mutant(WaitsForTheRound, "DECIDE-10", "is still Suspended", "awaken-concurrent"),
     Mutant(KeepsWhatItShouldRefuse, "DECIDE-11", "was kept", policies={"decision.early": "refuse"}),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from interlock.conformance.mutants.kind import Mutant
+from interlock.machines.runtime.rounds import Resume
 from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Reason
+from interlock.machines.runtime.state import Call, Decision, Reason
 
 
 class AsksOnWhenDone(Runtime):
@@ -120,6 +122,70 @@ class WaitsBeforeItStarts(Runtime):
             super().move_run(event, reason)
 
 
+class BlocksForAFault(Runtime):
+    """Takes what broke in its surroundings for a block."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        return await super()._end(Reason("Blocked", reason.detail) if reason.code == "Error" else reason)
+
+
+class CreatesInSecret(Runtime):
+    """Is Created before it is Running, though it says that it knows no such status."""
+
+    async def _begin(self, text: str, decisions: Sequence[Decision]) -> Segment:
+        self.observe("run.status", **{"from": None}, to="Created", reason=None)
+        return await super()._begin(text, decisions)
+
+
+class RunsBeforeItIsStored(Runtime):
+    """Is Running before anything says that it was created."""
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        if trigger != "RunCreated":
+            await super().commit(trigger, cause, **rest)
+
+
+class LeavesWhatItShouldClose(Runtime):
+    """Leaves live calls as they are when the run ends, though it says that it closes them."""
+
+    def _close_live_calls(self, reason: Reason) -> None:
+        self.policies = {**self.policies, "end.live": "left"}
+        super()._close_live_calls(reason)
+
+
+class ClosesWhatItShouldLeave(Runtime):
+    """Closes live calls when the run ends, though it says that it leaves them."""
+
+    def _close_live_calls(self, reason: Reason) -> None:
+        self.policies = {**self.policies, "end.live": "closed"}
+        super()._close_live_calls(reason)
+
+
+class WorksUnseen(Runtime):
+    """Says nothing of its status before it is Waiting or Done."""
+
+    def say_run(self, target: str, reason: Reason | None = None) -> None:
+        if target == "Running" and self.state.status is None:
+            self.state.status = target
+        else:
+            super().say_run(target, reason)
+
+
+class DecidesByChance(Runtime):
+    """Every second life of it suspends calls that nobody has to approve."""
+
+    lives = 0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        DecidesByChance.lives += 1
+        self.is_odd = DecidesByChance.lives % 2 == 1
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        kind, content = await super().verdict(call, resume)
+        return ("suspend", None) if self.is_odd and resume is None and kind == "allow" else (kind, content)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(AsksOnWhenDone, "RUN-20", "the run is Done, yet"),
     Mutant(FinishesTwice, "RUN-21", "yet it finished again"),
@@ -127,6 +193,18 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(NamesOnlyTheFirst, "RUN-23", "is Suspended, yet the end of the segment does not name it"),
     Mutant(CallsEveryEndABehavior, "RUN-3", "asked for nothing more, yet the run ended as BehaviorRequested"),
     Mutant(CallsAFaultStopped, "RUN-8", "gate broke, yet the run ended as Stopped"),
+    Mutant(BlocksForAFault, "RUN-24", "ended as Blocked, which is not among the declared reasons", "tirea"),
+    Mutant(CreatesInSecret, "RUN-25", "the first status of the run is Created, not Running"),
+    Mutant(RunsBeforeItIsStored, "RUN-26", "yet no checkpoint of it has been taken", "awaken-9"),
+    Mutant(LeavesWhatItShouldClose, "RUN-27", "live calls are closed at the end, yet call"),
+    Mutant(
+        ClosesWhatItShouldLeave,
+        "RUN-27",
+        "live calls are left at the end, yet call",
+        policies={"end.live": "left"},
+    ),
+    Mutant(DecidesByChance, "RUN-29", "when everything was sent again", also=("CALL-2",)),
+    Mutant(WorksUnseen, "RUN-30", "yet the run is reported not at all"),
     Mutant(ForgetsWhereItWas, "RUN-19", "last reported Waiting, yet it is said to move from Running"),
     Mutant(RisesFromDone, "RUN-14", "was Done, which is final, yet it became Running"),
     Mutant(GoesBackToCreated, "RUN-16", "was Waiting, which leads to Running, Done, yet it became Created"),

@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from interlock.conformance.mutants.kind import Mutant
+from interlock.conformance.protocol import Control
 from interlock.machines.runtime.runtime import Runtime, Segment
+from interlock.machines.runtime.state import Reason
 from interlock.machines.runtime.world import WorldFault
+
+Ending = tuple[str, Reason | None] | None
+"""The status and the reason that a run is about to take, if it is to take another."""
 
 
 class TrimsTheThread(Runtime):
@@ -98,8 +103,92 @@ class MissesTheLastCall(Runtime):
             self.state.calls = {**kept, **self.state.calls}
 
 
+class ForgetsTheReason(Runtime):
+    """Stores that the run is over or waits, and not why."""
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        state = super().to_store(ending)
+        return {**state, "run": {**state["run"], "reason": None}}
+
+
+class StoresTheStepBefore(Runtime):
+    """Stores the number of steps as it was before the newest one."""
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        state = super().to_store(ending)
+        return {**state, "run": {**state["run"], "step": max(0, self.state.step - 1)}}
+
+
+class ForgetsWhatADecisionMeans(Runtime):
+    """Stores every call as one that a decision will run again."""
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        state = super().to_store(ending)
+        calls = {call: {**kept, "resume_mode": "replay"} for call, kept in state["calls"].items()}
+        return {**state, "calls": calls}
+
+
+class ForgetsDecisionsThatWait(Runtime):
+    """Keeps decisions that have not acted in memory alone."""
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        return {**super().to_store(ending), "decisions": {}}
+
+
+class StoresNoThread(Runtime):
+    """Stores a run without its messages."""
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        return {**super().to_store(ending), "messages": []}
+
+
+class StoresBetweenTriggers(Runtime):
+    """Stores at the end of each step beside the triggers."""
+
+    def _end_step(self) -> None:
+        super()._end_step()
+        self.observe("checkpoint", trigger="StepEnd", cause="step", force=False, state=self.to_store(None))
+
+
+class StoresTheUsersMessageAgain(Runtime):
+    """Commits what the user said once more before each inference."""
+
+    async def _step(self) -> None:
+        if self.state.step:
+            await self.commit("UserMessage", "run_start")
+        await super()._step()
+
+
+class CommitsATurnThatFailed(Runtime):
+    """Commits a turn though the model gave none."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        if reason.code == "Error" and self.state.messages[-1]["role"] == "user":
+            await self.commit("AssistantTurnCommitted", "step")
+        return await super()._end(reason)
+
+
+class StoresInSecret(Runtime):
+    """Stores its runs though it says that it has no store."""
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        await super().commit(trigger, cause, **rest)
+        self.observe("checkpoint", trigger=trigger, cause=cause, state=self.to_store(None))
+
+
+NO_STORE = {"control": Control(settle="exact", clock="virtual", step="turns", store="none")}
+
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant(TrimsTheThread, "STORE-1", "yet it is stored as"),
+    Mutant(TrimsTheThread, "STORE-1", "yet it is stored as", also=("STORE-17",)),
+    Mutant(ForgetsTheReason, "STORE-10", "and not for which reason"),
+    Mutant(StoresTheStepBefore, "STORE-11", "steps, yet the checkpoint says"),
+    Mutant(ForgetsWhatADecisionMeans, "STORE-12", 'yet the checkpoint says resume_mode "replay"'),
+    Mutant(ForgetsDecisionsThatWait, "STORE-13", "which has not acted, yet the checkpoint lacks it", "tirea"),
+    Mutant(StoresInSecret, "STORE-15", "says that it has no store, yet it shows", declare=NO_STORE),
+    Mutant(StoresBetweenTriggers, "STORE-16", "a checkpoint was taken at StepEnd", "tirea"),
+    Mutant(StoresTheUsersMessageAgain, "STORE-16", "nothing came from the user since, yet", "tirea"),
+    Mutant(StoresNoThread, "STORE-17", "yet the checkpoint does not hold that message"),
+    Mutant(CommitsATurnThatFailed, "STORE-18", "gave no turn, yet one was committed", "tirea"),
     Mutant(AnnouncesBeforeItStores, "STORE-2", "ended as Suspended, yet"),
     Mutant(DoesNotForceTheEnd, "STORE-3", "the checkpoint RunFinished was not forced", "tirea"),
     Mutant(

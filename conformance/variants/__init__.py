@@ -136,6 +136,24 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         "leaving-live", "calls that are live at the end are left as they are", policies={"end.live": "left"}
     ),
     Variant("superseding", "new input supersedes what waits", policies={"input.waiting": "supersede"}),
+    Variant(
+        "going-on-beside", "new input goes on beside what waits", policies={"input.waiting": "placeholder"}
+    ),
+    Variant(
+        "going-on-beside-tirea",
+        "new input goes on beside what waits",
+        "tirea",
+        {"input.waiting": "placeholder"},
+    ),
+    Variant("superseding-tirea", "new input supersedes what waits", "tirea", {"input.waiting": "supersede"}),
+    Variant("collecting", "decisions are held until all are there", policies={"resume": "collect"}),
+    Variant("collecting-tirea", "decisions are held until all are there", "tirea", {"resume": "collect"}),
+    Variant("all-or-nothing", "a part of the decisions is refused", policies={"resume": "all_or_nothing"}),
+    Variant("handed-out", "a suspended run is its caller's", policies={"state": "caller"}),
+    Variant("handed-out-tirea", "a suspended run is its caller's", "tirea", {"state": "caller"}),
+    Variant("preempting", "a stop leaves the tools of its step out", policies={"stop.tools": "preempted"}),
+    Variant("storing-each-call", "a crash costs less than a call", policies={"durability": "call"}),
+    Variant("outcome-counting", "suspended again is an outcome", "tirea", {"replay.start": "by_outcomes"}),
     Variant("blocking-one", "a block fails the call alone", policies={"round.block": "fail_call"}),
     Variant("reaching", "a stop condition fires at its limit", policies={"stop.threshold": "reaches"}),
     Variant("created-nine", "a run is created first, and judged in a phase of its own", "awaken-9"),

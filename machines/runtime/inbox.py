@@ -13,7 +13,7 @@ class Inbox(Ledger):
 
     def receive(self, decisions: Sequence[Decision]) -> list[tuple[Decision, str]]:
         """Take a batch in; the answer is what was turned down, each with the reason why."""
-        refusals = [(decision, why) for decision in decisions if (why := self.objection(decision))]
+        refusals = [(d, why) for d in decisions if (why := self.objection(d) or self.left_out(d, decisions))]
         if refusals and self.policies["decision.batch"] == "atomic":
             why = f"its batch holds decision {refusals[0][0].id}: {refusals[0][1]}"
             refused = dict((decision.id, reason) for decision, reason in refusals)
@@ -45,6 +45,17 @@ class Inbox(Ledger):
         if call.status != "Suspended" and self.policies["decision.early"] == "refuse":
             return f"call {call.id} does not wait for a decision"
         return None
+
+    def left_out(self, decision: Decision, batch: Sequence[Decision]) -> str | None:
+        """Where a part of the decisions is none: which call waits that the batch does not decide."""
+        if self.policies["resume"] != "all_or_nothing" or not self._waits(decision.call):
+            return None
+        decided = {other.call for other in batch if not self.objection(other)} | self.state.decisions.keys()
+        left = [call.id for call in self.state.in_status("Suspended") if call.id not in decided]
+        return f"call {left[0]} waits as well, and is not decided" if left else None
+
+    def _waits(self, call: str) -> bool:
+        return self.state.calls[call].status == "Suspended"
 
     @property
     def is_coming_down(self) -> bool:
@@ -105,5 +116,7 @@ class Inbox(Ledger):
         self.state.decisions.pop(call.id, None)
 
     def ready(self) -> list[Decision]:
-        """The accepted decisions whose calls wait for them, in order of arrival."""
-        return [d for d in self.state.decisions.values() if self.state.calls[d.call].status == "Suspended"]
+        """The accepted decisions whose calls wait for them, in order of arrival; by policy all or none."""
+        ready = [d for d in self.state.decisions.values() if self._waits(d.call)]
+        whole = len(ready) == len(self.state.in_status("Suspended"))
+        return ready if whole or self.policies["resume"] == "partial" else []

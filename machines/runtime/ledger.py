@@ -128,11 +128,15 @@ class Ledger(ABC):
         ending: tuple[str, Reason | None] | None = None,
     ) -> None:
         """Make the state durable; `ending` is the status and reason that the run is about to take."""
+        await self.world.commit(trigger, cause, force, self.to_store(ending))
+
+    def to_store(self, ending: tuple[str, Reason | None] | None) -> dict[str, Any]:
+        """What a checkpoint holds now."""
         state = self.state.to_checkpoint()
         if ending is not None:
             status, reason = ending
             state["run"] |= {"status": status, "reason": reason and reason.to_wire()}
-        await self.world.commit(trigger, cause, force, state)
+        return state
 
     # -- saying and waiting
 

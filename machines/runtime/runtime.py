@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from interlock.machines.runtime.ledger import PluginEnded, RunCancelled
+from interlock.machines.runtime.ledger import PENDING_TEXT, PluginEnded, RunCancelled
 from interlock.machines.runtime.replays import Replays
 from interlock.machines.runtime.rounds import RunBlocked
 from interlock.machines.runtime.state import Call, Decision, Reason, RunState, from_checkpoint
@@ -31,6 +31,14 @@ RUN_EVENTS = {
 }
 
 
+class RunStopped(Exception):
+    """A stop condition that is met before the round, and keeps the tools of its step from running."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.detail)
+        self.reason = reason
+
+
 class TurnedDown(Exception):
     """A stimulus that the runtime refuses; it has changed nothing."""
 
@@ -41,6 +49,7 @@ class Segment:
 
     reason: Reason
     pending: tuple[str, ...] = ()
+    value: dict[str, Any] | None = None  # a suspended run, where its caller holds it
 
 
 @dataclass(frozen=True)
@@ -111,9 +120,19 @@ class Runtime(Replays):
         """New user input for a run that is not over."""
         if self.active or self.state.status != "Waiting":
             raise TurnedDown("the run takes input only while it waits")
-        if self.policies["input.waiting"] != "supersede":
+        if self.policies["input.waiting"] == "refuse":
             raise TurnedDown("the run waits for decisions, not for input")
-        return await self.segment(self._supersede(text))
+        self.move_run("resume")
+        if self.policies["input.waiting"] == "supersede":
+            self._supersede()
+        else:
+            self._put_aside()
+        return await self.segment(self._take_input(text))
+
+    def give_back(self, value: dict[str, Any] | None) -> None:
+        """What its caller holds comes back to a runtime that holds nothing itself."""
+        if value is not None and self.state.status is None:
+            self.state = from_checkpoint(value)
 
     def watch(self, watcher: str, stream: str) -> None:
         """Somebody watches the events of the run from now on."""
@@ -150,7 +169,9 @@ class Runtime(Replays):
         """Run to the end or to a wait; whatever breaks on the way ends the run."""
         self.active = True
         try:
-            return await steps
+            return self._handed_out(await steps)
+        except RunStopped as stopped:
+            return await self._end(stopped.reason)
         except RunCancelled:
             return await self._end(Reason("Cancelled"))
         except RunBlocked as blocked:
@@ -161,6 +182,13 @@ class Runtime(Replays):
             return await self._end(Reason("Error", str(fault)))
         finally:
             self.active = self.suspending = False
+
+    def _handed_out(self, segment: Segment) -> Segment:
+        """A suspended run is kept here, or handed out whole to the caller and forgotten."""
+        if self.policies["state"] != "caller" or self.state.status != "Waiting":
+            return segment
+        value, self.state = self.to_store(None), RunState()
+        return replace(segment, value=value)
 
     async def _begin(self, text: str, decisions: Sequence[Decision]) -> Segment:
         self.say_run("Created" if self.created else "Running")
@@ -205,13 +233,19 @@ class Runtime(Replays):
             self._leads_on = self.policies["round.mixed"] == "continue" and len(again) < len(waiting)
         return await self._steps()
 
-    async def _supersede(self, text: str) -> Segment:
-        self.move_run("resume")
-        if self.reentered:
-            self.phase("RunStart")
+    def _supersede(self) -> None:
         for call in self.state.in_status("Suspended"):
             self.move_call(call, "cancel")
             self.answer(call, "cancelled", "superseded by new input")
+
+    def _put_aside(self) -> None:
+        for call in self.state.in_status("Suspended"):
+            if self._placeholder(call) is None:
+                self.answer(call, "pending", PENDING_TEXT)
+
+    async def _take_input(self, text: str) -> Segment:
+        if self.reentered:
+            self.phase("RunStart")
         self.append({"role": "user", "text": text})
         self.state.turn_was_last = False
         await self.commit_at("UserMessage", "run_start")
@@ -242,7 +276,7 @@ class Runtime(Replays):
     def must_wait(self) -> bool:
         """Whether the run can only wait: by policy one suspended call is enough, or it takes the round."""
         suspended = self.state.in_status("Suspended")
-        if not suspended:
+        if not suspended or self.state.user_was_last:
             return False
         if self.policies["round.executor"] == "parallel" and self.state.in_status("New"):
             return False  # a crash cut its round short: none is held back where all run at once
@@ -272,9 +306,17 @@ class Runtime(Replays):
         if ended is not None:
             raise ended
         if calls:
+            self._preempt()
             await self._tool_round(calls)
         elif not self.triggers:
             await self._step_end()
+
+    def _preempt(self) -> None:
+        """Where a stop comes before the tools of its step, they do not run."""
+        stopped = self._stop() if self.policies["stop.tools"] == "preempted" else None
+        if stopped is not None:
+            self._end_step()
+            raise RunStopped(stopped)
 
     async def _look_at_turn(self, turn: ModelTurn) -> tuple[list[Call], PluginEnded | None]:
         """Record what a plugin leaves of a turn; an end that it asks for is still to come."""

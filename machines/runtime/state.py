@@ -97,6 +97,12 @@ class RunState:
     steps_ended: int = 0
     setup: dict[str, Any] = field(default_factory=dict)  # what a plugin set up when the run started
 
+    @property
+    def user_was_last(self) -> bool:
+        """Whether the user has said something since the model was heard last."""
+        said = (m["role"] for m in reversed(self.messages) if m["role"] in ("user", "assistant"))
+        return next(said, None) == "user"
+
     def live(self) -> list[Call]:
         """The calls that are not final, in the order in which they were asked for."""
         return [call for call in self.calls.values() if not call.is_final]

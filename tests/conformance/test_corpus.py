@@ -72,6 +72,7 @@ def test_hardly_a_script_is_left_out():
 
     assert left_out == {
         ("empty-payloads", "the policy decision.modes has no use_as_result"),
+        ("payload-as-result", "the policy decision.modes has no use_as_result"),
         ("payload-as-arguments", "the policy decision.modes has no pass_to_tool"),
     }
 

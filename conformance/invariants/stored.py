@@ -1,0 +1,195 @@
+"""STORE: what a checkpoint holds is what has happened, and all that a recovery needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from interlock.conformance.account import Account
+from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.protocol import FINAL_CALL_STATUSES, Checkpointed, GateOpened
+from interlock.conformance.subjects import Call, Decided, Run
+
+TakenDown = Checkpointed | GateOpened
+
+
+def _state(account: Account, seen: TakenDown) -> Mapping[str, Any] | None:
+    """The state that is being stored, where it is taken down: a store that is held has it earlier."""
+    held = "store.put" in account.scenario.hold
+    if isinstance(seen, GateOpened) != held or (isinstance(seen, GateOpened) and seen.on != "store.put"):
+        return None
+    return seen.state
+
+
+def _part(account: Account, seen: TakenDown, key: str) -> Mapping[str, Any] | None:
+    part = (_state(account, seen) or {}).get(key)
+    return part if isinstance(part, dict) else None
+
+
+def a_checkpoint_holds_the_status_of_its_run(account: Account, seen: TakenDown) -> Judgements:
+    """A checkpoint holds the status of its run, and the reason once it is over or suspended."""
+    if not _state(account, seen):
+        return
+    stored = _part(account, seen, "run") or {}
+    status, reason = stored.get("status"), stored.get("reason")
+    if status is None:
+        yield "the checkpoint does not say which status the run has"
+    elif status in ("Waiting", "Done"):
+        said = isinstance(reason, dict) and reason.get("code")
+        yield HELD if said else f"the checkpoint says that the run is {status}, and not for which reason"
+    else:
+        yield HELD
+
+
+def a_checkpoint_holds_the_number_of_steps(account: Account, seen: TakenDown) -> Judgements:
+    """A checkpoint holds the number of steps that its run has taken."""
+    run, stored = account.run_of(seen), _part(account, seen, "run")
+    if run is None or stored is None or run.crashes or run.cancel_at or run.faulted:
+        return
+    asked = account.last_model_gate
+    answered = asked is None or asked.outcome is not None
+    taken = {run.steps} if answered else {run.steps, run.steps - 1}
+    yield (
+        HELD
+        if stored.get("step") in taken
+        else f"the run has taken {run.steps} steps, yet the checkpoint says {json.dumps(stored.get('step'))}"
+    )
+
+
+def a_checkpoint_holds_what_a_suspended_call_is(account: Account, seen: TakenDown) -> Judgements:
+    """A checkpoint holds for each suspended call its tool, its arguments and what a decision will mean."""
+    run, calls = account.run_of(seen), _part(account, seen, "calls")
+    for call_id, stored in (calls or {}).items():
+        call = run.calls.get(call_id) if run is not None else None
+        if call is None or call.doubled or not isinstance(stored, dict) or call.tool is None:
+            continue
+        if stored.get("status") == "Suspended":
+            wrong = _what_differs(call, stored)
+            yield HELD if not wrong else f"call {call.id} is Suspended, yet the checkpoint {wrong}"
+
+
+def _what_differs(call: Call, stored: Mapping[str, Any]) -> str:
+    """What the checkpoint leaves out of a call, or says otherwise."""
+    mode = call.tool.resume_mode if call.tool is not None else None
+    for key, right in (("name", call.name), ("args", dict(call.args)), ("resume_mode", mode)):
+        if key not in stored:
+            return f"does not hold its {key}"
+        if json.dumps(stored[key], sort_keys=True) != json.dumps(right, sort_keys=True):
+            return f"says {key} {json.dumps(stored[key])}, not {json.dumps(right)}"
+    return ""
+
+
+def a_checkpoint_holds_what_was_decided(account: Account, seen: TakenDown) -> Judgements:
+    """A decision that was taken and has not acted is in the checkpoint."""
+    run, calls = account.run_of(seen), _part(account, seen, "calls")
+    kept = _part(account, seen, "decisions") or {}
+    if run is None or calls is None or run.is_done or run.cancel_at or run.crashes:
+        return
+    for call in run.calls.values():
+        stored, taken = calls.get(call.id), _waiting_to_act(account, call)
+        rests = isinstance(stored, dict) and stored.get("status") == "Suspended"
+        if taken is None or not rests or call.doubled:
+            continue
+        written = kept.get(call.id)
+        right = isinstance(written, dict) and written.get("id") == taken.id
+        yield (
+            HELD
+            if right
+            else f"call {call.id} took decision {taken.id}, which has not acted, yet the checkpoint lacks it"
+        )
+
+
+def _waiting_to_act(account: Account, call: Call) -> Decided | None:
+    """The decision that the call certainly took in the suspension that is open."""
+    for decided in reversed(call.decisions):
+        told = decided.disposition == "accepted"
+        settled = not account.observes("decision") and decided.at <= account.last_settled
+        open_still = decided.in_suspension == call.suspensions and call.claimed == "Suspended"
+        if (told or settled) and decided.answers is call and open_still and not decided.turned_down:
+            return decided
+    return None
+
+
+def a_checkpoint_holds_the_thread(account: Account, seen: TakenDown) -> Judgements:
+    """A checkpoint holds the messages of the thread up to then."""
+    run, state = account.run_of(seen), _state(account, seen)
+    if run is None or not state or account.life > 1:
+        return
+    messages = state.get("messages")
+    stored = [m for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
+    for what, is_there in _expected(account, run, stored):
+        yield HELD if is_there else f"{what}, yet the checkpoint does not hold that message"
+
+
+def _expected(account: Account, run: Run, stored: list[dict[str, Any]]) -> Iterator[tuple[str, bool]]:
+    """What was said, and whether it stands in the stored thread."""
+    texts = {(m.get("role"), m.get("call"), m.get("text")) for m in stored}
+    for message in _standing(account):
+        there = (message.role, message.call, message.text) in texts
+        yield f"the {message.role} said {message.text[:40]!r}", there
+
+
+def _standing(account: Account) -> list[Any]:
+    """The messages that were shown to join the thread, less the placeholders that may be replaced."""
+    return [m for m in account.messages if m.status != "pending" and m.role != "system"]
+
+
+def a_checkpoint_holds_every_live_call(account: Account, seen: TakenDown) -> Judgements:
+    """A checkpoint holds every call of the run that is not over."""
+    run, calls = account.run_of(seen), _part(account, seen, "calls")
+    if run is None or calls is None:
+        return
+    for call in run.calls.values():
+        known_live = call.claimed is not None and call.claimed not in FINAL_CALL_STATUSES
+        # at the end of a step, sources ask for the calls that wait and leave open what was held back
+        unnamed = account.policy("checkpoint.at") != "triggers" and call.claimed == "New"
+        if known_live and not (call.doubled or unnamed):
+            stored = call.id in calls
+            yield HELD if stored else f"call {call.id} is {call.claimed}, yet the checkpoint does not hold it"
+
+
+def a_checkpoint_says_what_happened(account: Account, seen: TakenDown) -> Judgements:
+    """The status that a checkpoint gives a call follows from what was seen of that call."""
+    run, calls = account.run_of(seen), _part(account, seen, "calls")
+    if run is None or calls is None or run.cancel_at or run.crashes:
+        return
+    for call_id, stored in calls.items():
+        call = run.calls.get(call_id)
+        if call is None or call.doubled or not isinstance(stored, dict):
+            continue
+        status = str(stored.get("status"))
+        why = _contradiction(call, status)
+        yield HELD if not why else f"the checkpoint says that call {call_id} {_is(status)}, yet {why}"
+
+
+def _is(status: str) -> str:
+    return status if status in ("Succeeded", "Failed") else f"is {status}"
+
+
+def _contradiction(call: Call, status: str) -> str:
+    answer = call.last_answer
+    if status in FINAL_CALL_STATUSES and call.executing:
+        return "its body is executing"
+    if status == "Succeeded" and answer is not None and answer["kind"] == "error":
+        return "its tool answered with an error"
+    if status == "Failed" and answer is not None and answer["kind"] in ("ok", "warning"):
+        return f"its tool answered {answer['kind']}"
+    if status == "Suspended" and call.result is not None:
+        return f"its tool answered {call.result['kind']}"
+    return ""
+
+
+INVARIANTS = tuple(
+    Invariant(clause, check, kind)
+    for clause, check in (
+        ("STORE-9", a_checkpoint_holds_every_live_call),
+        ("STORE-8", a_checkpoint_says_what_happened),
+        ("STORE-10", a_checkpoint_holds_the_status_of_its_run),
+        ("STORE-11", a_checkpoint_holds_the_number_of_steps),
+        ("STORE-12", a_checkpoint_holds_what_a_suspended_call_is),
+        ("STORE-13", a_checkpoint_holds_what_was_decided),
+        ("STORE-17", a_checkpoint_holds_the_thread),
+    )
+    for kind in (Checkpointed, GateOpened)
+)
