@@ -33,6 +33,9 @@ FOLDER: Final = "witnesses"
 WALKS_MAX: Final = 400
 SEED: Final = 1
 
+BY_COMPARISON: Final = frozenset({"RUN-29"})
+"""Clauses that no schedule breaks by itself: only two of them, compared, show that something is wrong."""
+
 _scripts = cache(corpus)
 
 
@@ -70,6 +73,11 @@ def exhibit_of(mutant: Mutant) -> Exhibit | None:
     document = parse(file.read_text("utf-8"), file.name)
     because = document.about.splitlines()[-1].partition(": ")[2]
     return Exhibit(mutant, because, document.trace)
+
+
+def witnessed() -> list[Mutant]:
+    """The mutants that one schedule gives away, each of which has a file."""
+    return [mutant for mutant in MUTANTS if mutant.clause not in BY_COMPARISON]
 
 
 def mutants_of(clause: str) -> list[Mutant]:
