@@ -163,12 +163,13 @@ def rewritten(mutant: Mutant, scenario: Scenario, moves: Sequence[Move]) -> str:
 
 
 def _found(case: Case) -> Iterator[tuple[Scenario, Sequence[Move]]]:
-    """Schedules that break the clause: the shortest of the corpus first, then those of walks."""
-    bench = case.bench
-    fitting = [script for script in _scripts() if not applicable(script, bench.handshake)]
-    scripted = [one for script in fitting if (one := _tried(case, script.scenario, play(script)))]
-    yield from sorted(scripted, key=lambda one: len(one[1]))
-    for scenario, schedule in _walks(bench):
+    """Schedules that break the clause: those of the corpus, the shortest first, then those of walks."""
+    for script in sorted(_scripts(), key=lambda one: (len(one.moves), one.name)):
+        if applicable(script, case.bench.handshake):
+            continue
+        if (one := _tried(case, script.scenario, play(script))) is not None:
+            yield one
+    for scenario, schedule in _walks(case.bench):
         if (one := _tried(case, scenario, schedule)) is not None:
             yield one
 
