@@ -118,24 +118,39 @@ def replay(
 
 @app.command()
 def explain(
-    clause: Annotated[str, typer.Argument(metavar="CLAUSE", help="The id of a clause, as in CALL-4.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="The id of a clause, as in CALL-4; or a policy, profile, erratum, word, chart or mutant.",
+        ),
+    ],
+    json: AsJson = False,
 ) -> int:
-    """Say what a clause asks, why, of whom, and how it is checked."""
+    """Say what a clause asks, why, of whom, how it is checked, and what it looks like kept and broken."""
     from interlock.conformance.commands import explain as command
 
-    return command.explain(clause)
+    return command.explain(name, as_json=json)
 
 
 @app.command("list")
 def list_(
     kind: Annotated[
-        str | None, typer.Argument(metavar="WHAT", help="clauses, profiles, policies, errata or targets.")
+        str | None,
+        typer.Argument(
+            metavar="WHAT",
+            help="clauses, profiles, policies, errata, targets, mutants, variants, scenarios, charts, words.",
+        ),
     ] = None,
+    area: Annotated[str | None, typer.Option(help="Only those of an area of clauses, as in CALL.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Only those under a profile.")] = None,
+    level: Annotated[str | None, typer.Option(help="Only clauses of a level, as in MUST.")] = None,
+    json: AsJson = False,
 ) -> int:
     """List what there is."""
     from interlock.conformance.commands import listing as command
 
-    return command.listing(kind)
+    return command.listing(kind, command.Wanted(area, profile, level), as_json=json)
 
 
 @app.command()

@@ -1,8 +1,8 @@
 """From the one string that names a runtime under test to something that makes one.
 
-`reference`, `reference:PROFILE`, `py:package.module:factory`, `cmd:./adapter --flag`, `trace:file.jsonl`.
-What can be checked without starting anything is checked when the string is resolved; the factory is
-called, and the command started, when the target is opened.
+`reference`, `reference:PROFILE`, `mutant:NAME`, `variant:NAME`, `py:package.module:factory`,
+`cmd:./adapter --flag`, `trace:file.jsonl`.  What can be checked without starting anything is checked when
+the string is resolved; the factory is called, and the command started, when the target is opened.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import inspect
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -25,14 +25,14 @@ from .protocol import METHODS
 from .stdio import Pipe
 from .sut import Sut, SutFactory
 
-Kind = Literal["reference", "py", "cmd", "trace"]
+Kind = Literal["reference", "mutant", "variant", "py", "cmd", "trace"]
 
 DEFAULT_PROFILE: Final = "awaken-8"
 FORMS: Final = (
-    "A target is `reference`, `reference:PROFILE`, `py:package.module:factory`, `cmd:./adapter --flag` "
-    "or `trace:file.jsonl`."
+    "A target is `reference`, `reference:PROFILE`, `mutant:NAME`, `variant:NAME`, "
+    "`py:package.module:factory`, `cmd:./adapter --flag` or `trace:file.jsonl`."
 )
-_KINDS: Final = ("reference", "py", "cmd", "trace")
+_KINDS: Final = ("reference", "mutant", "variant", "py", "cmd", "trace")
 _ALSO_WRITTEN: Final = {"python": "py", "command": "cmd"}
 
 
@@ -59,6 +59,10 @@ def resolve(target: str, *, timeout_scale: float = 1.0, own_store: bool = False)
             f"`{target}` is not the reference, which alone can be told where its store is.",
             "What another runtime does with its checkpoints, its own handshake says.",
         )
+    if kind == "mutant" and colon:
+        return Target(target, "mutant", _mutant(rest))
+    if kind == "variant" and colon:
+        return Target(target, "variant", _variant(rest))
     if kind == "py" and colon:
         return Target(target, "py", _python(rest))
     if kind == "cmd" and colon:
@@ -106,6 +110,28 @@ def _reference(profile: str, own_store: bool) -> SutFactory:
         return Hosted(reference.durable(profile) if own_store else reference.factory(profile))
 
     return opened
+
+
+def _mutant(name: str) -> SutFactory:
+    from .mutants import MUTANTS
+
+    return _made_by_the_kit("mutant", name, {mutant.name: mutant for mutant in MUTANTS})
+
+
+def _variant(name: str) -> SutFactory:
+    from .variants import VARIANTS
+
+    return _made_by_the_kit("variant", name, {variant.name: variant for variant in VARIANTS})
+
+
+def _made_by_the_kit(kind: str, name: str, known: Mapping[str, Callable[[], Any]]) -> SutFactory:
+    from .hosted import Hosted
+
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        right = f"Did you mean `{kind}:{near[0]}`?" if near else f"`interlock list {kind}s` shows them all."
+        raise UsageError(f"There is no {kind} `{name}`.", right)
+    return lambda: Hosted(known[name])
 
 
 def _python(path: str) -> SutFactory:

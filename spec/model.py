@@ -31,6 +31,7 @@ Value = str | list[str]
 
 Sentence = Annotated[str, Field(pattern=r"^\S.*\.$")]
 Source = Annotated[str, Field(pattern=r"^\S+ § \S.*$")]
+Words = Annotated[str, Field(pattern=r"^\S.*$")]
 SENTENCES: Final = ("sentence", "intent", "meaning", "found", "decided", "why")
 
 
@@ -55,8 +56,8 @@ class Clause(Word):
     core: bool = False
     applies: dict[str, list[str]] = Field(default_factory=dict)
     needs: list[str] = Field(default_factory=list)
-    look_at: list[str] = Field(default_factory=list)
-    untestable: str | None = None
+    look_at: list[Words] = Field(default_factory=list)
+    untestable: Words | None = None
 
     @property
     def area(self) -> str:
@@ -81,23 +82,23 @@ class Profile(Word):
     name: str
     family: Family
     sentence: Sentence
-    source: str
+    source: Source
     policies: dict[str, Value] = Field(default_factory=dict)
 
 
 class Place(Word):
     """Where a source says something: the heading, and the line in the document."""
 
-    document: str
-    section: str
-    line: int
+    document: Words
+    section: Words
+    line: Annotated[int, Field(ge=1)]
 
 
 class Erratum(Word):
     """A contradiction in the sources: what was found, what the spec decides, and why."""
 
     id: Annotated[str, Field(pattern=r"^E-[1-9][0-9]*$")]
-    title: str
+    title: Words
     places: Annotated[list[Place], Field(min_length=1)]
     found: Sentence
     decided: Sentence
@@ -107,7 +108,7 @@ class Erratum(Word):
 class Term(Word):
     """A word of the project and the one thing that it means."""
 
-    word: str
+    word: Words
     meaning: Sentence
 
 
@@ -207,13 +208,19 @@ def _all_clauses(folder: Traversable) -> Iterator[tuple[str, Clause]]:
 
 def _all_profiles(folder: Traversable) -> Iterator[tuple[str, Profile]]:
     for file in _toml_files(folder / "profiles"):
-        yield f"profiles/{file.name}", _part(f"profiles/{file.name}", _toml(file), Profile)
+        place = f"profiles/{file.name}"
+        profile = _part(place, _toml(file), Profile)
+        if profile.name != file.name.removesuffix(".toml"):
+            raise SpecError(f"{place}: holds profile {profile.name}; name the file {profile.name}.toml.")
+        yield place, profile
 
 
 def _toml_files(folder: Traversable) -> list[Traversable]:
-    return sorted(
-        (file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name
-    )
+    found = folder.iterdir() if folder.is_dir() else ()
+    files = sorted((file for file in found if file.name.endswith(".toml")), key=lambda file: file.name)
+    if not files:
+        raise SpecError(f"{folder.name}: holds no TOML file; the spec is not whole without one.")
+    return files
 
 
 def _toml(file: Traversable) -> dict[str, Any]:
@@ -221,6 +228,8 @@ def _toml(file: Traversable) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise SpecError(f"{file.name}: is missing; the spec is not whole without it.") from None
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{file.name}: is no UTF-8 text, from byte {error.start} on.") from None
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{file.name}: is no TOML: {error}.") from None
 
@@ -233,7 +242,10 @@ def _parts(file: Traversable, table: str, model: type[PartType]) -> Iterator[tup
     raw = _toml(file)
     if strange := sorted(raw.keys() - {table}):
         raise SpecError(f"{file.name}: holds {strange[0]!r}; it is a list of [[{table}]].")
-    for number, part in enumerate(raw.get(table, ()), start=1):
+    listed = raw.get(table, [])
+    if not isinstance(listed, list) or not all(isinstance(part, dict) for part in listed):
+        raise SpecError(f"{file.name}: {table} is no list of tables; write each under [[{table}]].")
+    for number, part in enumerate(listed, start=1):
         name = next((part[key] for key in ("id", "key", "word") if key in part), f"number {number}")
         place = f"{file.name}, {table} {name}"
         yield place, _part(place, part, model)
@@ -265,10 +277,15 @@ def _sentence(error: ErrorDetails, model: type[Word]) -> str:
             return f"has no {where}; it takes at least one."
         case "literal_error":
             return f"has {error['input']!r} as its {where}, which is one of {error['ctx']['expected']}."
-        case "string_pattern_mismatch" if where.startswith("sources"):
+        case "string_pattern_mismatch" if where == "id":
+            like = "E-4" if model is Erratum else "CALL-4"
+            return f"has {error['input']!r} as its id; an id is an area and a number, as in {like}."
+        case "string_pattern_mismatch" if where.startswith("source"):
             return f'cites {error["input"]!r}; write a source as "document § section".'
         case "string_pattern_mismatch" if where in SENTENCES:
             return f"has {where} that is no sentence; begin it with a word and end it with a full stop."
+        case "string_pattern_mismatch" if not str(error["input"]).strip():
+            return f"has {error['input']!r} as its {where}, which says nothing; write words, or leave it out."
         case _:
             return f"has {error['input']!r} as its {where}; {error['msg'][0].lower()}{error['msg'][1:]}."
 
@@ -288,17 +305,31 @@ def _complaints(spec: Spec) -> Iterator[tuple[str, str]]:
         place = f"{clause.area.lower()}.toml, clause {clause.id}"
         yield from ((place, complaint) for complaint in _misapplied(clause.applies, spec))
         yield from ((place, complaint) for need in clause.needs if (complaint := not_a_need(need)))
+        for part in ("sources", "needs", "look_at"):
+            yield from ((place, complaint) for complaint in _repeated(part, getattr(clause, part)))
     for policy in spec.policies.values():
-        for complaint in _misapplied(policy.when, spec):
-            yield f"policies.toml, policy {policy.key}", complaint
+        place = f"policies.toml, policy {policy.key}"
+        yield from ((place, complaint) for complaint in _misapplied(policy.when, spec))
+        yield from ((place, complaint) for complaint in _repeated("values", policy.values))
+        if policy.key in policy.when:
+            yield place, "matters under a value of its own; name another policy."
     for profile in spec.profiles.values():
         for key, value in profile.policies.items():
             if complaint := _unset(key, value, spec):
                 yield f"profiles/{profile.name}.toml", complaint
 
 
+def _repeated(part: str, words: list[str]) -> Iterator[str]:
+    for word in dict.fromkeys(words):
+        if words.count(word) > 1:
+            yield f"says {word!r} twice in {part}; once is enough."
+
+
 def _misapplied(applies: Mapping[str, list[str]], spec: Spec) -> Iterator[str]:
     for key, values in applies.items():
+        if not values:
+            yield f"asks for no value of {key}; name one, or leave it out."
+        yield from _repeated(key, values)
         for value in values:
             one = [value] if key in spec.policies and spec.policies[key].kind == "set of" else value
             if complaint := _unset(key, one, spec):

@@ -160,7 +160,10 @@ class ReferenceAdapter:
 
     async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
         await self.open(host, scenario)
-        self.runtime.restore(checkpoint)
+        try:
+            self.runtime.restore(checkpoint)
+        except state.ContradictoryCheckpoint as contradiction:
+            raise Refused(str(contradiction)) from contradiction
 
     async def resume_run(self, run: str) -> Segment | None:
         return self._maybe(await self.runtime.go_on())

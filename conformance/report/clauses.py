@@ -1,17 +1,12 @@
-"""What the kit can say about a clause: its title, who looks at it, and the arrow that it is."""
+"""What the kit can say about a clause in few words: its title, its file, and who looks at it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from typing import Final
 
 from interlock.conformance.invariants import INVARIANTS
-from interlock.conformance.oracle import CALLS, RESUME_GATE, RUNS, RUNS_WITH_CREATED
-from interlock.machines.table import Row, Table
 from interlock.spec.model import Clause
-
-TABLES: Final[tuple[Table, ...]] = (CALLS, RUNS, RUNS_WITH_CREATED, RESUME_GATE)
 
 
 def file_of(clause: Clause) -> str:
@@ -24,15 +19,13 @@ def checks(clause_id: str) -> list[str]:
     return [check.title for check in INVARIANTS if check.clause == clause_id]
 
 
-def arrows(clause_id: str) -> Iterator[tuple[Table, Row]]:
-    """The arrows of the charts that it is."""
-    return ((table, row) for table in TABLES for row in table.rows if row.clause == clause_id)
-
-
-def closes(clause_id: str) -> Iterator[tuple[Table, str]]:
-    """The states of which it says that nothing else leaves them."""
-    for table in TABLES:
-        yield from ((table, state) for state, clause in table.closed.items() if clause == clause_id)
+def seen_by(clause_id: str) -> set[str]:
+    """The kinds of observation at which a check of it is asked."""
+    return {
+        str(check.seeing.model_fields["kind"].default)
+        for check in INVARIANTS
+        if check.clause == clause_id and check.seeing is not None
+    }
 
 
 def title(clause: Clause) -> str:
@@ -51,3 +44,11 @@ def ranges(ids: Sequence[str]) -> str:
         for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])
     ]
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def grouped(ids: Sequence[str]) -> str:
+    """Clause ids, the numbers of an area together, as in `CALL 1-4, 7; RUN 2`."""
+    areas: dict[str, list[str]] = {}
+    for one in ids:
+        areas.setdefault(one.rpartition("-")[0], []).append(one)
+    return "; ".join(f"{area} {ranges(members)}" for area, members in areas.items()) or "no clause"

@@ -157,8 +157,13 @@ def _call_to_wire(call: Call) -> dict[str, Any]:
     }
 
 
+class ContradictoryCheckpoint(ValueError):
+    """A checkpoint that speaks of a call which it does not hold."""
+
+
 def from_checkpoint(state: dict[str, Any]) -> RunState:
     """The run that `to_checkpoint` wrote; a call whose body was running has to run again."""
+    _refuse_unknown_calls(state)
     run, own = state["run"], state["own"]
     reason = run["reason"]
     restored = RunState(
@@ -185,3 +190,16 @@ def from_checkpoint(state: dict[str, Any]) -> RunState:
             raw["id"], call_id, raw["action"], copy.deepcopy(raw["payload"]), suspension
         )
     return restored
+
+
+def _refuse_unknown_calls(state: dict[str, Any]) -> None:
+    held = state["calls"]
+    for call, decision in state["decisions"].items():
+        if call not in held:
+            raise ContradictoryCheckpoint(
+                f"decision {decision['id']} of the checkpoint is about call {call}; {_held(held)}"
+            )
+
+
+def _held(calls: dict[str, Any]) -> str:
+    return f"the checkpoint holds {', '.join(calls)}" if calls else "the checkpoint holds no call"

@@ -140,8 +140,18 @@ def test_a_trace_has_a_path_and_cannot_be_driven(folder):
         target.open()
 
 
+@pytest.mark.parametrize("name", ["mutant:AsksOnWhenDone", "variant:silent"])
+def test_what_the_kit_made_on_purpose_can_be_named(name):
+    """A mutant or a variant is a target by its name, and is the reference to all appearances."""
+    sut = resolve(name).open()
+    answer = sut.request("initialize", {"kit": {"name": "interlock", "version": "0"}})
+    sut.close()
+
+    assert answer["implementation"]["name"] == "interlock-reference"
+
+
 NO_TARGET = {
-    "": (UsageError, "`` names no target.", "A target is `reference`, `reference:PROFILE`, `py:"),
+    "": (UsageError, "`` names no target.", "A target is `reference`, `reference:PROFILE`, `mutant:"),
     "referense": (UsageError, "`referense` names no target.", "Did you mean `reference`?"),
     "refrence:core": (UsageError, "names no target.", "Did you mean `reference:core`?"),
     "python:acme_adapter:Verbs": (UsageError, "names no target.", "Did you mean `py:acme_adapter:Verbs`?"),
@@ -152,6 +162,13 @@ NO_TARGET = {
     "cmd": (UsageError, "`cmd` names no target.", "Something follows the colon. A target is"),
     "reference:": (UsageError, "", ""),
     "reference:awaken-99": (UsageError, "awaken-99", ""),
+    "mutant:AsksOnWhenDown": (
+        UsageError,
+        "There is no mutant `AsksOnWhenDown`.",
+        "Did you mean `mutant:AsksOnWhenDone`?",
+    ),
+    "mutant:": (UsageError, "There is no mutant ``.", "`interlock list mutants` shows them all."),
+    "variant:silend": (UsageError, "There is no variant `silend`.", "Did you mean `variant:silent`?"),
     "py:": (UsageError, "`py:` names no module.", "Write `py:package.module:factory`."),
     "py:acme_adapter": (
         UsageError,

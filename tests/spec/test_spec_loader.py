@@ -96,6 +96,27 @@ REFUSED = {
     "a profile's unknown value": ("profiles/calm.toml", PROFILE + 'pace = "quick"\n'),
     "a set that is no list": ("profiles/calm.toml", PROFILE + 'colours = "red"\n'),
     "a policy's unknown condition": ("policies.toml", POLICIES + 'when = { pace = ["quick"] }\n'),
+    "an id of another shape": ("clauses/life.toml", table(id='"life-1"')),
+    "a clause without any sources": ("clauses/life.toml", table(sources=None)),
+    "a source said twice": ("clauses/life.toml", table(sources='["a § b", "a § b"]')),
+    "a need said twice": ("clauses/life.toml", table(needs='["tools ask", "tools ask"]')),
+    "a policy without a value": ("clauses/life.toml", table(applies="{ pace = [] }")),
+    "a value said twice": ("clauses/life.toml", table(applies='{ pace = ["slow", "slow"] }')),
+    "no reason why it is untestable": ("clauses/life.toml", table(untestable='""')),
+    "nothing to look at": ("clauses/life.toml", table(look_at='[""]')),
+    "no list of clauses": ("clauses/life.toml", table().replace("[[clause]]", "[clause]")),
+    "a list of words": ("clauses/life.toml", 'clause = ["LIFE-1"]\n'),
+    "a profile in another file": ("profiles/quick.toml", PROFILE),
+    "a profile's source of another shape": (
+        "profiles/calm.toml",
+        PROFILE.replace("somewhere § Lives", "somewhere"),
+    ),
+    "a policy twice": ("policies.toml", POLICIES + POLICIES),
+    "a policy's value twice": ("policies.toml", POLICIES.replace('"slow", "fast"', '"slow", "slow"')),
+    "a policy under itself": ("policies.toml", POLICIES + 'when = { colours = ["red"] }\n'),
+    "an erratum twice": ("errata.toml", ERRATUM + ERRATUM),
+    "an erratum's id of another shape": ("errata.toml", ERRATUM.replace("E-1", "ERR-1")),
+    "an erratum on no line": ("errata.toml", ERRATUM.replace("line = 3", "line = 0")),
     "an erratum without a place": (
         "errata.toml",
         ERRATUM.replace('{ document = "somewhere", section = "Lives", line = 3 }', ""),
@@ -136,6 +157,28 @@ def test_a_file_that_is_no_toml_is_refused_with_its_name(folder):
     """What the parser found is passed on, and the file is named."""
     with pytest.raises(SpecError, match=r"^life\.toml: is no TOML: .*line 1"):
         read_spec(folder("clauses/life.toml", "[[clause]\n"))
+
+
+def test_a_file_that_is_no_text_is_refused_with_its_name(folder):
+    """Bytes that are no UTF-8 are told from words that do not fit."""
+    root = folder("clauses/life.toml", "")
+    (root / "clauses" / "life.toml").write_bytes(b'[[clause]]\nid = "\xff"\n')
+    with pytest.raises(SpecError, match=r"^life\.toml: is no UTF-8 text, from byte 17 on\.$"):
+        read_spec(root)
+
+
+@pytest.mark.parametrize("name", ["clauses", "profiles"])
+def test_a_spec_without_clauses_or_profiles_is_refused(folder, name):
+    """A folder that was lost on the way, or is empty, is missed by its name."""
+    root = folder("policies.toml", POLICIES)
+    for file in (root / name).iterdir():
+        file.unlink()
+    says = rf"^{name}: holds no TOML file; the spec is not whole without one\.$"
+    with pytest.raises(SpecError, match=says):
+        read_spec(root)
+    (root / name).rmdir()
+    with pytest.raises(SpecError, match=says):
+        read_spec(root)
 
 
 def test_a_spec_without_one_of_its_files_is_refused(folder):
