@@ -8,7 +8,7 @@ dispositions, checkpoints.  Nothing here judges; the invariants and the oracle d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from interlock.conformance.protocol import (
@@ -170,11 +170,9 @@ class Account:
             run.last_turn, run.turn_alone = gate.outcome, self.alone
             run.taken_out, run.left_in = set(), set()
             if kind == "turn":
-                self._asked(run, gate)
+                self._asked(run, gate.outcome.get("tool_calls", []))
 
-    def _asked(self, run: Run, gate: Gate) -> None:
-        assert gate.outcome is not None
-        asked = gate.outcome.get("tool_calls", [])
+    def _asked(self, run: Run, asked: Sequence[Mapping[str, Any]]) -> None:
         for index, raw in enumerate(asked):
             call_id = raw["id"]
             former = run.calls.get(call_id)
@@ -214,6 +212,7 @@ class Account:
         run.taken_out = {call.id for call in run.calls.values() if call.step == run.steps} - run.left_in
         for call in run.taken_out:
             del run.calls[call]
+        self._asked(run, [call for call in left if call["id"] not in run.calls])
         run.last_turn = {**(run.last_turn or {}), "tool_calls": left}
         run.turn_alone = run.turn_alone and self.alone
 

@@ -7,7 +7,7 @@ an account that went wrong once would blame the innocent.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -31,11 +31,15 @@ class Violation:
 
 NOTHING_OPEN: Final = Undeclared({}, {})
 
-SEEING: Final[dict[type[Observation], tuple[Invariant, ...]]] = {
-    kind: tuple(check for check in INVARIANTS if check.seeing is kind)
-    for kind in {check.seeing for check in INVARIANTS if check.seeing is not None}
-}
-SETTLED: Final = tuple(check for check in INVARIANTS if check.seeing is None)
+
+class Asked:
+    """The invariants that are asked of a runtime, in the order of blame, by what they look at."""
+
+    def __init__(self, applies: Mapping[str, bool], undeclared: Undeclared) -> None:
+        self.seeing: defaultdict[type[Observation] | None, list[Invariant]] = defaultdict(list)
+        for check in INVARIANTS:
+            if applies.get(check.clause, True) or check.clause in undeclared.clauses:
+                self.seeing[check.seeing].append(check)
 
 
 class Judge:
@@ -54,6 +58,8 @@ class Judge:
         self.paths = Paths(self.account)
         self.applies = applies or {}
         self.open = OpenPolicies(undeclared)
+        self.asked = Asked(self.applies, undeclared)
+        self.leaves_open = undeclared.policies.keys()
         self.exercised: Counter[str] = Counter()
         self.violation: Violation | None = None
         self.silence_counts = handshake.control.settle == "exact"
@@ -83,28 +89,33 @@ class Judge:
         self.report(report)
 
     def _about(self, seen: Observation) -> Iterator[Judgement]:
-        for check in SEEING.get(type(seen), ()):
-            yield from self._ask(check, seen)
+        yield from self._ask(type(seen), seen)
         yield from self.oracle.judge(seen)
         yield from self.paths.judge(seen)
 
     def _settled(self) -> Iterator[Judgement]:
-        for check in SETTLED:
-            yield from self._ask(check)
+        yield from self._ask(None)
         yield from self.oracle.settled()
 
-    def _ask(self, check: Invariant, *seen: Observation) -> Iterator[Judgement]:
+    def _ask(self, kind: type[Observation] | None, *seen: Observation) -> Iterator[Judgement]:
+        """What each check that looks at this kind says."""
+        for check in self.asked.seeing[kind]:
+            if self.leaves_open:
+                yield from self._ask_under_each_value(check, *seen)
+            else:
+                for because in check.check(self.account, *seen):
+                    yield Judgement(check.clause, because)
+
+    def _ask_under_each_value(self, check: Invariant, *seen: Observation) -> Iterator[Judgement]:
         """What a check says; under each value that is left, where it depends on a policy that is open."""
         if check.clause in self.open.undeclared.clauses:
             for because in self.open.weigh(check, self.account, *seen):
                 yield Judgement(check.clause, because, always=True)
             return
-        if not self.applies.get(check.clause, True):
-            return
         self.account.asked.clear()
         for because in check.judge(self.account, *seen):
             yield Judgement(check.clause, because)
-        if self.account.asked & self.open.undeclared.policies.keys():
+        if self.account.asked & self.leaves_open:
             for because in self.open.weigh_dependence(check, self.account, *seen):
                 yield Judgement(check.clause, because)
 

@@ -47,7 +47,8 @@ class Undeclared:
 
 
 def _is_open(policy: Policy, declared: Mapping[str, Any]) -> bool:
-    return policy.key not in declared and policy.kind == "one of"
+    matters = all(declared.get(key, values[0]) in values for key, values in policy.when.items())
+    return matters and policy.key not in declared and policy.kind == "one of"
 
 
 def _waiting(
