@@ -470,6 +470,7 @@ FIRST_INVARIANTS = (
         )
         for kind in (GateOpened, SegmentEnded)
     ),
+    Invariant("FLOW-4", nothing_replayed_is_committed, Checkpointed),
     Invariant("FLOW-12", a_cancelled_inference_ends_as_Cancelled, SegmentEnded),
     Invariant("FLOW-19", a_cancelled_round_ends_as_Cancelled, SegmentEnded),
     Invariant("FLOW-12", a_cancelled_inference_is_given_up),
@@ -481,7 +482,6 @@ INVARIANTS = (
     Invariant("FLOW-1", the_input_is_committed_first, PhaseEntered),
     Invariant("FLOW-2", an_input_looks_for_decisions, PhaseEntered),
     Invariant("FLOW-3", a_replay_at_the_start_is_committed, PhaseEntered),
-    Invariant("FLOW-4", nothing_replayed_is_committed, Checkpointed),
     Invariant("FLOW-4", a_start_without_replay_stores_once, PhaseEntered),
     Invariant("FLOW-6", a_new_suspension_at_the_start_ends_the_segment, PhaseEntered),
     Invariant("FLOW-5", a_replay_that_ends_the_wait_leads_on, PhaseEntered),

@@ -103,6 +103,8 @@ def a_cancel_at_work_does_not_wait(account: Account, seen: RunMoved) -> Judgemen
     run = _moving(account, seen)
     if run is None or run.cancel_at is None or not run.cancel_alone or run.cancel_status != "Running":
         return
+    if run.cancel_in_replay is not None and account.policy("waiting") == "parked":
+        return  # it ends a wait: DECIDE-46 speaks of that
     if run.faulted is None and run.claimed == "Running" and "cancel.waiting" in account.handshake.stimuli:
         yield HELD if seen.to == "Done" else f"the run was cancelled at work, yet it became {seen.to}"
 

@@ -32,6 +32,9 @@ class RunsNothingBesideAHold(Runtime):
         if not self.state.in_status("Suspended"):
             await super().execute_all(calls)
 
+    def must_wait(self) -> bool:
+        return bool(self.state.in_status("Suspended"))
+
 
 class KeepsASetResult(Runtime):
     """Gives a call the result that was set for it only when its round has executed."""

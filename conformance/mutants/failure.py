@@ -105,6 +105,12 @@ MUTANTS: tuple[Mutant, ...] = (
         "is to fail behind call",
         policies={**SEQUENTIAL, "round.rest": "failed"},
     ),
-    Mutant(DiesOfAnError, "ROUND-10", "which the model is to be told, yet the run ended as Error", "tirea"),
+    Mutant(
+        DiesOfAnError,
+        "ROUND-10",
+        "which the model is to be told, yet the run ended as Error",
+        "tirea",
+        also=("FLOW-20", "ROUND-8"),
+    ),
     Mutant(HidesFailures, "ROUND-10", "yet the model is shown no error for it", "tirea"),
 )

@@ -135,7 +135,9 @@ class StopsInTheNextStep(Runtime):
     def _stop(self) -> Reason | None:
         stopped = super()._stop()
         if stopped is not None:
+            self.state.step += 1
             self.phase("StepStart")
+            self.state.step -= 1
         return stopped
 
 

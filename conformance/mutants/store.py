@@ -186,9 +186,17 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(ForgetsDecisionsThatWait, "STORE-13", "which has not acted, yet the checkpoint lacks it", "tirea"),
     Mutant(StoresInSecret, "STORE-15", "says that it has no store, yet it shows", declare=NO_STORE),
     Mutant(StoresBetweenTriggers, "STORE-16", "a checkpoint was taken at StepEnd", "tirea"),
-    Mutant(StoresTheUsersMessageAgain, "STORE-16", "nothing came from the user since, yet", "tirea"),
+    Mutant(
+        StoresTheUsersMessageAgain,
+        "STORE-16",
+        "nothing came from the user since, yet",
+        "tirea",
+        also=("FLOW-2", "FLOW-40"),
+    ),
     Mutant(StoresNoThread, "STORE-17", "yet the checkpoint does not hold that message"),
-    Mutant(CommitsATurnThatFailed, "STORE-18", "gave no turn, yet one was committed", "tirea"),
+    Mutant(
+        CommitsATurnThatFailed, "STORE-18", "gave no turn, yet one was committed", "tirea", also=("FLOW-14",)
+    ),
     Mutant(AnnouncesBeforeItStores, "STORE-2", "ended as Suspended, yet"),
     Mutant(DoesNotForceTheEnd, "STORE-3", "the checkpoint RunFinished was not forced", "tirea"),
     Mutant(

@@ -110,7 +110,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(SleepsOn, "DECIDE-40", "arrived, yet nothing has moved"),
     Mutant(SaysItAfterwards, "DECIDE-41", "yet that has not been made known"),
     Mutant(ReplaysOneByOne, "DECIDE-42", "decided with it, is Suspended"),
-    Mutant(LosesTheWakeUp, "DECIDE-43", "is suspended any more, yet the model is not asked"),
+    Mutant(
+        LosesTheWakeUp, "DECIDE-43", "is suspended any more, yet the model is not asked", also=("PROGRESS-1",)
+    ),
     Mutant(
         LeavesTheWaitAfterAPart, "DECIDE-44", "is still suspended, yet the model is asked", also=("DERIVE-5",)
     ),
@@ -122,5 +124,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(ParksAgainOnACancel, "DECIDE-46", "was replayed, yet it waits again"),
     Mutant(OutlivesABrokenReplay, "DECIDE-47", "broke in the wait, yet"),
-    Mutant(TiresOfWaiting, "DECIDE-50", "nobody decided anything about the parked run, yet"),
+    Mutant(
+        TiresOfWaiting, "DECIDE-50", "nobody decided anything about the parked run, yet", also=("DERIVE-3",)
+    ),
 )

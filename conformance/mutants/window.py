@@ -51,14 +51,6 @@ class MakesTheAnsweredWait(Runtime):
         self.record(calls)
 
 
-class AsksBesideTheQuestion(Runtime):
-    """Asks the model beside a call that the replay at the start suspended again."""
-
-    async def _resume(self) -> Segment:
-        self.policies = {**self.policies, "replay.start": "by_outcomes"}
-        return await super()._resume()
-
-
 class EndsForOneSuspension(Runtime):
     """Ends the segment for one new suspension, though it says that all outcomes count."""
 
@@ -120,7 +112,6 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(WantsMoreThanADecision, "DECIDE-15", "are decided, yet decision", also=("DECIDE-14",)),
     Mutant(MakesTheAnsweredWait, "DECIDE-16", "yet the round made it wait again", "tirea-stream"),
-    Mutant(AsksBesideTheQuestion, "DECIDE-19", "yet the model is asked beside it", "tirea"),
     Mutant(
         EndsForOneSuspension,
         "DECIDE-19",
@@ -128,7 +119,13 @@ MUTANTS: tuple[Mutant, ...] = (
         "tirea",
         {"replay.start": "by_outcomes"},
     ),
-    Mutant(ConcludesBeforeItDrains, "DECIDE-20", "came while the run was at work, yet", "tirea"),
+    Mutant(
+        ConcludesBeforeItDrains,
+        "DECIDE-20",
+        "came while the run was at work, yet",
+        "tirea",
+        also=("FLOW-21",),
+    ),
     Mutant(
         HandsOutTooLittle,
         "DECIDE-22",
