@@ -56,6 +56,10 @@ class Trails:
                 self.coverage.pairs[table.name, last.clause, row.clause] += 1
             self._last[table.name, who] = row
 
+    def last(self, table: Table, who: Hashable) -> Row | None:
+        """The arrow that a life took last, if nothing came since that is not certain."""
+        return self._last.get((table.name, who))
+
     def lose(self, table: Table, who: Hashable) -> None:
         """What a life did since is not certain: its next arrow makes no pair."""
         self._last.pop((table.name, who), None)

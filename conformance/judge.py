@@ -57,7 +57,7 @@ class Judge:
         undeclared: Undeclared = NOTHING_OPEN,
     ) -> None:
         self.account = Account(handshake, policies, scenario)
-        trails = Trails()
+        self.trails = trails = Trails()
         self.coverage: Coverage = trails.coverage
         self.oracle = Oracle(self.account, trails)
         self.paths = Paths(self.account, trails)
