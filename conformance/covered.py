@@ -71,8 +71,10 @@ def _of_chart(
 ) -> ChartCoverage:
     table, why = shown.table, _hidden(shown.table, handshake)
     rows = [row for row in table.rows if _applies(row, standings)]
-    able = [row for row in rows if row.clause in shown.arrows] if not why else []
-    pairs = [(one, two) for one in able for two in able if (one.clause, two.clause) in shown.pairs]
+    arrows = shown.arrows | {clause for chart, clause in seen.arrows if chart == table.name}
+    able = [row for row in rows if row.clause in arrows] if not why else []
+    known = shown.pairs | {(one, two) for chart, one, two in seen.pairs if chart == table.name}
+    pairs = [(one, two) for one in able for two in able if (one.clause, two.clause) in known]
     return ChartCoverage(
         table.name,
         {row: seen.arrows[table.name, row.clause] for row in able},

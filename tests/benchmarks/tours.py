@@ -32,7 +32,8 @@ def main(walks):
         few, many = walked(bench, tours.schedules), walked(bench, walks)
         shown = f"{reached(bench, tours)} in {tours.schedules}"
         print(
-            f"{profile:<20}{len(goals(bench)):>6}{shown:>14}{reached(bench, few):>16}{reached(bench, many):>14}",
+            f"{profile:<20}{len(goals(bench)):>6}{shown:>14}"
+            f"{reached(bench, few):>16}{reached(bench, many):>14}",
             flush=True,
         )
 

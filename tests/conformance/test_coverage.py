@@ -23,6 +23,12 @@ from interlock.conformance.round_followers import SHOWN
 TOOLS = [ToolSpec(name="read"), ToolSpec(name="send", permission="ask")]
 DECISION = {"id": "d1", "call": "c1", "action": "resume", "payload": None}
 
+BY_NAME = {
+    "Run", "RunWithCreated", "ToolCall", "ResumeToolCall", "StepEndsBeforeTools", "StepEndsAfterTools",
+    "StepWithToolGate", "ConcurrentTask", "Dispatcher", "Barrier",
+}  # fmt: skip
+"""Charts whose stations are all told by name, so that no detour of another clause shows more of them."""
+
 
 def asks(call, tool):
     """The model asks for one call."""
@@ -120,11 +126,12 @@ def test_what_is_taken_is_possible(profile):
     for script in corpus()[::4]:
         bench.play(script.scenario, play(script), total)
 
-    charts = covered(bench.handshake, bench.policies, bench.standings, total.coverage)
-    able = {(chart.chart, row.clause) for chart in charts for row in chart.arrows}
-    pairs = {(chart.chart, one.clause, two.clause) for chart in charts for one, two in chart.pairs}
-    assert set(total.coverage.arrows) <= able
-    assert set(total.coverage.pairs) <= pairs
+    charts = covered(bench.handshake, bench.policies, bench.standings, Coverage())
+    told = {chart.chart: chart for chart in charts if chart.chart in BY_NAME}
+    able = {(name, row.clause) for name, chart in told.items() for row in chart.arrows}
+    pairs = {(name, one.clause, two.clause) for name, chart in told.items() for one, two in chart.pairs}
+    assert {arrow for arrow in total.coverage.arrows if arrow[0] in told} <= able
+    assert {pair for pair in total.coverage.pairs if pair[0] in told} <= pairs
 
 
 # --- refused stimuli ----------------------------------------------------------------------------
