@@ -34,6 +34,7 @@ def audit(path: Path, target: str, only: tuple[str, ...] = ()) -> Result:
         tally.schedules += 1
         tally.stimuli += judge.account.stimuli
         tally.exercised.update(judge.exercised)
+        tally.coverage.add(judge.coverage)
         if judge.violation is not None:
             scenario = judge.account.scenario
             moves = tuple(moves_of(scene))[: judge.violation.stimulus]

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from interlock.conformance.actions import scenarios
 from interlock.conformance.chooser import Seeded
+from interlock.conformance.coverage import Coverage, Goal
 from interlock.conformance.exceptions import AdapterError, InterlockError
 from interlock.conformance.judge import Judge, Violation
 from interlock.conformance.moves import Move
@@ -71,6 +72,9 @@ class Tally:
     found: dict[str, Found] = field(default_factory=dict)
     excluded: dict[tuple[str, str], tuple[Exclusion, Found]] = field(default_factory=dict)
     troubles: list[Trouble] = field(default_factory=list)
+    coverage: Coverage = field(default_factory=Coverage)
+    tours_played: Counter[Goal] = field(default_factory=Counter)
+    tours_reached: Counter[Goal] = field(default_factory=Counter)
 
     def add(self, other: Tally) -> None:
         """Take another tally in; of two violations of a clause the shorter stays."""
@@ -78,6 +82,9 @@ class Tally:
         self.schedules += other.schedules
         self.stimuli += other.stimuli
         self.troubles += other.troubles
+        self.coverage.add(other.coverage)
+        self.tours_played.update(other.tours_played)
+        self.tours_reached.update(other.tours_reached)
         for clause, found in other.found.items():
             self.note(clause, found)
         for one, (exclusion, found) in other.excluded.items():
@@ -221,6 +228,7 @@ class Bench:
         tally.schedules += 1
         tally.stimuli += session.account.stimuli
         tally.exercised.update(session.judge.exercised)
+        tally.coverage.add(session.judge.coverage)
         violation = session.violation
         if violation is not None:
             tally.note(violation.clause, _found(session, violation))

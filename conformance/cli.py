@@ -86,6 +86,9 @@ def check(  # noqa: PLR0917  # each is an option of its own
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 3 if any clause that applies was left untested.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Name every arrow, pair and refusal that was never exercised.")
+    ] = False,
     timeout_scale: Scale = 1.0,
 ) -> int:
     """Put a runtime through its schedules, and say which clauses it holds and which it breaks."""
@@ -94,7 +97,7 @@ def check(  # noqa: PLR0917  # each is an option of its own
 
     played = command.EXAMPLES if examples is None else examples
     order = Order(target, played, seed, tuple(only or ()), timeout_scale)
-    return command.check(order, command.jobs_of(jobs), budget, command.Wish(out, json, strict))
+    return command.check(order, command.jobs_of(jobs), budget, command.Wish(out, json, strict, verbose))
 
 
 @app.command()

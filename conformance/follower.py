@@ -11,10 +11,18 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from interlock.machines.table import Table
+from interlock.machines.table import Row, Table
 
 Detour = tuple[str | None, str]
 """A way that another clause adds to a chart: from a state, or from anywhere, to a state."""
+
+Way = tuple[Row | None, ...]
+"""Arrows one after the other; a detour among them is none."""
+
+Ways = Mapping[str, frozenset[Way]]
+"""How each state may have been reached since it was certain where a life stood."""
+
+WAYS_MAX: Final = 8
 
 NOT_BEGUN: Final = ""
 
@@ -31,6 +39,38 @@ class Reading:
     enters: Mapping[str, tuple[str, ...]]
     within: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     silent: frozenset[str] = frozenset()
+    _known: dict[tuple[str, str, tuple[Detour, ...]], frozenset[Way]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def ways(self, before: str, after: str, detours: Collection[Detour] = ()) -> frozenset[Way]:
+        """Every way from one state to another on which no label shows."""
+        asked = (before, after, tuple(detours))
+        if asked not in self._known:
+            self._known[asked] = frozenset(self._ways(before, after, detours, frozenset()))
+        return self._known[asked]
+
+    def _ways(
+        self, before: str, after: str, detours: Collection[Detour], passed: frozenset[str]
+    ) -> Iterator[Way]:
+        for row, target in self._arrows(before, detours):
+            if target == after:
+                yield (row,)
+            elif target in self.silent and target not in passed:
+                for rest in self._ways(target, after, detours, passed | {target}):
+                    yield (row, *rest)
+
+    def _arrows(self, state: str, detours: Collection[Detour]) -> Iterator[tuple[Row | None, str]]:
+        """Every arrow out of a state, and every detour that no arrow is beside."""
+        if state == NOT_BEGUN:
+            yield None, self.table.initial
+        for row in self.table.rows:
+            if row.source == state:
+                yield row, row.target
+        drawn = self.table.targets(state)
+        for source, target in detours:
+            if source in (None, state) and target not in drawn:
+                yield None, target
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -48,10 +88,21 @@ class Follower:
         self.reading = reading
         self.states = frozenset({NOT_BEGUN})
         self.last = ""  # the label that was seen last
+        self.taken: Way = ()  # what it certainly took, as the last label showed
+        self.is_lost = True  # whether it is open how it came from what it took before
+        self._ways: Ways | None = {NOT_BEGUN: frozenset({()})}
+
+    @classmethod
+    def at(cls, reading: Reading, state: str) -> Follower:
+        """A life that certainly stands in this state."""
+        follower = cls(reading)
+        follower.states, follower._ways = frozenset({state}), {state: frozenset({()})}
+        return follower
 
     def lose(self) -> None:
         """What has been seen no longer tells where it stands: it may be anywhere."""
         self.states = frozenset({NOT_BEGUN, *self.reading.table.states})
+        self._ways = None
 
     def see(self, label: str, detours: Collection[Detour] = (), *, surely: bool = True) -> str:
         """Take a label in; the answer is the clause of the arrow that it certainly took, if any.
@@ -61,12 +112,48 @@ class Follower:
         before, after = self.states, self.after(label, detours)
         self.states = after if surely else before | after
         self.last = label
+        self._look_back(label, detours, surely)
         arrows = self.reading.table.arrow(*before, *after) if len(before) == len(after) == 1 else ()
         return arrows[0].clause if surely and len(arrows) == 1 else ""
+
+    def _look_back(self, label: str, detours: Collection[Detour], surely: bool) -> None:
+        """Find out which arrows were certainly taken, also past states that show nothing."""
+        self.taken, self.is_lost = (), False
+        ways = self._on(label, detours, surely) if self._ways is not None else None
+        if len(self.states) > 1:
+            self._ways, self.is_lost = ways, ways is None
+            return
+        only = list((ways or {}).get(next(iter(self.states), ""), ()))
+        self.is_lost = len(only) != 1
+        self.taken = () if self.is_lost else only[0]
+        self._ways = {state: frozenset({()}) for state in self.states}
+
+    def _on(self, label: str, detours: Collection[Detour], surely: bool) -> Ways | None:
+        """The ways to each state that is possible now; nothing if there are too many to tell."""
+        ways = {
+            now: frozenset(
+                (*way, *more)
+                for was, known in (self._ways or {}).items()
+                for more in self._more(was, now, label, detours, surely)
+                for way in known
+            )
+            for now in self.states
+        }
+        return ways if max(map(len, ways.values()), default=0) <= WAYS_MAX else None
+
+    def _more(
+        self, was: str, now: str, label: str, detours: Collection[Detour], surely: bool
+    ) -> Iterator[Way]:
+        reading = self.reading
+        if was == now and (not surely or label in reading.within.get(was, ())):
+            yield ()
+        if label in reading.enters.get(now, ()):
+            yield from reading.ways(was, now, detours)
 
     def begin(self, label: str, detours: Collection[Detour] = ()) -> None:
         """Begin a new life with this label."""
         self.states = frozenset({NOT_BEGUN})
+        self._ways = {NOT_BEGUN: frozenset({()})}
         self.see(label, detours)
 
     def after(self, label: str, detours: Collection[Detour] = ()) -> frozenset[str]:

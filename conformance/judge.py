@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from interlock.conformance.account import Account
+from interlock.conformance.coverage import Coverage, Trails
+from interlock.conformance.derived import Derived
 from interlock.conformance.invariants import HELD, INVARIANTS, Invariant
 from interlock.conformance.open_policies import OpenPolicies, Undeclared
 from interlock.conformance.oracle import Judgement, Oracle
 from interlock.conformance.paths import Paths
 from interlock.conformance.protocol import Handshake, Observation, Report, Scenario
+from interlock.conformance.refusals import Refusals
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,12 @@ class Judge:
         undeclared: Undeclared = NOTHING_OPEN,
     ) -> None:
         self.account = Account(handshake, policies, scenario)
-        self.oracle = Oracle(self.account)
-        self.paths = Paths(self.account)
+        self.trails = trails = Trails()
+        self.coverage: Coverage = trails.coverage
+        self.oracle = Oracle(self.account, trails)
+        self.paths = Paths(self.account, trails)
+        self.refusals = Refusals(self.account, self.coverage)
+        self.derived = Derived(self.account, trails)
         self.applies = applies or {}
         self.open = OpenPolicies(undeclared)
         self.asked = Asked(self.applies, undeclared)
@@ -67,11 +74,17 @@ class Judge:
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something."""
         self.account.stimulus(method, params)
+        if self.violation is None:
+            self.refusals.stimulus()
+            self.derived.stimulus(method)
 
     def observe(self, seen: Observation) -> None:
         """The runtime shows something."""
         if self.violation is None:
             self._weigh(self._about(seen))
+        if self.violation is None:
+            self.refusals.observe(seen)
+            self.derived.observe(seen)
         self.account.observe(seen)
 
     def report(self, report: Report) -> None:
@@ -81,6 +94,8 @@ class Judge:
             self._weigh(self._settled())
         if self.violation is None and report.quiescent:
             self._weigh(self.paths.settled())
+        if self.violation is None and report.quiescent:
+            self.derived.settled()
 
     def answer(self, report: Report) -> None:
         """Take a whole report in: its observations in order, then its end."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from interlock.conformance.account import Account
+from interlock.conformance.coverage import Trails
 from interlock.conformance.protocol import (
     CallMoved,
     Observation,
@@ -21,7 +22,7 @@ from interlock.conformance.protocol import (
     StreamClosed,
 )
 from interlock.conformance.round_followers import FOLLOWED, RoundFollowers
-from interlock.conformance.subjects import Run
+from interlock.conformance.subjects import Call, Run
 from interlock.machines.charts.call import ToolCall
 from interlock.machines.charts.event_sink import ReconnectableEventSink
 from interlock.machines.charts.resume_tool_call import ResumeToolCall
@@ -57,6 +58,10 @@ CHECKED_BY_CHARTS: Final = (
 """The clauses that following the charts judges."""
 
 
+Life = Call | Run | None
+"""What moves along a chart: a call, a run, or the resume gate."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """One thing that was judged: its clause, and why it is broken, or nothing if it held."""
@@ -69,12 +74,13 @@ class Judgement:
 class Oracle:
     """Follows one scenario; ask it about each observation before the account takes it in."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: Account, trails: Trails) -> None:
         self.account = account
+        self.trails = trails
         self.resume_gate: str | None = None
         self.unwatched: str | None = None  # the run whose last stream was closed with it
         self.life = account.life
-        self.rounds = RoundFollowers(account)
+        self.rounds = RoundFollowers(account, trails)
 
     def settled(self) -> Iterator[Judgement]:
         """Yield what held of final states: something was addressed to them, and they did not move."""
@@ -114,9 +120,9 @@ class Oracle:
         if call is None or run is None or call.doubled or call.claimed == seen.to:
             return
         if call.claimed is None:
-            yield from self._first(f"call {call.id}", CALLS, seen.to, bool(run.crashes))
+            yield from self._first(call, CALLS, seen.to, bool(run.crashes))
         else:
-            yield from self._move(f"call {call.id}", CALLS, call.claimed, seen.to, None)
+            yield from self._move(call, CALLS, call.claimed, seen.to, None)
 
     def _run(self, seen: RunMoved) -> Iterator[Judgement]:
         run = self.account.runs.get(seen.run or "")
@@ -124,12 +130,12 @@ class Oracle:
             return
         table = self._run_table(run, seen)
         if run.claimed is None:
-            yield from self._first("the run", table, seen.to, bool(run.crashes))
+            yield from self._first(run, table, seen.to, bool(run.crashes))
         else:
             event = EVENT_OF_REASON.get(seen.reason.code) if seen.reason is not None else None
             if run.claimed == "Created" and event not in (None, "cancelled"):
                 event = "rejected"  # what never began has no other end but a cancel
-            yield from self._move("the run", table, run.claimed, seen.to, event)
+            yield from self._move(run, table, run.claimed, seen.to, event)
 
     def _run_table(self, run: Run, seen: RunMoved) -> Table:
         """Created has a place only where the policy gives it one, or leaves it open."""
@@ -146,9 +152,10 @@ class Oracle:
             because = (
                 "" if right else f"the resume gate was entered at {seen.state}, not {RESUME_GATE.initial}"
             )
+            self.trails.lose(RESUME_GATE, None)
             yield Judgement("RESUME-20", because)
         elif was != seen.state:
-            yield from self._move("the resume gate", RESUME_GATE, was, seen.state, None)
+            yield from self._move(None, RESUME_GATE, was, seen.state, None)
 
     def _published(self, seen: Published) -> Judgement:
         run = self.account.run_of(seen)
@@ -158,23 +165,42 @@ class Oracle:
         because = "" if isinstance(answer, Moved) else f"event {seen.name} came late: {answer}"
         return Judgement(SINKS.closed[state], because)
 
-    def _first(self, subject: str, table: Table, to: str, recovered: bool) -> Iterator[Judgement]:
+    def _first(self, who: Life, table: Table, to: str, recovered: bool) -> Iterator[Judgement]:
+        self.trails.lose(table, who)
+        if not recovered:
+            self._taken(table, who, table.initial, to, None)
         known = {table.initial} | (table.targets(table.initial) if table is CALLS else set())
         if to in known or (recovered and to in table.states):
             return
-        because = f"{subject} was first reported {to}, yet it begins as {table.initial}"
+        because = f"{_named(who)} was first reported {to}, yet it begins as {table.initial}"
         yield Judgement(table.closed[table.initial], because)
 
-    def _move(self, subject: str, table: Table, was: str, to: str, event: str | None) -> Iterator[Judgement]:
+    def _move(self, who: Life, table: Table, was: str, to: str, event: str | None) -> Iterator[Judgement]:
         arrows = table.arrow(was, to)
         if not arrows:
             yield Judgement(
-                table.closed.get(was, table.closed[table.initial]), _refusal(subject, table, was, to)
+                table.closed.get(was, table.closed[table.initial]), _refusal(_named(who), table, was, to)
             )
             return
+        self._taken(table, who, was, to, event)
         taken = next((row for row in arrows if row.event == event), arrows[0])
         yield Judgement(table.closed[was])
         yield Judgement(taken.clause)
+
+    def _taken(self, table: Table, who: Life, was: str, to: str, event: str | None) -> None:
+        """Note the arrow that was taken, if no other one can have been."""
+        arrows = table.arrow(was, to)
+        sure = arrows if len(arrows) == 1 else [row for row in arrows if row.event == event]
+        if sure:
+            self.trails.take(table, who, *sure)
+        else:
+            self.trails.lose(table, who)
+
+
+def _named(who: Life) -> str:
+    if who is None:
+        return "the resume gate"
+    return f"call {who.id}" if isinstance(who, Call) else "the run"
 
 
 def _refusal(subject: str, table: Table, was: str, to: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from interlock.conformance.account import Account
+from interlock.conformance.coverage import Trails
 from interlock.conformance.follower import Detour, Follower, Reading
 from interlock.conformance.oracle import Judgement
 from interlock.conformance.protocol import (
@@ -84,6 +85,14 @@ FLOW_READING: Final = Reading(
 )
 
 
+FLOW_DETOURS: Final[tuple[Detour, ...]] = (
+    ("CommitReplay0", "ResumeReplay0"),  # the gate goes on until nothing is decided any more
+    ("CommitAssistant", "ResumeAfterTool"),  # what was decided is drained before a natural end
+    ("ResumeAfterTool", "NaturalEnd"),
+)
+"""What other clauses add to the flow wherever it is followed."""
+
+
 def _step_reading(table: Table, *silent: str) -> Reading:
     seen = {state: (state,) for state in table.states if state not in silent}
     return Reading(table, {**seen, "LlmCall": (INFERENCE,)}, silent=frozenset(silent))
@@ -109,8 +118,9 @@ PASS_READING: Final = Reading(
 class Paths:
     """Follows one scenario; ask it about each observation before the account takes it in."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: Account, trails: Trails) -> None:
         self.account = account
+        self.trails = trails
         self.life = account.life
         self.segments: dict[str, Follower] = {}
         self.steps: dict[str, Follower] = {}
@@ -156,10 +166,22 @@ class Paths:
             follower.lose()
             return
         taken = follower.see(label, detours, surely=surely)
+        self._note(follower)
         if surely:
             yield Judgement(closed)
         if taken:
             yield Judgement(taken)
+
+    def _note(self, follower: Follower) -> None:
+        """Note the arrows that were certainly taken."""
+        table = follower.reading.table
+        if follower.is_lost:
+            self.trails.lose(table, follower)
+        for row in follower.taken:
+            if row is None:  # a detour
+                self.trails.lose(table, follower)
+            else:
+                self.trails.take(table, follower, row)
 
     def _object(
         self, clause: str, who: str, follower: Follower, label: str, detours: Collection[Detour]
@@ -193,11 +215,7 @@ class Paths:
 
     def _flow_detours(self, run: Run) -> list[Detour]:
         """What other clauses add to the flow: ways out that are open anywhere, and what goes on beside it."""
-        detours: list[Detour] = [
-            ("CommitReplay0", "ResumeReplay0"),  # the gate goes on until nothing is decided any more
-            ("CommitAssistant", "ResumeAfterTool"),  # what was decided is drained before a natural end
-            ("ResumeAfterTool", "NaturalEnd"),
-        ]
+        detours: list[Detour] = [*FLOW_DETOURS]
         if run.finished:
             detours.append(("RunStart", "ResumeReplay0"))  # entered by a decision, with no input
         if run.cancel_at is not None:

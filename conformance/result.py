@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from interlock.conformance.covered import ChartCoverage
 from interlock.conformance.moves import Move
 from interlock.conformance.trace import Trace
 
@@ -57,6 +58,16 @@ class Trouble:
     trace: Trace | None = None  # what led there, if it was written down
 
 
+@dataclass(frozen=True, slots=True)
+class Toured:
+    """What became of the tours with one goal: arrows of a chart by their clauses, one or two in a row."""
+
+    chart: str
+    goal: tuple[str, ...]
+    played: int
+    reached: int
+
+
 @dataclass(slots=True)
 class Result:
     """A whole campaign."""
@@ -73,6 +84,8 @@ class Result:
     clauses: list[ClauseVerdict] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
+    coverage: list[ChartCoverage] = field(default_factory=list)
+    tours: list[Toured] = field(default_factory=list)
 
     def count(self, verdict: Verdict) -> int:
         """How many clauses have a verdict."""

@@ -6,15 +6,16 @@ Each follower yields the clause that closes its chart, and why it is broken, or 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Final
 
 from interlock.conformance.account import Account
+from interlock.conformance.coverage import Trails
 from interlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, Observation, SegmentEnded
 from interlock.conformance.subjects import Call, Run
 from interlock.machines.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
 from interlock.machines.charts.tool_execution import ThreeStages, TwoPhases
-from interlock.machines.table import Cursor, Refused, compile_chart
+from interlock.machines.table import Cursor, Refused, Row, Table, compile_chart
 
 PHASES: Final = compile_chart(TwoPhases)
 STAGES: Final = compile_chart(ThreeStages)
@@ -27,6 +28,18 @@ FOLLOWED: Final = frozenset(
 )
 """The clauses that the followers judge."""
 
+SHOWN: Final = {
+    PHASES: ("ROUND-24", "ROUND-25"),
+    STAGES: ("ROUND-44", "ROUND-46", "ROUND-47", "ROUND-48"),
+    TASKS: tuple(row.clause for row in TASKS.rows),
+    DISPATCHER: ("ROUND-70", "ROUND-72", "ROUND-73"),
+    BARRIER: ("ROUND-80",),
+}
+"""The arrows of each chart that a follower sees being taken."""
+
+LAST: Final = ("ROUND-72", "ROUND-73")
+"""Arrows behind which a follower looks no further."""
+
 Said = Iterator[tuple[str, str]]
 
 SETTLED_ENDS: Final = ("NaturalEnd", "BehaviorRequested", "Stopped")
@@ -35,15 +48,22 @@ SETTLED_ENDS: Final = ("NaturalEnd", "BehaviorRequested", "Stopped")
 class RoundFollowers:
     """Follows the rounds of one scenario; ask it about each observation before the account takes it in."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: Account, trails: Trails) -> None:
         self.account = account
-        self.followers = (SerialRound(account), Tasks(account), Batches(account))
+        self.trails = trails
+        self.followers = (SerialRound(account, trails), Tasks(account, trails), Batches(account, trails))
 
     def judge(self, seen: Observation) -> Said:
         """Yield what the charts of rounds say of an observation."""
         for follower in self.followers:
             yield from follower.judge(seen)
-        yield from _barrier(self.account, seen)
+        yield from _barrier(self.account, seen, self.trails)
+
+
+def _onto(trails: Trails, table: Table, who: Hashable) -> Callable[[Row], None]:
+    """What notes the arrows of a life that begins now."""
+    trails.lose(table, who)
+    return lambda row: trails.take(table, who, row)
 
 
 def _calm_round(run: Run | None) -> tuple[Run, list[Call]] | None:
@@ -58,8 +78,9 @@ def _calm_round(run: Run | None) -> tuple[Run, list[Call]] | None:
 class SerialRound:
     """Follows interception and execution of a round up to the first decision about a call of it."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: Account, trails: Trails) -> None:
         self.account = account
+        self.trails = trails
         self.of: tuple[str, int] | None = None
         self.cursor = Cursor(PHASES)
 
@@ -76,8 +97,10 @@ class SerialRound:
 
     def _turn_to(self, run: Run, calls: list[Call]) -> None:
         if self.of != (run.id, run.steps):
-            nine = self.account.policy("phases") == "nine"
-            self.of, self.cursor = (run.id, run.steps), Cursor(STAGES if nine else PHASES)
+            table = STAGES if self.account.policy("phases") == "nine" else PHASES
+            declared = all(self.account.policy(key) is not None for key in ("phases", "round.executor"))
+            on_move = _onto(self.trails, table, None) if declared else None
+            self.of, self.cursor = (run.id, run.steps), Cursor(table, on_move)
 
     def _judged(self, call: Call) -> Said:
         table = self.cursor.table
@@ -109,16 +132,19 @@ def _is_concurrent(account: Account) -> bool:
 class Tasks:
     """Follows the task of each call, from its interception to its end."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: Account, trails: Trails) -> None:
         self.account = account
-        self.cursors: dict[int, Cursor] = {}
+        self.trails = trails
+        self.cursors: dict[Call, Cursor] = {}
 
     def judge(self, seen: Observation) -> Said:
         """A status moves the task; a permission gate belongs into its interception, or its replay."""
         run, call = self.account.run_of(seen), self.account.call_of(seen)
         if run is None or call is None or call.doubled or run.crashes or not _is_concurrent(self.account):
             return
-        cursor = self.cursors.setdefault(id(call), Cursor(TASKS))
+        cursor = self.cursors.get(call)
+        if cursor is None:
+            cursor = self.cursors[call] = Cursor(TASKS, _onto(self.trails, TASKS, call))
         if isinstance(seen, GateOpened) and seen.on == "permission":
             right = cursor.state in ("Intercept", "Replay")
             why = f"the task of call {call.id} is in {cursor.state}, yet its permission is asked"
@@ -148,8 +174,9 @@ def _task_event(state: str, to: str) -> str | None:
 class Batches:
     """Follows the dispatcher: each decision of a batch is dealt with once."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: Account, trails: Trails) -> None:
         self.account = account
+        self.trails = trails
         self.dealt_with: Counter[str] = Counter()
         self.life = account.life
 
@@ -159,18 +186,20 @@ class Batches:
             return
         if self.life != self.account.life:  # what was not seen acknowledged may come again
             self.life, self.dealt_with = self.account.life, Counter()
-        cursor, decision = Cursor(DISPATCHER), seen.decision
+        cursor, decision = Cursor(DISPATCHER, _onto(self.trails, DISPATCHER, None)), seen.decision
         if self.dealt_with[decision] < self.account.handed_over[decision]:
             cursor.send("batch")
         if seen.disposition != "buffered":
             self.dealt_with[decision] += 1
         event = "dispatch" if seen.disposition == "accepted" else "nobody"
-        refused = isinstance(cursor.would(event), Refused)
+        state, refused = cursor.state, isinstance(cursor.would(event), Refused)
+        if not refused:
+            cursor.send(event)
         why = f"decision {decision} was dealt with already, yet it was {seen.disposition} once more"
-        yield DISPATCHER.closed[cursor.state], why if refused else ""
+        yield DISPATCHER.closed[state], why if refused else ""
 
 
-def _barrier(account: Account, seen: Observation) -> Said:
+def _barrier(account: Account, seen: Observation, trails: Trails) -> Said:
     """The barrier of a concurrent round is passed by its last call."""
     found = _calm_round(account.run_of(seen)) if _is_concurrent(account) else None
     ends = isinstance(seen, SegmentEnded) and seen.reason.code in SETTLED_ENDS
@@ -178,7 +207,7 @@ def _barrier(account: Account, seen: Observation) -> Said:
     if found is None or not (ends or asks):
         return
     live = [call for call in found[1] if not _is_over(call)]
-    cursor = Cursor(BARRIER)
+    cursor = Cursor(BARRIER, _onto(trails, BARRIER, None))
     cursor.send("task_over", {"all_terminal": not live})
     passed = cursor.is_final
     what = "the run ended" if ends else "the model is asked"

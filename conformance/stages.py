@@ -13,6 +13,7 @@ from typing import Final
 from interlock.conformance.campaign import SHARDS, Bench, Tally, run_shard, shard_sizes
 from interlock.conformance.corpus import applicable, corpus, play, variations
 from interlock.conformance.suite import generate
+from interlock.conformance.tours import play_tours
 
 CORPUS_UNITS: Final = 4
 
@@ -42,13 +43,22 @@ MACHINE_SHARE: Final = 8
 """One of so many schedules of the budget is drawn by Hypothesis; the cheaper walks play the others."""
 
 
+TOUR_SHARE: Final = 16
+"""One of so many schedules of the budget makes for an arrow of a chart, or for two in a row."""
+
+
 def stages_of(order: Order) -> tuple[Stage, ...]:
     """The stages of a campaign, in the order in which their tallies add up.
 
     The scripted corpus comes first and outside the budget: it is what every clause is owed.
     """
-    drawn = order.examples // MACHINE_SHARE
-    return (_corpus(), _machine(order, drawn), _walks(order, order.examples - drawn))
+    toured, drawn = order.examples // TOUR_SHARE, order.examples // MACHINE_SHARE
+    return (
+        _corpus(),
+        _tours(order, toured),
+        _machine(order, drawn),
+        _walks(order, order.examples - toured - drawn),
+    )
 
 
 def _corpus() -> Stage:
@@ -63,6 +73,13 @@ def _corpus() -> Stage:
         return tally
 
     return Stage("scripted scenarios", CORPUS_UNITS, len(scripts), play_some)
+
+
+def _tours(order: Order, tours: int) -> Stage:
+    def toured(bench: Bench, unit: int) -> Tally:
+        return play_tours(bench, unit, tours, order.seed)
+
+    return Stage("tours", SHARDS if tours else 0, tours, toured)
 
 
 def _machine(order: Order, examples: int) -> Stage:

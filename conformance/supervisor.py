@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from interlock.conformance.campaign import ERRORS_MAX, SHARDS, Found, Tally, verdicts
+from interlock.conformance.covered import covered
 from interlock.conformance.exceptions import InterlockError, SutDied
 from interlock.conformance.hand import GRACE_SECONDS, Hand, Lost, heard
 from interlock.conformance.protocol import SPEC_REVISION
-from interlock.conformance.result import Result, Trouble, Witness
+from interlock.conformance.result import Result, Toured, Trouble, Witness
 from interlock.conformance.stages import Order, stages_of
 from interlock.conformance.worker import (
     STOP,
@@ -172,6 +173,11 @@ def concluded(
         clauses=clauses,
         witnesses=sorted(witnesses, key=lambda witness: (witness.steps, witness.clause)),
         troubles=tally.troubles,
+        coverage=covered(facts.handshake, facts.policies, facts.standings, tally.coverage),
+        tours=[
+            Toured(*goal, played, tally.tours_reached[goal])
+            for goal, played in sorted(tally.tours_played.items())
+        ],
     )
 
 

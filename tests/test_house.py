@@ -15,7 +15,7 @@ PACKAGES = ("spec", "machines", "conformance", "diagrams")
 
 JUDGED_BY = (
     "oracle", "follower", "paths", "round_followers", "invariants", "account", "subjects", "judge",
-    "open_policies", "standing", "twice",
+    "open_policies", "standing", "twice", "coverage", "derived", "refusals",
 )  # fmt: skip
 JUDGES = tuple(f"conformance.{name}" for name in JUDGED_BY)
 CHARTS = ("machines.chart", "machines.charts", "machines.table", "machines.joint")

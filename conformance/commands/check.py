@@ -36,6 +36,7 @@ class Wish:
     out: Path
     as_json: bool = False
     is_strict: bool = False
+    is_verbose: bool = False
 
 
 def jobs_of(wanted: int | None) -> int:
@@ -80,7 +81,8 @@ def _report(result: Result, wish: Wish, stdout: TextIO) -> int:
     if wish.as_json:
         page.console.out(json.dumps(report, indent=1))
     else:
-        write_report(result, page, files, _replay_target(result.target))
+        target = _replay_target(result.target)
+        write_report(result, page, files, target, is_verbose=wish.is_verbose)
     return code
 
 

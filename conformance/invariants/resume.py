@@ -63,6 +63,8 @@ def _ends(seen: ResumeEntered, why: str) -> Judgements:
 def a_decision_that_meets_its_call_is_resolved(account: Account, seen: ResumeEntered) -> Judgements:
     """A decision that meets its suspended call is resolved."""
     run = _at(account, seen, "DrainDecisionChannel")
+    if account.policy("resume") == "collect":  # it may be held until the others are decided as well
+        return
     for decided in _standing(run) if run is not None else ():
         right = seen.state == "ResolveDecision"
         yield (

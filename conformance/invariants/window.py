@@ -50,7 +50,9 @@ def left_out(run: Run, decisions: list[Decided]) -> list[Call]:
 
 def _holds(call: Call, decided: Decided) -> bool:
     """Whether the call may have taken this decision in the suspension that is open."""
-    return decided.in_suspension >= call.suspensions - 1 and not (decided.turned_down or decided.stale)
+    spent = decided.answers is call and decided.in_suspension < call.suspensions  # it ended an earlier one
+    early = decided.in_suspension >= call.suspensions - 1 and not spent
+    return early and not (decided.turned_down or decided.stale)
 
 
 def a_decision_is_all_that_a_run_needs(account: Account) -> Judgements:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from interlock.conformance.covered import ChartCoverage
 from interlock.conformance.moves import Move
 from interlock.conformance.report.text import trouble_name
 from interlock.conformance.result import ClauseVerdict, Result, Trouble, Witness
@@ -30,6 +32,8 @@ def as_json(result: Result, files: Mapping[str, Path], exit_code: int) -> dict[s
         "stimuli": result.stimuli,
         "clauses": [_clause(clause) for clause in result.clauses],
         "violations": [_violation(witness, files.get(witness.clause)) for witness in result.witnesses],
+        "coverage": [_chart(chart) for chart in result.coverage],
+        "tours": [asdict(tour) for tour in result.tours],
         "troubles": [_trouble(one, files.get(trouble_name(at))) for at, one in enumerate(result.troubles, 1)],
     }
 
@@ -43,6 +47,28 @@ def _clause(clause: ClauseVerdict) -> dict[str, Any]:
         "exercised": clause.exercised,
         "thin": clause.is_thin,
         "offered": clause.offered,
+    }
+
+
+def _chart(chart: ChartCoverage) -> dict[str, Any]:
+    """A chart with all that can be taken of it, also what never was."""
+    return {
+        "chart": chart.chart,
+        "why": chart.why,
+        "derived": chart.derived,
+        "unseen": chart.unseen,
+        "arrows": [
+            {"clause": row.clause, "from": row.source, "event": row.event, "to": row.target, "taken": taken}
+            for row, taken in chart.arrows.items()
+        ],
+        "pairs": [
+            {"first": first.clause, "then": then.clause, "taken": taken}
+            for (first, then), taken in chart.pairs.items()
+        ],
+        "refusals": [
+            {"state": state, "stimulus": stimulus, "sent": sent}
+            for (state, stimulus), sent in chart.refusals.items()
+        ],
     }
 
 

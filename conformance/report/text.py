@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from interlock.conformance.moves import Move
+from interlock.conformance.report import coverage
 from interlock.conformance.report.clauses import file_of, ranges, title
 from interlock.conformance.report.page import NO_BREAK, Page
 from interlock.conformance.result import THIN, ClauseVerdict, Result, Witness
@@ -20,11 +21,16 @@ STYLES: Final = {"held": "green", "broken": "red", "undecided": "yellow"}
 THIN_SHOWN: Final = 8
 
 
-def write_report(result: Result, page: Page, files: dict[str, Path], replay_target: str) -> None:
+def write_report(
+    result: Result, page: Page, files: dict[str, Path], replay_target: str, *, is_verbose: bool = False
+) -> None:
     """Write the whole report; `files` are the trace files by clause."""
     headline(result, page, files)
     page.line()
     clause_table(result, page)
+    if result.coverage:
+        page.line()
+        coverage.section(result, page, is_verbose=is_verbose)
     for witness in result.witnesses:
         page.line()
         violation(result, witness, page, files.get(witness.clause), replay_target)

@@ -63,7 +63,8 @@ SCHEMA = {
     "type": "object",
     "required": [
         "schema", "target", "implementation", "profile", "policies", "spec", "verdict", "exit_code",
-        "budget", "partial", "schedules", "stimuli", "clauses", "violations", "troubles",
+        "budget", "partial", "schedules", "stimuli", "clauses", "violations", "coverage",
+        "tours", "troubles",
     ],
     "additionalProperties": False,
     "properties": {
@@ -100,6 +101,40 @@ SCHEMA = {
                     "steps": {"type": "integer"},
                     "witness": {"type": "array", "items": {"required": ["method", "params"]}},
                     "trace": {"type": "string"},
+                },
+            },
+        },
+        "coverage": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["chart", "why", "derived", "unseen", "arrows", "pairs", "refusals"],
+                "additionalProperties": False,
+                "properties": {
+                    "chart": {"type": "string"},
+                    "why": {"type": "string"},
+                    "derived": {"type": "boolean"},
+                    "unseen": {"type": "integer"},
+                    "arrows": {
+                        "type": "array",
+                        "items": {"required": ["clause", "from", "event", "to", "taken"]},
+                    },
+                    "pairs": {"type": "array", "items": {"required": ["first", "then", "taken"]}},
+                    "refusals": {"type": "array", "items": {"required": ["state", "stimulus", "sent"]}},
+                },
+            },
+        },
+        "tours": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["chart", "goal", "played", "reached"],
+                "additionalProperties": False,
+                "properties": {
+                    "chart": {"type": "string"},
+                    "goal": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2},
+                    "played": {"type": "integer", "minimum": 1},
+                    "reached": {"type": "integer"},
                 },
             },
         },

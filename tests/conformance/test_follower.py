@@ -6,6 +6,7 @@ import pytest
 
 from interlock.conformance.account import Account
 from interlock.conformance.adapters.reference import ReferenceAdapter
+from interlock.conformance.coverage import Trails
 from interlock.conformance.follower import NOT_BEGUN, Follower
 from interlock.conformance.paths import FLOW_READING, GATE, PASS_READING, STEP_READINGS, Paths
 from interlock.conformance.protocol import GateOpened, PhaseEntered, Scenario, ToolSpec
@@ -25,7 +26,7 @@ def paths(*phases: str, profile: str = "awaken-8") -> Paths:
     handshake = ReferenceAdapter(profile).handshake
     account = Account(handshake, handshake.policies, Scenario(scenario="s", tools=[ToolSpec(name="t")]))
     account.stimulus("run.start", {"run": "r1", "input": "hello"})
-    followed = Paths(account)
+    followed = Paths(account, Trails())
     for number, phase in enumerate(phases):
         if phase == "the inference":
             seen = GateOpened(run="r1", gate=f"g{number}", on="model", step=1, messages=[])

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from interlock.conformance.covered import ChartCoverage
 from interlock.conformance.moves import Move, race
+from interlock.conformance.oracle import CALLS, RUNS
 from interlock.conformance.report.clauses import ranges
 from interlock.conformance.report.page import Page
 from interlock.conformance.report.text import write_report
-from interlock.conformance.result import ClauseVerdict, Result, Trouble, Witness
+from interlock.conformance.result import ClauseVerdict, Result, Toured, Trouble, Witness
 from interlock.conformance.trace import Trace
 from interlock.conformance.wording import plain, shown, step
 
@@ -103,6 +105,23 @@ RESULT = Result(
         Trouble("SUT", "The runtime did not answer decide within 10 s."),
         Trouble("SUT", "The runtime did not answer decide within 10 s."),
     ],
+    coverage=[
+        ChartCoverage(
+            "Run",
+            {row: 3 * (row.event != "stopped") for row in RUNS.rows},
+            {(RUNS.rows[0], row): number for number, row in enumerate(RUNS.rows) if row.source == "Waiting"},
+            {("Done", "cancel"): 4},
+            derived=True,
+        ),
+        ChartCoverage(
+            "ToolCall",
+            {row: 9 for row in CALLS.rows},
+            {},
+            {(state, "decide resume"): 0 for state in CALLS.states},
+        ),
+        ChartCoverage("ResumeToolCall", {}, {}, {}, 14, why="the runtime does not show resume"),
+    ],
+    tours=[Toured("Run", ("RUN-1", "RUN-2"), 3, 2), Toured("Run", ("RUN-1", "RUN-18"), 3, 0)],
 )  # fmt: skip
 
 FILES = {"DECIDE-5": Path("interlock-results/DECIDE-5.jsonl"), "trouble-2": Path("interlock-results/t.jsonl")}
