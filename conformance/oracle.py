@@ -147,7 +147,7 @@ class Oracle:
                 "" if right else f"the resume gate was entered at {seen.state}, not {RESUME_GATE.initial}"
             )
             yield Judgement("RESUME-20", because)
-        elif was != seen.state:
+        else:
             yield from self._move("the resume gate", RESUME_GATE, was, seen.state, None)
 
     def _published(self, seen: Published) -> Judgement:
