@@ -74,12 +74,16 @@ def _has_begun_anew(run: Run, call: Call, first: str) -> bool:
 def a_call_is_judged_before_it_moves(account: Account, seen: CallMoved) -> Judgements:
     """A call that is Running, Suspended or Succeeded has left New behind the phase that judges it."""
     run, call = followed(account, seen), account.call_of(seen)
-    if run is None or call is None or call.doubled or call.claimed != "New":
+    if run is None or call is None or call.doubled or seen.to not in ("Running", "Suspended", "Succeeded"):
         return
-    if seen.to in ("Running", "Suspended", "Succeeded"):
-        first = ("BeforeToolExecute",) if seen.to == "Running" else FIRST
-        right = _has_begun(run, call, first)
-        yield HELD if right else f"call {call.id} became {seen.to}, yet {first[-1]} has not fired for it"
+    nine = account.policy("phases") == "nine" and seen.to != "Running"
+    first = "ToolGate" if nine else "BeforeToolExecute"
+    if call.claimed == "New":
+        right = _has_begun(run, call, (first,))
+        yield HELD if right else f"call {call.id} became {seen.to}, yet {first} has not fired for it"
+    elif call.claimed == "Resuming" and seen.to == "Running" and account.policy("replay.gate") == "yes":
+        right = _has_begun_anew(run, call, first)
+        yield HELD if right else f"call {call.id} is Running in its replay, yet {first} has not fired for it"
 
 
 def _has_begun(run: Run, call: Call, first: Sequence[str]) -> bool:
@@ -87,7 +91,17 @@ def _has_begun(run: Run, call: Call, first: Sequence[str]) -> bool:
     return any(phase.phase in first and phase.call in (None, call.id) for phase in run.phases)
 
 
+def a_call_is_judged_again_as_Resuming(account: Account, seen: PhaseEntered) -> Judgements:
+    """A call is judged again once it is Resuming, and not while it waits."""
+    run, call = followed(account, seen), account.call_of(seen)
+    if run is None or call is None or call.doubled or seen.phase not in FIRST or not call.suspensions:
+        return
+    waits = call.claimed == "Suspended"
+    yield HELD if not waits else f"{seen.phase} fires for call {call.id}, which is Suspended and not Resuming"
+
+
 INVARIANTS = (
+    Invariant("PHASE-91", a_call_is_judged_again_as_Resuming, PhaseEntered),
     Invariant("PHASE-90", a_phase_fires_once_a_pass, PhaseEntered),
     Invariant("PHASE-90", a_pass_has_its_first_phase, PhaseEntered),
     Invariant("PHASE-91", a_call_is_judged_before_it_moves, CallMoved),

@@ -68,6 +68,55 @@ class HoldsBeforeItJudges(Runtime):
             super().phase("BeforeToolExecute", call)
 
 
+class JudgesBeforeItResumes(Runtime):
+    """Says that a call is Resuming once its replay was judged."""
+
+    held_up: Call | None = None
+
+    def say_call(self, call: Call, target: str, before: str | None) -> None:
+        if target == "Resuming":
+            call.status = target
+            self.held_up = call
+        else:
+            self.catch_up()
+            super().say_call(call, target, before)
+
+    def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
+        super().phase(phase, call, verdict)
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Say what was held up."""
+        if self.held_up is not None:
+            call, self.held_up = self.held_up, None
+            super().say_call(call, "Resuming", "Suspended")
+
+
+class StoresBeforeTheStepEnds(Runtime):
+    """Stores a step before its StepEnd has fired."""
+
+    async def _step_end(self) -> None:
+        await self.commit("StepEnd", "step")
+        self._end_step()
+
+
+class StoresBeforeTheRunEnds(Runtime):
+    """Lets RunEnd fire behind the last checkpoint."""
+
+    late = False
+
+    def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
+        self.late = self.late or phase == "RunEnd"
+        if phase != "RunEnd":
+            super().phase(phase, call, verdict)
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        await super().commit(trigger, cause, **rest)
+        if self.late:
+            self.late = False
+            super().phase("RunEnd")
+
+
 class LeavesTheLastStepOpen(Runtime):
     """Ends the run naturally without the end of its last step."""
 
@@ -150,6 +199,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(ReplaysWithoutItsFirstPhase, "PHASE-90", "in its replay, yet BeforeToolExecute has not"),
     Mutant(HoldsBeforeItJudges, "PHASE-91", "became Suspended, yet BeforeToolExecute has not fired"),
     Mutant(EndsTwiceInPhases, "PHASE-29", "RunEnd fires after RunEnd", "tirea"),
+    Mutant(JudgesBeforeItResumes, "PHASE-91", "which is Suspended and not Resuming", "awaken-concurrent"),
+    Mutant(StoresBeforeTheStepEnds, "STORE-19", "yet the step was not stored in between"),
+    Mutant(StoresBeforeTheRunEnds, "STORE-19", "yet nothing was stored behind RunEnd"),
     Mutant(LeavesTheLastStepOpen, "PHASE-49", "AfterInference leads to RunEnd"),
     Mutant(KeepsWhatWasNotSaid, "STORE-17", "which has not joined the thread"),
     Mutant(SaysTwice, "STORE-17", "which joined the thread 2 times, yet"),
