@@ -16,7 +16,7 @@ RULES: list[dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("equivalent_traces.toml").read_text("utf-8")
 )["rule"]
 
-EVERY = 61
+EVERY = 89
 """One of so many changes is judged: a prime, so that no pattern is favoured."""
 
 WALKS = 4
