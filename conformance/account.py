@@ -7,9 +7,8 @@ dispositions, checkpoints.  Nothing here judges; the invariants and the oracle d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from interlock.conformance.protocol import (
