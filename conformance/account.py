@@ -7,7 +7,7 @@ dispositions, checkpoints.  Nothing here judges; the invariants and the oracle d
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -58,6 +58,7 @@ class Account:
         self.newest: list[tuple[str, Mapping[str, Any]]] = []
         self.decision_ids: dict[str, Decided] = {}
         self.handed_over: Counter[str] = Counter()  # how often each decision was sent
+        self.dispositions: defaultdict[str, list[str]] = defaultdict(list)  # what was told of each decision
         self.forgotten: set[str] = set()  # ids of decisions that a crash may have taken away
         self.checkpoints: list[Checkpointed] = []
         self.messages: list[Message] = []
@@ -436,6 +437,7 @@ class Account:
             call.listed_pending = call.id in seen.pending
 
     def _disposed(self, seen: DecisionTaken) -> None:
+        self.dispositions[seen.decision].append(seen.disposition)
         sent = [decided for decided in self._all_sent() if decided.id == seen.decision]
         if not sent:
             return

@@ -101,18 +101,32 @@ def judged(path: Path, scene: Trace, facts: Facts) -> Judge:
     asked = {clause: standing.is_judged for clause, standing in facts.standings.items()}
     judge = Judge(facts.handshake, facts.policies, scenario, asked, facts.undeclared)
     seen: list[Any] = []
+    gates: dict[str, bool] = {}
     for number, record in enumerate(scene.records, 1):
         ((key, value),) = record.items()
         if key == "stimulus":
             judge.stimulus(value["method"], value["params"])
         elif key == "crash":
             judge.stimulus("crash", {})
+            gates.clear()
         elif key == "observation":
+            _pass_gate(path, number, value, gates)
             seen.append(value)
         elif key == "report":
             judge.answer(_read(path, f"report (record {number})", Report, {**value, "observations": seen}))
             seen = []
     return judge
+
+
+def _pass_gate(path: Path, number: int, seen: Mapping[str, Any], gates: dict[str, bool]) -> None:
+    """A gate opens once in a life and is given up at most once, or the recording is of no runtime."""
+    kind, gate = seen.get("kind"), str(seen.get("gate"))
+    if kind == "gate.open" and gate in gates:
+        raise UsageError(f"{path} opens gate {gate} twice (record {number}).", "A gate has an id of its own.")
+    if kind == "gate.closed" and not gates.get(gate):
+        raise UsageError(f"{path} closes gate {gate} (record {number}).", "Only an open gate is given up.")
+    if kind in ("gate.open", "gate.closed"):
+        gates[gate] = kind == "gate.open"
 
 
 def scenario_of(path: Path, scene: Trace) -> Scenario:

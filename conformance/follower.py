@@ -166,7 +166,8 @@ class Follower:
 
     def may_begin(self, ends: Collection[str], detours: Collection[Detour] = ()) -> bool:
         """Whether it has not begun, or stands at one of these ends, or may have come there unseen."""
-        return any(state in (NOT_BEGUN, *ends) for state in (*self.states, *self._next(detours)))
+        unseen = (state for state in self._next(detours) if state in self.reading.silent)
+        return any(state in (NOT_BEGUN, *ends) for state in (*self.states, *unseen))
 
     def right(self, detours: Collection[Detour] = ()) -> list[str]:
         """The labels that a drawn way leads on by."""

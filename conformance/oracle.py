@@ -154,7 +154,7 @@ class Oracle:
             )
             self.trails.lose(RESUME_GATE, None)
             yield Judgement("RESUME-20", because)
-        elif was != seen.state:
+        else:
             yield from self._move(None, RESUME_GATE, was, seen.state, None)
 
     def _published(self, seen: Published) -> Judgement:

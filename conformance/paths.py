@@ -245,6 +245,8 @@ class Paths:
         follower = self.steps.setdefault(run.id, Follower(reading))
         detours = self._step_detours() if self._holds_back() else []
         ends = reading.table.finals - {"Terminate"}
+        if detours:  # what was left behind runs behind the end of its step
+            ends |= {"BeforeToolExecute", "AfterToolExecute"}
         if label in ("RunStart", "RunEnd"):  # a step that is cut short stops where it stands
             self.steps[run.id] = Follower(reading)
         elif label == "StepStart" and follower.may_begin(ends, detours):

@@ -119,6 +119,21 @@ def a_repeated_decision_is_not_accepted(account: Account, seen: DecisionTaken) -
         )
 
 
+def a_decision_is_not_accepted_twice(account: Account, seen: DecisionTaken) -> Judgements:
+    """A decision that was handed over once is accepted once, and refused or ignored at most once."""
+    if account.life > 1:
+        return
+    told = account.dispositions[seen.decision]
+    often = told.count(seen.disposition) + 1
+    handed = account.handed_over[seen.decision]
+    yield (
+        HELD
+        if often <= handed
+        else f"decision {seen.decision} was handed over {_times(handed)}, yet it was {seen.disposition} "
+        f"{_times(often)}"
+    )
+
+
 def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
@@ -249,6 +264,7 @@ FIRST_INVARIANTS = (
 
 INVARIANTS = (
     Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken),
+    Invariant("DECIDE-2", a_decision_is_not_accepted_twice, DecisionTaken),
     Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened),
     Invariant("DECIDE-1", a_decision_executes_once, GateOpened),
     Invariant("DECIDE-4", no_accepted_decision_is_lost),

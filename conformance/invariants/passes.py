@@ -102,7 +102,7 @@ def every_outcome_is_looked_at(clause: str, kind: str) -> Invariant:
 
     def looked_at(account: Account, seen: PhaseEntered) -> Judgements:
         run = followed(account, seen)
-        if run is None or seen.phase not in ("StepStart", "RunEnd") or is_cut_short(account, run):
+        if run is None or seen.phase not in ("StepStart", "RunEnd") or _may_have_skipped(account, run, seen):
             return
         for call, shown in _passes(run):
             outcome = _outcome(account, call, shown)
@@ -112,6 +112,27 @@ def every_outcome_is_looked_at(clause: str, kind: str) -> Invariant:
 
     looked_at.__name__ = f"a_call_that_{kind.replace(' ', '_')}_is_looked_at"
     return Invariant(clause, looked_at, PhaseEntered)
+
+
+def an_executed_call_is_looked_at(account: Account, seen: PhaseEntered) -> Judgements:
+    """A call whose tool has answered comes to AfterToolExecute before a step starts or the run ends."""
+    run = followed(account, seen)
+    if run is None or seen.phase not in ("StepStart", "RunEnd") or _may_have_skipped(account, run, seen):
+        return
+    for call, shown in _passes(run):
+        answer = _answer(account, shown)
+        if answer in ("ok", "warning", "error"):
+            looked = any(isinstance(one, PhaseEntered) and one.phase == ENDS for one in shown)
+            yield (
+                HELD if looked else f"the tool of call {call.id} answered {answer}, yet {ENDS} has not fired"
+            )
+
+
+def _may_have_skipped(account: Account, run: Run, seen: PhaseEntered) -> bool:
+    """Whether the round may have been left before its end; a stop leaves none whose tool has answered."""
+    outside = bool(run.cancel_at or run.faulted or run.had_input)
+    stops = seen.phase == "StepStart" or account.scenario.agent.stop
+    return outside or (not stops and is_cut_short(account, run))
 
 
 # --- reading a pass -----------------------------------------------------------------------------
@@ -204,4 +225,5 @@ INVARIANTS = (
     every_outcome_is_looked_at("PHASE-12", "failed"),
     every_outcome_is_looked_at("PHASE-13", "was blocked"),
     every_outcome_is_looked_at("PHASE-14", "was suspended"),
+    Invariant("PHASE-90", an_executed_call_is_looked_at, PhaseEntered),
 )

@@ -160,7 +160,8 @@ def run_end_comes_last(account: Account, seen: PhaseEntered) -> Judgements:
             yield HELD
         return
     # a cancel enters a waiting run anew only to end it
-    again = seen.phase in ("RunStart", "RunEnd") and account.policy("waiting") != "parked"
+    ended = any(isinstance(one, PhaseEntered) and one.phase == "RunEnd" for one in run.segment)
+    again = seen.phase in ("RunStart", "RunEnd") and account.policy("waiting") != "parked" and not ended
     yield HELD if again else f"{seen.phase} fires after RunEnd"
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import CallMoved, GateOpened, ResumeEntered
+from interlock.conformance.invariants.shown import is_cut_short
+from interlock.conformance.protocol import CallMoved, GateOpened, PhaseEntered, ResumeEntered
 from interlock.conformance.subjects import Decided, Run
 
 PASS_ENDS = ("NoDecision", "CommitReplay")
@@ -172,6 +173,20 @@ def a_resolved_pass_is_committed_before_the_model_is_asked(account: Account, see
         yield from _committed(account, run, "the model is asked")
 
 
+def no_pass_is_left_open(account: Account, seen: PhaseEntered) -> Judgements:
+    """A segment does not end, and where decisions wait for the round no step starts, within a pass."""
+    run = account.run_of(seen)
+    waits = account.policy("decision.window") == "after_round"
+    if run is None or seen.phase not in (("RunEnd", "StepStart") if waits else ("RunEnd",)):
+        return
+    station = _station(run)
+    if station is not None and not is_cut_short(account, run):
+        over = station in PASS_ENDS
+        yield (
+            HELD if over else f"{seen.phase} fires, yet the pass through the resume gate stands at {station}"
+        )
+
+
 def _committed(account: Account, run: Run, what: str) -> Judgements:
     since = account.checkpoints[run.stations[-1].checkpoints :]
     kept = any(checkpoint.trigger == "ToolResultsCommitted" for checkpoint in since)
@@ -179,6 +194,7 @@ def _committed(account: Account, run: Run, what: str) -> Judgements:
 
 
 INVARIANTS = (
+    Invariant("RESUME-20", no_pass_is_left_open, PhaseEntered),
     Invariant("RESUME-3", a_decision_that_meets_its_call_is_resolved, ResumeEntered),
     Invariant("RESUME-1", an_empty_pass_ends_in_NoDecision, ResumeEntered),
     Invariant("RESUME-2", a_pass_that_meets_no_call_ends_in_NoDecision, ResumeEntered),

@@ -67,10 +67,16 @@ def a_segment_finishes_once(account: Account, seen: SegmentEnded) -> Judgements:
         return
     if run.ended is not None:
         yield f"the run had finished as {run.ended.code}, yet it finished again as {seen.reason.code}"
-    elif len(run.finished) >= run.stirs:
+    elif len(run.finished) >= run.stirs or _rests(account, run, seen):
         yield "the segment had finished and nothing has begun another, yet it finished again"
     else:
         yield HELD
+
+
+def _rests(account: Account, run: Run, seen: SegmentEnded) -> bool:
+    """Whether a run that waits has not been Running since, so that no segment of it can suspend."""
+    told = bool(run.finished) and account.observes("run.status")
+    return told and not run.segment_open and seen.reason.code == "Suspended"
 
 
 def the_end_and_the_status_agree(account: Account) -> Judgements:

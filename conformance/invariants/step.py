@@ -87,6 +87,20 @@ def no_calls_lead_straight_to_StepEnd(account: Account, seen: PhaseEntered) -> J
         yield HELD if right else f"the model asked for no calls, yet AfterInference leads to {seen.phase}"
 
 
+def no_answer_is_left_in_its_step(clause: str, at: str) -> Invariant:
+    """The check of the end of the last step: an answer without calls passes StepEnd before RunEnd."""
+
+    def closed(account: Account, seen: SegmentEnded) -> Judgements:
+        run = followed(account, seen)
+        if run is None or account.policy("step.end") != at or seen.reason.code != "NaturalEnd":
+            return
+        left = [phase.phase for phase in run.phases[-2:]] == ["AfterInference", "RunEnd"]
+        yield HELD if not left else "the model asked for no calls, yet AfterInference leads to RunEnd"
+
+    closed.__name__ = "no_answer_is_left_in_its_step"
+    return Invariant(clause, closed, SegmentEnded)
+
+
 def calls_lead_to(first: str, clause: str, phases: str) -> Invariant:
     """The check of the first phase behind AfterInference of an answer with calls."""
 
@@ -254,6 +268,8 @@ FIRST_INVARIANTS = (
     Invariant("PHASE-47", a_step_without_calls_has_no_phase_of_tools, PhaseEntered),
     Invariant("PHASE-48", a_round_begins_with_BeforeToolExecute, PhaseEntered),
     Invariant("PHASE-49", no_calls_lead_straight_to_StepEnd, PhaseEntered),
+    no_answer_is_left_in_its_step("PHASE-46", "before_tools"),
+    no_answer_is_left_in_its_step("PHASE-49", "after_tools"),
     permission_is_asked_behind("BeforeToolExecute", "PHASE-87", "eight"),
     permission_is_asked_behind("ToolGate", "PHASE-88", "nine"),
 )

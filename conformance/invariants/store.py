@@ -8,6 +8,7 @@ from typing import Any
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import Checkpointed, GateOpened, SegmentEnded
+from interlock.conformance.subjects import Run
 
 
 def _stores(account: Account) -> bool:
@@ -144,7 +145,7 @@ def checkpoints_have_their_trigger(account: Account, seen: Checkpointed) -> Judg
     if seen.trigger not in TRIGGERS:
         yield f"a checkpoint was taken at {seen.trigger}, which is none of {', '.join(TRIGGERS)}"
     elif account.life == 1:
-        why = _no_occasion(account, seen.trigger)
+        why = _no_occasion(account, seen.trigger) or _repeats(run, seen)
         yield HELD if not why else f"{why}, yet a checkpoint {seen.trigger} was taken"
 
 
@@ -163,6 +164,12 @@ def _no_occasion(account: Account, trigger: str) -> str:
     if trigger == "ToolResultsCommitted" and not any(run.every_call):
         return "no tool of the run was asked for"
     return ""
+
+
+def _repeats(run: Run, seen: Checkpointed) -> str:
+    """Why a checkpoint right behind another has no occasion: nothing was shown in between."""
+    last = run.segment[-1] if run.segment else None
+    return f"nothing has happened since {seen.trigger} was stored" if last == seen else ""
 
 
 def a_turn_that_failed_is_not_committed(account: Account, seen: Checkpointed) -> Judgements:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import FINAL_CALL_STATUSES, Checkpointed, GateOpened
-from interlock.conformance.subjects import Call, Decided, Run
+from interlock.conformance.subjects import Call, Decided
 
 TakenDown = Checkpointed | GateOpened
+Said = tuple[Any, Any, Any]
 
 
 def _state(account: Account, seen: TakenDown) -> Mapping[str, Any] | None:
@@ -118,16 +120,26 @@ def a_checkpoint_holds_the_thread(account: Account, seen: TakenDown) -> Judgemen
         return
     messages = state.get("messages")
     stored = [m for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
-    for what, is_there in _expected(account, run, stored):
-        yield HELD if is_there else f"{what}, yet the checkpoint does not hold that message"
-
-
-def _expected(account: Account, run: Run, stored: list[dict[str, Any]]) -> Iterator[tuple[str, bool]]:
-    """What was said, and whether it stands in the stored thread."""
-    texts = {(m.get("role"), m.get("call"), m.get("text")) for m in stored}
+    kept: Counter[Said] = Counter((m.get("role"), m.get("call"), m.get("text")) for m in stored)
+    joined: Counter[Said] = Counter((m.role, m.call, m.text) for m in account.messages)
     for message in _standing(account):
-        there = (message.role, message.call, message.text) in texts
-        yield f"the {message.role} said {message.text[:40]!r}", there
+        key = (message.role, message.call, message.text)
+        why = _misses(kept[key], joined[key])
+        said = f"the {message.role} said {message.text[:40]!r}"
+        yield HELD if not why else f"{said}{why}"
+    for role, _, text in kept - joined:
+        if role in ("user", "assistant", "tool"):
+            said = f"the {role} said {str(text)[:40]!r}"
+            yield f"the checkpoint holds that {said}, which has not joined the thread"
+
+
+def _misses(kept: int, joined: int) -> str:
+    """What is wrong with a message that joined the thread so often, and is kept so often."""
+    if not kept:
+        return ", yet the checkpoint does not hold that message"
+    if kept < joined:
+        return f", which joined the thread {joined} times, yet the checkpoint holds it {kept} times"
+    return ""
 
 
 def _standing(account: Account) -> list[Any]:

@@ -26,6 +26,7 @@ from interlock.conformance.mutants import (
     stop,
     store,
     stream,
+    telling,
     wait,
     window,
 )
@@ -50,6 +51,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *policy.MUTANTS,
     *plugin.MUTANTS,
     *stream.MUTANTS,
+    *telling.MUTANTS,
     *flow.MUTANTS,
     *phase.MUTANTS,
     *resume.MUTANTS,

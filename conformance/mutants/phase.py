@@ -476,7 +476,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(DoesNotLookAtFailure, "PHASE-12", "failed, yet AfterToolExecute has not fired", "tirea"),
     Mutant(DoesNotLookAtTheBlocked, "PHASE-13", "was blocked, yet AfterToolExecute has not fired", "tirea"),
     Mutant(DoesNotLookAtTheSuspended, "PHASE-14", "was suspended, yet AfterToolExecute has not", "tirea"),
-    Mutant(LooksTwice, "PHASE-20", "yet AfterToolExecute was seen", "tirea"),
+    Mutant(LooksTwice, "PHASE-20", "yet AfterToolExecute was seen", "tirea", also=("PHASE-90",)),
     Mutant(ClosesAStepAtOnce, "PHASE-40", "StepStart is followed by StepEnd"),
     Mutant(AmendsTheRequestTwice, "PHASE-41", "yet the model was not asked"),
     Mutant(LooksBeforeItAsks, "PHASE-43", "yet the model has not answered in this step"),

@@ -1,0 +1,61 @@
+"""STORE: where checkpoints come at the end of a step, between which phases they are taken."""
+
+from __future__ import annotations
+
+from interlock.conformance.account import Account
+from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.invariants.shown import followed
+from interlock.conformance.protocol import Checkpointed, GateOpened, PhaseEntered, SegmentEnded
+from interlock.conformance.subjects import Run
+
+
+def a_step_is_stored_at_its_end(account: Account, seen: PhaseEntered) -> Judgements:
+    """A step is stored between its StepEnd and the next phase."""
+    run = _stored_at_the_end(account, seen)
+    if run is None or seen.phase not in ("StepStart", "RunEnd") or not run.phases:
+        return
+    if seen.phase == "RunEnd" and account.scenario.agent.stop:  # it may cut the step short at its end
+        return
+    if run.phases[-1].phase == "StepEnd" and run.phases[-1] in run.segment:
+        right = _stored_behind(account, run, "StepEnd")
+        yield HELD if right else f"{seen.phase} fires behind StepEnd, yet the step was not stored in between"
+
+
+def a_run_is_stored_at_its_end(account: Account, seen: SegmentEnded) -> Judgements:
+    """A segment that ends behind RunEnd, or behind StepEnd, was stored behind it."""
+    run = _stored_at_the_end(account, seen)
+    if run is None or not run.phases or run.phases[-1] not in run.segment:
+        return
+    last = run.phases[-1].phase
+    if last in ("RunEnd", "StepEnd"):
+        right = _stored_behind(account, run, last)
+        yield HELD if right else f"the end of the segment is announced, yet nothing was stored behind {last}"
+
+
+def _stored_at_the_end(account: Account, seen: PhaseEntered | SegmentEnded) -> Run | None:
+    """The run, if its checkpoints are due at the ends of its steps and nothing has kept it from one."""
+    run = followed(account, seen)
+    due = account.policy("checkpoint.at") == "step_end" and account.observes("checkpoint")
+    if run is None or not due or account.handshake.control.store == "none" or run.faulted == "store.put":
+        return None
+    cut_short = isinstance(seen, PhaseEntered) and (run.cancel_at or run.faulted)
+    return None if cut_short else run
+
+
+def _stored_behind(account: Account, run: Run, phase: str) -> bool:
+    """Whether a checkpoint was taken down behind the newest phase of this name."""
+    held = "store.put" in account.scenario.hold
+    for seen in reversed(run.segment):
+        if isinstance(seen, PhaseEntered) and seen.phase == phase:
+            return False
+        if isinstance(seen, GateOpened) and seen.on == "store.put":
+            return True
+        if isinstance(seen, Checkpointed) and not held:
+            return True
+    return False
+
+
+INVARIANTS = (
+    Invariant("STORE-19", a_step_is_stored_at_its_end, PhaseEntered),
+    Invariant("STORE-19", a_run_is_stored_at_its_end, SegmentEnded),
+)
