@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Final
+
+from hypothesis.errors import Flaky
 
 from interlock.conformance.campaign import Bench, Found, Tally
 from interlock.conformance.hosted import Hosted
@@ -44,11 +46,27 @@ class Hunt(Bench):
         self.found: Found | None = None
         self.troubles: list[Trouble] = []
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the clause is blamed, or there were enough schedules."""
+        return self.found is not None or (self.cap is not None and self.schedules >= self.cap)
+
     def admit(self, tally: Tally) -> bool:
-        """Let schedules be played until the clause is blamed, or there were enough of them."""
-        if self.found is not None or (self.cap is not None and self.schedules >= self.cap):
+        """Let schedules be played until it is over."""
+        if self.is_over:
             raise Stopped
         return True
+
+    @contextmanager
+    def until_over(self) -> Iterator[None]:
+        """What is played here ends quietly when it is over; to Hypothesis that is a flaky test."""
+        try:
+            yield
+        except Stopped:
+            pass
+        except Flaky:
+            if not self.is_over:
+                raise
 
     def enter(self, session: Session, tally: Tally) -> None:
         """Count the schedule, and note what it blames."""
@@ -63,10 +81,10 @@ class Hunt(Bench):
     def run(self, portions: Iterator[tuple[Stage, int]]) -> str:
         """Play units until there is nothing more to find; gives the stage that found it."""
         for stage, unit in portions:
-            with suppress(Stopped):
+            with self.until_over():
                 self.troubles += stage.play(self, unit).troubles
-            if self.found is not None:
-                return stage.name
+            if self.is_over:
+                return stage.name if self.found is not None else ""
         return ""
 
 
