@@ -30,7 +30,7 @@ class Scope:
     calls: int = 2
     turns: tuple[int, ...] = (0, 1, 2, 3)
     uneven: int = 1
-    is_symmetric: bool = True
+    is_pruned: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +127,12 @@ def _ask(stage: Stage, asked: Sequence[int]) -> Option:
 
 
 def _allowed(options: Iterable[Option], stage: Stage, scope: Scope) -> Iterator[Option]:
-    """Of turns that differ by a name alone, one; without symmetry all, under both orders of the names."""
+    """Of turns that differ by a name alone, one; without pruning all, under both orders of the names."""
     for option in options:
         if option.move.method == "settle":
             continue
         calls = option.move.params.get("outcome", {}).get("tool_calls", ())
-        if not scope.is_symmetric:
+        if not scope.is_pruned:
             yield option
             yield from _renamed(option, calls)
         elif _is_first_of_its_kind([call["name"] for call in calls], stage.account.scenario):

@@ -99,7 +99,7 @@ class Search:
             if session is None or session.sent[-1:] != [move]:
                 continue
             self._enter(session)
-            if move.turns is not None and session.account.quiescent:
+            if self.scope.is_pruned and move.turns is not None and session.account.quiescent:
                 idle.add(unbounded)  # it needs no more turns, so it is as it is without a limit
             elif session.violation is None:
                 yield point.after(option)
