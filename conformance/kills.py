@@ -16,9 +16,11 @@ from typing import Any, Final
 
 from hypothesis.errors import Flaky
 
-from interlock.conformance.campaign import Bench, Found, Tally
+from interlock.conformance.campaign import Bench, Found, Schedule, Tally
+from interlock.conformance.exhibits import BY_COMPARISON
 from interlock.conformance.hosted import Hosted
 from interlock.conformance.mutants import MUTANTS, Mutant
+from interlock.conformance.protocol import Scenario
 from interlock.conformance.result import Trouble
 from interlock.conformance.session import Session
 from interlock.conformance.stages import Order, Stage, stages_of
@@ -72,11 +74,22 @@ class Hunt(Bench):
         """Count the schedule, and note what it blames."""
         super().enter(session, tally)
         self.schedules += 1
-        violation = session.violation
-        if violation is not None:
-            self.blamed.setdefault(violation.clause, self.schedules)
-            if violation.clause == self.clause and self.found is None:
-                self.found = Found(violation, session.scenario, tuple(session.sent), session.trace)
+        if session.violation is not None:
+            self._blame(Found(session.violation, session.scenario, tuple(session.sent), session.trace))
+
+    def play_twice(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
+        """Count a schedule that is played twice as one, and note what the comparison blames."""
+        before, showed = self.schedules, Tally()
+        super().play_twice(scenario, schedule, showed)
+        self.schedules = before + showed.schedules
+        tally.add(showed)
+        for found in showed.found.values():
+            self._blame(found)
+
+    def _blame(self, found: Found) -> None:
+        self.blamed.setdefault(found.violation.clause, self.schedules)
+        if found.violation.clause == self.clause and self.found is None:
+            self.found = found
 
     def run(self, portions: Iterator[tuple[Stage, int]]) -> str:
         """Play units until there is nothing more to find; gives the stage that found it."""
@@ -176,7 +189,7 @@ def kill(mutant: Mutant, order: Order, shortest: int = 0) -> Kill:
 def _lengths(hunt: Hunt, found: Found, limit: int) -> dict[str, Any]:
     """How long the witness is, and the shortest possible one as far as so many schedules tell."""
     witness = len(hunt.witness(found).moves)
-    if not limit:
+    if not limit or found.violation.clause in BY_COMPARISON:
         return {"witness": witness}
     searched = search(
         hunt,

@@ -15,6 +15,7 @@ from interlock.conformance.corpus import applicable, corpus, play, variations
 from interlock.conformance.suite import generate
 
 CORPUS_UNITS: Final = 4
+SCRIPTED: Final = "scripted scenarios"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def _corpus() -> Stage:
                     bench.play_twice(way.scenario, play(way), tally)
         return tally
 
-    return Stage("scripted scenarios", CORPUS_UNITS, len(scripts), play_some)
+    return Stage(SCRIPTED, CORPUS_UNITS, len(scripts), play_some)
 
 
 def _machine(order: Order, examples: int) -> Stage:

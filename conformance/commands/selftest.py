@@ -18,7 +18,7 @@ from interlock.conformance.exceptions import UsageError
 from interlock.conformance.kills import Calm, Kill, calm, kill_named
 from interlock.conformance.mutants import MUTANTS
 from interlock.conformance.report.page import Page
-from interlock.conformance.stages import Order
+from interlock.conformance.stages import SCRIPTED, Order
 from interlock.conformance.variants import VARIANTS
 
 SHORTEST: Final = 200
@@ -144,6 +144,8 @@ def _shortest(one: Kill) -> str:
 def _notes(one: Kill) -> Iterator[str]:
     if one.why:
         yield one.why
+    elif one.by != SCRIPTED:
+        yield f"found by {one.by}"
     others = [f"{clause} at schedule {at}" for clause, at in one.blamed.items() if clause != one.clause]
     if others and not one.astray:
         yield f"also blamed on {', '.join(others)}, which it breaks as well"
