@@ -25,7 +25,7 @@ from interlock.conformance.result import Trouble
 from interlock.conformance.session import Session
 from interlock.conformance.stages import Order, Stage, stages_of
 from interlock.conformance.sut import Sut
-from interlock.conformance.systematic import search
+from interlock.conformance.systematic import length, search
 from interlock.conformance.variants import VARIANTS
 from interlock.conformance.worker import Stopped
 
@@ -188,7 +188,7 @@ def kill(mutant: Mutant, order: Order, shortest: int = 0) -> Kill:
 
 def _lengths(hunt: Hunt, found: Found, limit: int) -> dict[str, Any]:
     """How long the witness is, and the shortest possible one as far as so many schedules tell."""
-    witness = len(hunt.witness(found).moves)
+    witness = length(hunt.witness(found).moves)
     if not limit or found.violation.clause in BY_COMPARISON:
         return {"witness": witness}
     searched = search(

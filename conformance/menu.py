@@ -43,11 +43,14 @@ class Option:
 
 
 def menu(stage: Stage, scope: Scope, uneven: int = 0) -> list[Option]:
-    """Every move at this point, each once, after so many uneven ones."""
+    """Every single stimulus at this point, each once, after so many uneven moves."""
     plain = list(_distinct(_plain(stage, scope)))
-    if uneven >= scope.uneven:
-        return plain
-    return list(_distinct([*plain, *_in_few_turns(plain, stage, scope), *_races(stage, scope)]))
+    return plain if uneven >= scope.uneven else [*plain, *_in_few_turns(plain, stage, scope)]
+
+
+def pairs(stage: Stage, scope: Scope, uneven: int = 0) -> list[Option]:
+    """Every two stimuli that can be sent at once at this point, after so many uneven moves."""
+    return [] if uneven >= scope.uneven else list(_distinct(_races(stage, scope)))
 
 
 def _plain(stage: Stage, scope: Scope) -> Iterator[Option]:

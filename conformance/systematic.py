@@ -1,25 +1,32 @@
 """Systematic search: every schedule of the menu, those of few stimuli first, each played from its beginning.
 
 Nothing of a runtime is kept between two schedules, so any runtime can be searched; the first violation is
-one of the shortest by construction.  A move that a runtime answers as it answered a move before it, since
-the limit of turns was not used up or a race lost a part, is no schedule of its own.
+one of the shortest by construction, where a race counts as the stimuli that it holds.  A move that a
+runtime answers as it answered a move before it, since the limit of turns was not used up or a race lost a
+part, is no schedule of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from interlock.conformance.actions import Stage
 from interlock.conformance.campaign import Bench, Found
 from interlock.conformance.exceptions import InterlockError
 from interlock.conformance.judge import Violation
-from interlock.conformance.menu import Option, Scope, menu
+from interlock.conformance.menu import Option, Scope, menu, pairs
 from interlock.conformance.moves import Move
 from interlock.conformance.protocol import Scenario
 from interlock.conformance.session import Session
 
 Wanted = Callable[[Violation], bool]
+Menu = Callable[[Stage, Scope, int], list[Option]]
+
+
+def length(moves: Iterable[Move]) -> int:
+    """How many stimuli these moves hand over."""
+    return sum(len(move.parts()) for move in moves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,7 @@ class Searched:
     @property
     def shortest(self) -> int | None:
         """How many stimuli the shortest violation takes, if one was found."""
-        return None if self.found is None else len(self.found.moves)
+        return None if self.found is None else length(self.found.moves)
 
 
 class OutOfSchedules(Exception):
@@ -75,10 +82,10 @@ class Search:
 
     def run(self, scenarios: Sequence[Scenario], depth_max: int) -> Searched:
         """Search the schedules of one stimulus, then those of two, up to so many."""
-        points = [Point(scenario) for scenario in scenarios]
+        levels = [[Point(scenario) for scenario in scenarios]]
         try:
             for depth in range(1, depth_max + 1):
-                points = [after for point in points for after in self._from(point)]
+                levels.append(list(self._level(levels)))
                 if self.searched.found is not None:
                     break
                 self.searched.exhausted = depth
@@ -86,10 +93,18 @@ class Search:
             pass
         return self.searched
 
-    def _from(self, point: Point) -> Iterator[Point]:
-        """Try every move at this point; gives where those lead that broke nothing."""
+    def _level(self, levels: Sequence[Sequence[Point]]) -> Iterator[Point]:
+        """One stimulus more than the last level has, or two more than the one before it."""
+        for point in levels[-1]:
+            yield from self._from(point, menu)
+        for point in levels[-2] if len(levels) > 1 else ():
+            yield from self._from(point, pairs)
+
+    def _from(self, point: Point, moves: Menu) -> Iterator[Point]:
+        """Try every such move at this point; gives where those lead that broke nothing."""
         idle: set[str] = set()
-        for option in self._menu(point):
+        options = self._options(point, moves) if self.searched.found is None else []
+        for option in options:
             if self.searched.found is not None:
                 return
             move, unbounded = option.move, repr(replace(option.move, turns=None))
@@ -104,12 +119,12 @@ class Search:
             elif session.violation is None:
                 yield point.after(option)
 
-    def _menu(self, point: Point) -> list[Option]:
+    def _options(self, point: Point, moves: Menu) -> list[Option]:
         session = self._played(point.scenario, point.moves)
         if session is None:
             return []
         counts = dict(point.options[-1].counts) if point.options else {}
-        return menu(Stage(session.account, counts), self.scope, point.uneven)
+        return moves(Stage(session.account, counts), self.scope, point.uneven)
 
     def _enter(self, session: Session) -> None:
         self.searched.schedules += 1

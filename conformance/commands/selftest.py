@@ -21,8 +21,8 @@ from interlock.conformance.report.page import Page
 from interlock.conformance.stages import SCRIPTED, Order
 from interlock.conformance.variants import VARIANTS
 
-SHORTEST: Final = 200
-"""So many schedules know the shortest witness of most mutants, and take no longer than the kills do."""
+SHORTEST: Final = 250
+"""So many schedules are enough to try all of two stimuli, and so to know whether three are the fewest."""
 
 T = TypeVar("T")
 
@@ -122,6 +122,7 @@ def _shown(hunted: Iterator[Kill], page: Page, is_silent: bool) -> list[Kill]:
         page.line(_row(*_cells(one)), "" if one.is_dead else "red")
         for note in _notes(one):
             page.wrapped(note, indent="    ")
+        page.console.file.flush()
     return kills
 
 
