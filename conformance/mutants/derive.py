@@ -138,5 +138,10 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         EndsWithItsRound, "DERIVE-7", "their results have not been shown to the model, yet the run is Done"
     ),
-    Mutant(ForgetsToGoOn, "PROGRESS-1", "no gate of the run is open and no call waits for a decision"),
+    Mutant(
+        ForgetsToGoOn,
+        "PROGRESS-1",
+        "no gate of the run is open and no call waits for a decision",
+        also=("ROUND-31", "ROUND-32"),
+    ),
 )

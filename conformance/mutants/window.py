@@ -119,8 +119,14 @@ MUTANTS: tuple[Mutant, ...] = (
         policies={"resume": "all_or_nothing"},
     ),
     Mutant(WantsMoreThanADecision, "DECIDE-15", "are decided, yet decision", also=("DECIDE-14",)),
-    Mutant(MakesTheAnsweredWait, "DECIDE-16", "yet the round made it wait again", "tirea-stream"),
-    Mutant(AsksBesideTheQuestion, "DECIDE-19", "yet the model is asked beside it", "tirea"),
+    Mutant(
+        MakesTheAnsweredWait,
+        "DECIDE-16",
+        "yet the round made it wait again",
+        "tirea-stream",
+        also=("CALL-17",),
+    ),
+    Mutant(AsksBesideTheQuestion, "DECIDE-19", "yet the model is asked beside it", "tirea", also=("FLOW-6",)),
     Mutant(
         EndsForOneSuspension,
         "DECIDE-19",
@@ -128,7 +134,13 @@ MUTANTS: tuple[Mutant, ...] = (
         "tirea",
         {"replay.start": "by_outcomes"},
     ),
-    Mutant(ConcludesBeforeItDrains, "DECIDE-20", "came while the run was at work, yet", "tirea"),
+    Mutant(
+        ConcludesBeforeItDrains,
+        "DECIDE-20",
+        "came while the run was at work, yet",
+        "tirea",
+        also=("FLOW-21",),
+    ),
     Mutant(
         HandsOutTooLittle,
         "DECIDE-22",
