@@ -398,16 +398,16 @@ def races(stage: Stage, chooser: Chooser) -> Move | None:
     """Two or three things happen before the runtime runs again."""
     if "deliver" not in stage.handshake.stimuli:
         return None
-    wanted = [pick(chooser, RACERS) for _ in range(2 + chooser.choose(2))]
+    wanted = [ACTIONS[pick(chooser, RACERS)] for _ in range(2 + chooser.choose(2))]
     moves: list[Move] = []
     for action in wanted:
         move = action(stage, chooser)
-        if move is not None and not _meets(move, moves):
+        if move is not None and not meets(move, moves):
             moves.append(move)
     return race(moves) if len(moves) > 1 else None
 
 
-def _meets(move: Move, moves: list[Move]) -> bool:
+def meets(move: Move, moves: list[Move]) -> bool:
     """Whether the gate of a release is taken already in the race."""
     return "gate" in move.params and any(move.params["gate"] == other.params.get("gate") for other in moves)
 
@@ -426,18 +426,22 @@ def time_passes(stage: Stage, chooser: Chooser) -> Move | None:
 TOOL_KINDS: Final = ("ok", "warning", "error", "raise", "fault", "pending", "activity")
 VERDICTS: Final = ("allow", "block", "suspend", "set_result")
 
-RACERS: Final[tuple[Action, ...]] = (
-    *(tool_answers(kind) for kind in ("ok", "error", "pending")),
-    *(permission_answers(kind) for kind in ("allow", "suspend")),
-    decide_one("resume"),
-    decide_one("cancel"),
-    decide_anything,
-    cancel,
-    model_ends,
-    model_asks,
-    watch,
-    unwatch,
+RACERS: Final = (
+    "tool_ok",
+    "tool_error",
+    "tool_pending",
+    "permission_allow",
+    "permission_suspend",
+    "approve",
+    "reject",
+    "decide_anything",
+    "cancel",
+    "model_ends",
+    "model_asks",
+    "watch",
+    "unwatch",
 )
+"""The classes of which two or three may happen at once."""
 
 ACTIONS: Final[dict[str, Action]] = {
     "start": start,

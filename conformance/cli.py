@@ -164,6 +164,31 @@ def serve(target: TargetName, store: StoreHolder = "kit") -> int:
     return command.run(target, store)
 
 
+@app.command()
+def selftest(
+    seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="These mutants and variants alone, by name or by clause."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="How many processes share the work; it changes nothing else.")
+    ] = None,
+    shortest: Annotated[
+        int | None,
+        typer.Option(
+            min=0, metavar="LIMIT", help="Schedules tried for the shortest witness of each; 0: none."
+        ),
+    ] = None,
+    json: AsJson = False,
+) -> int:
+    """Show that the kit can see: each mutant is blamed on its clause, and each variant passes."""
+    from interlock.conformance.commands import selftest as command
+
+    limit = command.SHORTEST if shortest is None else shortest
+    return command.selftest(seed, tuple(only or ()), jobs, limit, as_json=json)
+
+
 # --- the way out --------------------------------------------------------------------------------
 
 

@@ -35,6 +35,7 @@ from interlock.conformance.protocol import (
 )
 
 HandOver = Callable[[int], None]
+Work = Callable[[], Coroutine[Any, Any, Any]]
 """Hands a planned stimulus over; takes its place in its `deliver`."""
 
 
@@ -83,13 +84,11 @@ def _start(life: Life, asked: RunStart, earlier: Sequence[Wire]) -> HandOver:
         raise illegal(f"Run {counts.run} is not Done; {asked.run} can start when it is.")
     if asked.run == counts.run or asked.run in counts.past:
         raise illegal(f"Run {asked.run} was started before; each run has an id of its own.")
-    work = _with_decisions(life, "start", asked.input, asked.decisions)
-
-    seat = _seat(life, asked)
+    work = _seated(life, asked, _with_decisions(life, "start", asked.input, asked.decisions))
 
     def hand_over(stimulus: int) -> None:
         undo = counts.begin(asked.run)
-        life.begin(Verb("start", asked.run, stimulus, _ids(asked.decisions), undo), seat(work()))
+        life.begin(Verb("start", asked.run, stimulus, _ids(asked.decisions), undo), work())
 
     return hand_over
 
@@ -99,8 +98,8 @@ def _decide(life: Life, asked: Decide, earlier: Sequence[Wire]) -> HandOver:
     if _is_past(life, asked.run, earlier):
         return _turn_down(life, "decide", asked.run, asked.decisions)
     _must_be_free(life, "decide", earlier)
-    seat = _seat(life, asked)
-    return _go_on(life, "decide", asked, lambda: seat(life.adapter.decide(asked.decisions)))
+    work = _seated(life, asked, lambda: life.adapter.decide(asked.decisions))
+    return _go_on(life, "decide", asked, work)
 
 
 def _input(life: Life, asked: RunInput, earlier: Sequence[Wire]) -> HandOver:
@@ -146,15 +145,15 @@ def _unwatch(life: Life, asked: Unwatch, earlier: Sequence[Wire]) -> HandOver:
     return lambda stimulus: life.at_once(life.adapter.unwatch)
 
 
-def _seat(life: Life, asked: RunStart | Decide) -> Callable[[Coroutine[Any, Any, Any]], Any]:
+def _seated(life: Life, asked: RunStart | Decide, work: Work) -> Work:
     """Where a request brings a watcher, the adapter is told of that one first."""
     if asked.watcher is None:
-        return lambda work: work
+        return work
     must_have(life.adapter, "watch")
 
-    async def seated(work: Coroutine[Any, Any, Any]) -> Any:
+    async def seated() -> Any:
         life.adapter.watch(asked.watcher, asked.stream or "native")
-        return await work
+        return await work()
 
     return seated
 
@@ -175,9 +174,7 @@ PLANS: Final[dict[str, Callable[[Life, Any, Sequence[Wire]], HandOver]]] = {
 }
 
 
-def _go_on(
-    life: Life, name: str, asked: Decide | RunInput, work: Callable[[], Coroutine[Any, Any, Any]]
-) -> HandOver:
+def _go_on(life: Life, name: str, asked: Decide | RunInput, work: Work) -> HandOver:
     def hand_over(stimulus: int) -> None:
         undo = life.counts.decided(asked.decisions)
         life.begin(Verb(name, asked.run, stimulus, _ids(asked.decisions), undo), work())
@@ -191,9 +188,7 @@ def _turn_down(life: Life, name: str, run: str, decisions: Sequence[Decision]) -
     return lambda stimulus: life.refuse(Verb(name, run, stimulus, _ids(decisions)), why)
 
 
-def _with_decisions(
-    life: Life, method: str, text: str, decisions: Sequence[Decision]
-) -> Callable[[], Coroutine[Any, Any, Any]]:
+def _with_decisions(life: Life, method: str, text: str, decisions: Sequence[Decision]) -> Work:
     verb = getattr(life.adapter, method)
     if not decisions:
         return lambda: verb(text)

@@ -16,6 +16,7 @@ from interlock.conformance.suite import generate
 from interlock.conformance.tours import play_tours
 
 CORPUS_UNITS: Final = 4
+SCRIPTED: Final = "scripted scenarios"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def _corpus() -> Stage:
                     bench.play_twice(way.scenario, play(way), tally)
         return tally
 
-    return Stage("scripted scenarios", CORPUS_UNITS, len(scripts), play_some)
+    return Stage(SCRIPTED, CORPUS_UNITS, len(scripts), play_some)
 
 
 def _tours(order: Order, tours: int) -> Stage:

@@ -241,11 +241,11 @@ class RerunsAfterACrash(Runtime):
 
 
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant(ReplaysAPendingAnswer, "DECIDE-1", "may be executed"),
+    Mutant(ReplaysAPendingAnswer, "DECIDE-1", "may be executed", also=("DECIDE-2",)),
     Mutant(ForgetsDecisionIds, "DECIDE-2", "had been taken before, yet"),
     Mutant(DiesOfAnUnknownCall, "DECIDE-3", "which is unknown, yet", also=("DECIDE-5", "RUN-10")),
     Mutant(RunsAgainOnALateDecision, "DECIDE-3", "which is over, yet"),
-    Mutant(LosesTheSecondOfABatch, "DECIDE-4", "took decision", also=("GATE-2",)),
+    Mutant(LosesTheSecondOfABatch, "DECIDE-4", "took decision", also=("GATE-2", "DECIDE-42")),
     Mutant(LosesWhatComesDuringACommit, "DECIDE-4", "took decision"),
     Mutant(DropsWhatCameEarly, "DECIDE-4", "took decision"),
     Mutant(ApprovesTheFirst, "DECIDE-5", "names call", also=("CALL-7", "CALL-8", "DECIDE-4")),

@@ -111,7 +111,13 @@ MUTANTS: tuple[Mutant, ...] = (
         policies={"resume": "all_or_nothing"},
     ),
     Mutant(WantsMoreThanADecision, "DECIDE-15", "are decided, yet decision", also=("DECIDE-14",)),
-    Mutant(MakesTheAnsweredWait, "DECIDE-16", "yet the round made it wait again", "tirea-stream"),
+    Mutant(
+        MakesTheAnsweredWait,
+        "DECIDE-16",
+        "yet the round made it wait again",
+        "tirea-stream",
+        also=("CALL-17",),
+    ),
     Mutant(
         EndsForOneSuspension,
         "DECIDE-19",
