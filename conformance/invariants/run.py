@@ -47,6 +47,8 @@ def a_created_run_is_durable_before_it_runs(account: Account, seen: RunMoved) ->
     created = account.policy("run.created") == "yes" and account.handshake.control.store != "none"
     if run is None or not created or run.crashes or run.claimed != "Created" or seen.to != "Running":
         return
+    if run.faulted == "store.put":
+        return  # it is not to run at all: RUN-13 speaks of that
     kept = account.durable(run)
     yield HELD if kept is not None else "the run becomes Running, yet no checkpoint of it has been taken"
 

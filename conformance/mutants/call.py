@@ -54,11 +54,9 @@ class JumpsToRunning(Runtime):
     """A decided call goes from Suspended to Running, without Resuming."""
 
     def move_call(self, call: Call, event: str) -> None:
-        if event == "resume" and call.name == "asking":
-            call.status = "Resuming"
-        elif event == "start" and call.status == "Resuming" and call.name == "asking":
-            self.say_call(call, "Running", before="Suspended")
-        else:
+        if event == "resume":
+            self.say_call(call, "Running", before=call.status)
+        elif event != "start" or call.status != "Running":
             super().move_call(call, event)
 
 

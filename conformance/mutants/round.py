@@ -229,6 +229,7 @@ class JudgesWhileItExecutes(Runtime):
 
     async def execute(self, call: Call, resume: Resume) -> None:
         if call.name == "gated" and resume is None and self.entered:
+            self.phase("BeforeToolExecute", call)
             await self.outside(self.world.permit(call.id, call.name, call.args, None))
         self.entered = True
         await super().execute(call, resume)
