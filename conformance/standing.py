@@ -11,7 +11,9 @@ from interlock.conformance.oracle import CHECKED_BY_CHARTS
 from interlock.conformance.paths import CHECKED_BY_PATHS
 from interlock.conformance.protocol import Handshake
 from interlock.conformance.twice import DETERMINISM
-from interlock.spec.model import Clause, Spec
+from interlock.spec.model import Clause, Spec, load_spec
+
+HAS_NO_STORE: Final = "control store=none"
 
 CHECKED: Final = (
     frozenset(check.clause for check in INVARIANTS) | CHECKED_BY_CHARTS | CHECKED_BY_PATHS | {DETERMINISM}
@@ -46,6 +48,8 @@ def standing_of(clause: Clause, handshake: Handshake, policies: Mapping[str, Any
         return Standing(clause, "not-applicable", "the profile core claims the universal core alone")
     for key, values in clause.applies.items():
         if key not in policies:
+            if ruled_out := _ruled_out(key, policies):
+                return Standing(clause, "not-applicable", ruled_out)
             return Standing(clause, "untested", f"the policy {key} is not declared", offered=False)
         declared = policies[key]
         given = declared if isinstance(declared, list | tuple | set | frozenset) else [declared]
@@ -53,6 +57,8 @@ def standing_of(clause: Clause, handshake: Handshake, policies: Mapping[str, Any
             shown = ", ".join(str(value) for value in given) or "empty"
             return Standing(clause, "not-applicable", f"the policy {key} is {shown}")
     for need in clause.needs:
+        if need == HAS_NO_STORE and handshake.control.store != "none":
+            return Standing(clause, "not-applicable", "the runtime has a store")
         if why := unmet(need, handshake):
             return Standing(clause, "untested", why, offered=False)
     if handshake.control.settle != "exact" and clause.id in RESTS_ON_SILENCE:
@@ -67,6 +73,13 @@ def standing_of(clause: Clause, handshake: Handshake, policies: Mapping[str, Any
 RESTS_ON_SILENCE: Final = frozenset(check.clause for check in INVARIANTS) - frozenset(
     check.clause for check in INVARIANTS if check.seeing is not None
 )
+
+
+def _ruled_out(key: str, policies: Mapping[str, Any]) -> str:
+    """Why a policy says nothing of such a runtime, if another policy rules it out."""
+    when = load_spec().policy(key).when
+    other = next((one for one, values in when.items() if policies.get(one, values[0]) not in values), None)
+    return f"the policy {key} says nothing where {other} is {policies[other]}" if other is not None else ""
 
 
 def unmet(need: str, handshake: Handshake) -> str:

@@ -213,7 +213,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "tirea",
         also=("FLOW-20",),
     ),
-    Mutant(SkipsTheEndOfAStep, "STORE-6", "yet the step before is not committed"),
+    Mutant(SkipsTheEndOfAStep, "STORE-6", "yet the step before is not committed", also=("STORE-19",)),
     Mutant(SwallowsAFailedCommit, "STORE-7", "a commit failed, yet"),
     Mutant(StoresFailuresAsSuccesses, "STORE-8", "Succeeded, yet its tool answered with an error"),
     Mutant(MissesTheLastCall, "STORE-9", "yet the checkpoint does not hold it"),
