@@ -97,9 +97,7 @@ def a_call_is_Resuming_before_it_is_judged_again(account: Account, seen: CallMov
     if run is None or call is None or call.doubled or seen.to != "Resuming" or call.claimed != "Suspended":
         return
     early = _judged_while_it_waited(run, call)
-    yield (
-        HELD if not early else f"call {call.id} became Resuming, yet {early} of its replay has fired"
-    )
+    yield (HELD if not early else f"call {call.id} became Resuming, yet {early} of its replay has fired")
 
 
 def _judged_while_it_waited(run: Run, call: Call) -> str:

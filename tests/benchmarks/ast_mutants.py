@@ -24,6 +24,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ class Change:
     line: int
     operator: str
     before: str
-    tree: ast.Module
+    tree: Callable[[], ast.Module]
 
     @property
     def name(self) -> str:
@@ -148,10 +149,15 @@ def changes(file: str) -> Iterator[Change]:
     tree = ast.parse(text)
     for parent, name, index, node in _places(tree):
         for operator, changed in itertools.chain.from_iterable(change(node) for change in OPERATORS):
-            with _Put(parent, name, index, ast.copy_location(changed, node)):
-                whole = ast.fix_missing_locations(copy.deepcopy(tree))
+            put = _Put(parent, name, index, ast.copy_location(changed, node))
             before = " ".join((ast.get_source_segment(text, node) or "").split())[:100]
-            yield Change(file, node.lineno, operator, before, whole)
+            yield Change(file, node.lineno, operator, before, partial(_whole, tree, put))
+
+
+def _whole(tree: ast.Module, put: _Put) -> ast.Module:
+    """The module with one node in the place of another."""
+    with put:
+        return ast.fix_missing_locations(copy.deepcopy(tree))
 
 
 def _places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, Any]]:
@@ -244,7 +250,7 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.util.spec_from_loader(fullname, self) if fullname == self.name else None
 
     def exec_module(self, module: Any) -> None:
-        exec(compile(self.change.tree, f"<{self.change.name}>", "exec"), module.__dict__)
+        exec(compile(self.change.tree(), f"<{self.change.name}>", "exec"), module.__dict__)
 
 
 def _fate(change: Change, benches: list[Bench], places: list[Place]) -> str:
@@ -306,20 +312,20 @@ def fates(every: int = 1, most: int = 150) -> Iterator[tuple[Change, str]]:
 
 def main(every: int = 1, most: int = 150) -> None:
     """Print the table."""
-    argued, rows, left = equivalents(), dict[str, Counter[str]](), list[str]()
+    argued, rows = equivalents(), dict[str, Counter[str]]()
+    print("Survived, and not argued to be equivalent:\n")
     for change, said in fates(every, most):
         what = "survived" if said == "survived" else "killed"
         if what == "survived" and (f"{change.file}.py", change.operator, change.before) in argued:
             what = "equivalent"
         elif what == "survived":
-            left.append(f"- {change.name}: `{change.before}`")
+            print(f"- {change.name}: `{change.before}`", flush=True)
         rows.setdefault(change.file, Counter())[what] += 1
     columns = ("killed", "equivalent", "survived")
     total = sum(rows.values(), Counter[str]())
-    print(f"| module | mutants | {' | '.join(columns)} |\n|---|--:|--:|--:|--:|")
+    print(f"\n| module | mutants | {' | '.join(columns)} |\n|---|--:|--:|--:|--:|")
     for name, row in (*rows.items(), ("**all**", total)):
         print(f"| {name} | {row.total()} | {' | '.join(str(row[column]) for column in columns)} |")
-    print("\nSurvived, and not argued to be equivalent:\n", *left, sep="\n")
 
 
 if __name__ == "__main__":
