@@ -91,18 +91,30 @@ def _has_begun(run: Run, call: Call, first: Sequence[str]) -> bool:
     return any(phase.phase in first and phase.call in (None, call.id) for phase in run.phases)
 
 
-def a_call_is_judged_again_as_Resuming(account: Account, seen: PhaseEntered) -> Judgements:
-    """A call is judged again once it is Resuming, and not while it waits."""
+def a_call_is_Resuming_before_it_is_judged_again(account: Account, seen: CallMoved) -> Judgements:
+    """A call that waited is Resuming before the first phase of its replay fires."""
     run, call = followed(account, seen), account.call_of(seen)
-    if run is None or call is None or call.doubled or seen.phase not in FIRST or not call.suspensions:
+    if run is None or call is None or call.doubled or seen.to != "Resuming" or call.claimed != "Suspended":
         return
-    waits = call.claimed == "Suspended"
-    yield HELD if not waits else f"{seen.phase} fires for call {call.id}, which is Suspended and not Resuming"
+    early = _judged_while_it_waited(run, call)
+    yield (HELD if not early else f"call {call.id} became Resuming, yet {early} of its replay has fired")
+
+
+def _judged_while_it_waited(run: Run, call: Call) -> str:
+    """The phase that judged the call since it was said to be Suspended."""
+    for seen in reversed(run.segment):
+        if getattr(seen, "call", None) != call.id:
+            continue
+        if isinstance(seen, CallMoved):
+            return ""
+        if isinstance(seen, PhaseEntered) and seen.phase in FIRST:
+            return seen.phase
+    return ""
 
 
 INVARIANTS = (
-    Invariant("PHASE-91", a_call_is_judged_again_as_Resuming, PhaseEntered),
     Invariant("PHASE-90", a_phase_fires_once_a_pass, PhaseEntered),
     Invariant("PHASE-90", a_pass_has_its_first_phase, PhaseEntered),
     Invariant("PHASE-91", a_call_is_judged_before_it_moves, CallMoved),
+    Invariant("PHASE-91", a_call_is_Resuming_before_it_is_judged_again, CallMoved),
 )

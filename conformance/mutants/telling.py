@@ -199,7 +199,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(ReplaysWithoutItsFirstPhase, "PHASE-90", "in its replay, yet BeforeToolExecute has not"),
     Mutant(HoldsBeforeItJudges, "PHASE-91", "became Suspended, yet BeforeToolExecute has not fired"),
     Mutant(EndsTwiceInPhases, "PHASE-29", "RunEnd fires after RunEnd", "tirea"),
-    Mutant(JudgesBeforeItResumes, "PHASE-91", "which is Suspended and not Resuming", "awaken-concurrent"),
+    Mutant(JudgesBeforeItResumes, "PHASE-91", "of its replay has fired", "awaken-concurrent"),
     Mutant(StoresBeforeTheStepEnds, "STORE-19", "yet the step was not stored in between"),
     Mutant(StoresBeforeTheRunEnds, "STORE-19", "yet nothing was stored behind RunEnd"),
     Mutant(LeavesTheLastStepOpen, "PHASE-49", "AfterInference leads to RunEnd"),

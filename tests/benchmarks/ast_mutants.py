@@ -1,0 +1,332 @@
+"""First-order mutants of the reference, made by machine: how many of them the judge sees.
+
+    python tests/benchmarks/ast_mutants.py [EVERY] [SCHEDULES]
+
+One of EVERY changes (1 unless told otherwise) of one node of machines/runtime is loaded in a child process in
+the place of its module, and played through at most so many (150) schedules, corpus and seeded walks under
+five profiles and other values of policies, in a fixed order that mixes them.  Killed: the judge objects, the
+adapter breaks, or it hangs.  A survivor is equivalent if ast_equivalents.toml argues so; others are findings.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import importlib.abc
+import importlib.util
+import itertools
+import os
+import random
+import resource
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from interlock import machines
+from interlock.conformance.campaign import Bench, Tally
+from interlock.conformance.chooser import Seeded
+from interlock.conformance.corpus import applicable, corpus, play
+from interlock.conformance.hosted import Hosted
+from interlock.conformance.walk import walk
+
+RUNTIME = Path(machines.__path__[0]) / "runtime"
+FILES = ("inbox", "ledger", "replays", "rounds", "runtime", "sink", "state", "stops")
+HERE = Path(__file__).parent
+WALKS = 8
+SECONDS_MAX = 60  # of the processor, for one that never comes back
+
+CONFIGURATIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    *((profile, {}) for profile in ("tirea", "tirea-stream", "awaken-8", "awaken-9", "awaken-concurrent")),
+    ("awaken-8", {"round.executor": "sequential"}),
+    ("awaken-8", {"round.executor": "sequential", "round.rest": "failed"}),
+    ("awaken-8", {"durability": "call"}),
+    ("awaken-8", {"cancel.inflight": "drain"}),
+    ("awaken-8", {"decision.early": "refuse"}),
+    ("awaken-8", {"decision.batch": "atomic", "decision.cancel_path": "via_resuming"}),
+    ("awaken-8", {"replay.gate": "no", "tool.raises": "end_run", "round.block": "fail_call"}),
+    ("awaken-8", {"end.live": "left", "stop.threshold": "reaches", "stop.tools": "preempted"}),
+    ("tirea", {"input.waiting": "supersede", "replay.start": "by_outcomes"}),
+    ("awaken-8", {"input.waiting": "placeholder", "cancel.results": "dropped"}),
+    ("awaken-8", {"resume": "collect"}),
+    ("awaken-8", {"resume": "all_or_nothing"}),
+    ("awaken-8", {"state": "caller"}),
+)
+
+
+# --- what is changed ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of one node: its file and line, its operator, and the module as it is then."""
+
+    file: str
+    line: int
+    operator: str
+    before: str
+    tree: Callable[[], ast.Module]
+
+    @property
+    def name(self) -> str:
+        """File, line and operator."""
+        return f"{self.file}.py:{self.line}:{self.operator}"
+
+
+COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+
+
+def _negated(node: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, ast.If | ast.While | ast.IfExp):
+        changed = copy.copy(node)
+        changed.test = ast.UnaryOp(ast.Not(), node.test)
+        yield "negate", changed
+
+
+def _compared(node: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        changed = copy.copy(node)
+        changed.ops = [COMPARED[type(node.ops[0])]()]
+        yield "compare", changed
+
+
+def _joined(node: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, ast.BoolOp):
+        changed = copy.copy(node)
+        changed.op = ast.And() if isinstance(node.op, ast.Or) else ast.Or()
+        yield "and-or", changed
+        for index in range(len(node.values)):
+            left = [value for at, value in enumerate(node.values) if at != index]
+            yield f"drop-operand-{index + 1}", left[0] if len(left) == 1 else ast.BoolOp(node.op, left)
+
+
+def _dropped(node: Any) -> Iterator[tuple[str, Any]]:
+    spoken = isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
+    if spoken or isinstance(node, ast.AugAssign | ast.Raise | ast.Continue):
+        yield "drop", ast.Pass()
+
+
+def _counted(node: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield "flip", ast.Constant(not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int):
+        yield "off-by-one", ast.Constant(node.value + 1)
+
+
+def _returned(node: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, ast.Return) and isinstance(node.value, ast.Compare | ast.BoolOp | ast.UnaryOp):
+        yield "return-not", ast.Return(ast.UnaryOp(ast.Not(), node.value))
+
+
+def _early(node: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _says_nothing(node):
+        changed = copy.copy(node)
+        changed.body = [*node.body[:1], ast.Return(None), *node.body[1:]]
+        if len(node.body) > 2:
+            yield "return-early", changed
+
+
+def _says_nothing(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return isinstance(node.returns, ast.Constant) and node.returns.value is None
+
+
+OPERATORS: tuple[Callable[[Any], Iterator[tuple[str, Any]]], ...] = (
+    _negated, _compared, _joined, _dropped, _counted, _returned, _early,
+)  # fmt: skip
+
+
+def changes(file: str) -> Iterator[Change]:
+    """Every change of a module, from its first line to its last."""
+    text = (RUNTIME / f"{file}.py").read_text("utf-8")
+    tree = ast.parse(text)
+    for parent, name, index, node in _places(tree):
+        for operator, changed in itertools.chain.from_iterable(change(node) for change in OPERATORS):
+            put = _Put(parent, name, index, ast.copy_location(changed, node))
+            before = " ".join((ast.get_source_segment(text, node) or "").split())[:100]
+            yield Change(file, node.lineno, operator, before, partial(_whole, tree, put))
+
+
+def _whole(tree: ast.Module, put: _Put) -> ast.Module:
+    """The module with one node in the place of another."""
+    with put:
+        return ast.fix_missing_locations(copy.deepcopy(tree))
+
+
+def _places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, Any]]:
+    """Each node of a function, and where it hangs."""
+    ahead: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while ahead:
+        parent, within = ahead.pop(0)
+        for name, value in ast.iter_fields(parent):
+            for index, node in enumerate(value if isinstance(value, list) else [value]):
+                if isinstance(node, ast.AST):
+                    inside = within or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                    ahead.append((node, inside))
+                    if inside and hasattr(node, "lineno"):
+                        yield parent, name, index if isinstance(value, list) else None, node
+
+
+class _Put:
+    """A node in the place of another, for a while."""
+
+    def __init__(self, parent: ast.AST, name: str, index: int | None, node: ast.AST) -> None:
+        self.parent, self.name, self.index, self.node = parent, name, index, node
+
+    def _exchange(self) -> None:
+        held = getattr(self.parent, self.name)
+        if self.index is None:
+            setattr(self.parent, self.name, self.node)
+            self.node = held
+        else:
+            held[self.index], self.node = self.node, held[self.index]
+
+    def __enter__(self) -> None:
+        self._exchange()
+
+    def __exit__(self, *_: object) -> None:
+        self._exchange()
+
+
+# --- what is played -------------------------------------------------------------------------------
+
+Place = tuple[int, int]
+"""A configuration, and a schedule of it: the scripts of the corpus first, then the walks."""
+
+SCRIPTS = corpus()
+
+
+def bench_of(profile: str, policies: dict[str, Any]) -> Bench:
+    """The reference on the bench; which one is looked up whenever a life of it begins."""
+
+    def life() -> Any:
+        return importlib.import_module(REFERENCE).ReferenceAdapter(profile, policies)
+
+    return Bench(lambda: Hosted(life))
+
+
+def placed(benches: list[Bench]) -> list[Place]:
+    """Every schedule that applies, in an order that leaves no configuration for the end."""
+    every = [
+        (configuration, schedule)
+        for configuration, bench in enumerate(benches)
+        for schedule in range(len(SCRIPTS) + WALKS)
+        if schedule >= len(SCRIPTS) or not applicable(SCRIPTS[schedule], bench.handshake)
+    ]
+    random.Random(1).shuffle(every)
+    return every
+
+
+def played(bench: Bench, schedule: int) -> Tally:
+    """What a schedule showed."""
+    tally = Tally()
+    if schedule < len(SCRIPTS):
+        bench.play(SCRIPTS[schedule].scenario, play(SCRIPTS[schedule]), tally)
+        return tally
+    index = schedule - len(SCRIPTS)
+    scenario = bench.scenarios[index % len(bench.scenarios)]
+    bench.play(scenario, lambda session: walk(session, Seeded(1, index)), tally)
+    return tally
+
+
+# --- what becomes of it ---------------------------------------------------------------------------
+
+
+class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Loads one module as it was changed."""
+
+    def __init__(self, change: Change) -> None:
+        self.change = change
+        self.name = f"interlock.machines.runtime.{change.file}"
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
+        return importlib.util.spec_from_loader(fullname, self) if fullname == self.name else None
+
+    def exec_module(self, module: Any) -> None:
+        exec(compile(self.change.tree(), f"<{self.change.name}>", "exec"), module.__dict__)
+
+
+def _fate(change: Change, benches: list[Bench], places: list[Place]) -> str:
+    """What the judge says of a change, in a process of its own."""
+    for name in [name for name in sys.modules if name.startswith(("interlock.machines.runtime", REFERENCE))]:
+        del sys.modules[name]
+    sys.meta_path.insert(0, _Changed(change))
+    for configuration, schedule in places:
+        bench = benches[configuration]
+        if configuration not in RENEWED:
+            bench.renew()
+            RENEWED.add(configuration)
+        tally = played(bench, schedule)
+        if tally.found or tally.troubles:
+            return next(iter(tally.found), "broken")
+    return "survived"
+
+
+RENEWED: set[int] = set()
+REFERENCE = "interlock.conformance.adapters.reference"
+
+
+def fate(change: Change, benches: list[Bench], places: list[Place]) -> str:
+    """Survived, or by what it was killed: a clause, that it broke, or that it hangs."""
+    told, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_MAX, SECONDS_MAX))
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        try:
+            answer = _fate(change, benches, places)
+        except BaseException:
+            answer = "broken"
+        os.write(tell, answer.encode())
+        os._exit(0)
+    os.close(tell)
+    with os.fdopen(told) as answers:
+        said = answers.read()
+    os.waitpid(child, 0)
+    return said or "hangs"
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+def equivalents() -> dict[tuple[str, str, str], str]:
+    """The changes that are argued to change nothing, by file, operator and text."""
+    rows = tomllib.loads((HERE / "ast_equivalents.toml").read_text("utf-8"))["equivalent"]
+    return {(row["file"], row["operator"], row["before"]): row["because"] for row in rows}
+
+
+def fates(every: int = 1, most: int = 150) -> Iterator[tuple[Change, str]]:
+    """What becomes of each change."""
+    benches = [bench_of(*configuration) for configuration in CONFIGURATIONS]
+    places = placed(benches)[:most]
+    for change in itertools.islice(itertools.chain.from_iterable(map(changes, FILES)), None, None, every):
+        yield change, fate(change, benches, places)
+
+
+def main(every: int = 1, most: int = 150) -> None:
+    """Print the table."""
+    argued, rows = equivalents(), dict[str, Counter[str]]()
+    print("Survived, and not argued to be equivalent:\n")
+    for change, said in fates(every, most):
+        what = "survived" if said == "survived" else "killed"
+        if what == "survived" and (f"{change.file}.py", change.operator, change.before) in argued:
+            what = "equivalent"
+        elif what == "survived":
+            print(f"- {change.name}: `{change.before}`", flush=True)
+        rows.setdefault(change.file, Counter())[what] += 1
+    columns = ("killed", "equivalent", "survived")
+    total = sum(rows.values(), Counter[str]())
+    print(f"\n| module | mutants | {' | '.join(columns)} |\n|---|--:|--:|--:|--:|")
+    for name, row in (*rows.items(), ("**all**", total)):
+        print(f"| {name} | {row.total()} | {' | '.join(str(row[column]) for column in columns)} |")
+
+
+if __name__ == "__main__":
+    main(*(int(word) for word in sys.argv[1:]))
