@@ -69,6 +69,7 @@ class Judge:
         self.leaves_open = undeclared.policies.keys()
         self.exercised: Counter[str] = Counter()
         self.violation: Violation | None = None
+        self.held_back: Violation | None = None  # the first objection of a patient check
         self.silence_counts = handshake.control.settle == "exact"
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
@@ -92,6 +93,8 @@ class Judge:
         self.account.report(report.quiescent, report.refused)
         if self.violation is None and report.quiescent and self.silence_counts:
             self._weigh(self._settled())
+        if self.violation is None and report.quiescent:
+            self.violation = self.held_back
         if self.violation is None and report.quiescent:
             self._weigh(self.paths.settled())
         if self.violation is None and report.quiescent:
@@ -119,7 +122,7 @@ class Judge:
                 yield from self._ask_under_each_value(check, *seen)
             else:
                 for because in check.check(self.account, *seen):
-                    yield Judgement(check.clause, because)
+                    yield Judgement(check.clause, because, is_patient=check.is_patient)
 
     def _ask_under_each_value(self, check: Invariant, *seen: Observation) -> Iterator[Judgement]:
         """What a check says; under each value that is left, where it depends on a policy that is open."""
@@ -129,7 +132,7 @@ class Judge:
             return
         self.account.asked.clear()
         for because in check.judge(self.account, *seen):
-            yield Judgement(check.clause, because)
+            yield Judgement(check.clause, because, is_patient=check.is_patient)
         if self.account.asked & self.leaves_open:
             for because in self.open.weigh_dependence(check, self.account, *seen):
                 yield Judgement(check.clause, because)
@@ -139,6 +142,11 @@ class Judge:
             if not judgement.always and not self.applies.get(judgement.clause, True):
                 continue
             self.exercised[judgement.clause] += 1
-            if judgement.because != HELD:
+            if judgement.because == HELD:
+                continue
+            if judgement.is_patient:
+                objection = Violation(judgement.clause, judgement.because, self.account.stimuli)
+                self.held_back = self.held_back or objection
+            else:
                 self.violation = Violation(judgement.clause, judgement.because, self.account.stimuli)
                 return

@@ -68,6 +68,7 @@ class Judgement:
 
     clause: str
     because: str = ""
+    is_patient: bool = False  # it waits until the runtime has settled
     always: bool = False  # also where the clause is not judged by itself: a policy of it is open
 
 

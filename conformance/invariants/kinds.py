@@ -24,11 +24,15 @@ class Invariant:
 
     With `seeing`, it is asked about each observation of that kind before the account takes it in: may
     this be shown here?  Without, it is asked about the account at every quiescent point.
+
+    A patient check sees consequences: its objection waits until the runtime has settled, so that a clause
+    that can name the cause speaks first.
     """
 
     clause: str
     check: Callable[..., Judgements]
     seeing: type[Observation] | None = None
+    is_patient: bool = False
 
     @property
     def title(self) -> str:

@@ -225,5 +225,5 @@ INVARIANTS = (
     every_outcome_is_looked_at("PHASE-12", "failed"),
     every_outcome_is_looked_at("PHASE-13", "was blocked"),
     every_outcome_is_looked_at("PHASE-14", "was suspended"),
-    Invariant("PHASE-90", an_executed_call_is_looked_at, PhaseEntered),
+    Invariant("PHASE-90", an_executed_call_is_looked_at, PhaseEntered, is_patient=True),
 )

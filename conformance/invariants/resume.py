@@ -212,6 +212,8 @@ INVARIANTS = (
     after("RESUME-12", "SetNextSuspended", "ClearResolved", "a decision is cleared once the call waits anew"),
     after("RESUME-13", "ClearResolved", "SnapshotIfStateChanged", "a cleared decision leads to a snapshot"),
     after("RESUME-14", "SnapshotIfStateChanged", "CommitReplay", "what was resolved is committed"),
-    Invariant("RESUME-14", a_resolved_pass_is_committed, ResumeEntered),
-    Invariant("RESUME-14", a_resolved_pass_is_committed_before_the_model_is_asked, GateOpened),
+    Invariant("RESUME-14", a_resolved_pass_is_committed, ResumeEntered, is_patient=True),
+    Invariant(
+        "RESUME-14", a_resolved_pass_is_committed_before_the_model_is_asked, GateOpened, is_patient=True
+    ),
 )

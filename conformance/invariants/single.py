@@ -113,8 +113,8 @@ def _judged_while_it_waited(run: Run, call: Call) -> str:
 
 
 INVARIANTS = (
-    Invariant("PHASE-90", a_phase_fires_once_a_pass, PhaseEntered),
-    Invariant("PHASE-90", a_pass_has_its_first_phase, PhaseEntered),
-    Invariant("PHASE-91", a_call_is_judged_before_it_moves, CallMoved),
-    Invariant("PHASE-91", a_call_is_Resuming_before_it_is_judged_again, CallMoved),
+    Invariant("PHASE-90", a_phase_fires_once_a_pass, PhaseEntered, is_patient=True),
+    Invariant("PHASE-90", a_pass_has_its_first_phase, PhaseEntered, is_patient=True),
+    Invariant("PHASE-91", a_call_is_judged_before_it_moves, CallMoved, is_patient=True),
+    Invariant("PHASE-91", a_call_is_Resuming_before_it_is_judged_again, CallMoved, is_patient=True),
 )

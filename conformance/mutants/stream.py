@@ -229,7 +229,12 @@ MUTANTS = (
         also=("STREAM-4", "STREAM-5", "STREAM-9"),
     ),
     Mutant(CutsTheRunWithTheStream, "STREAM-2", "the stream was cut, and thereupon"),
-    Mutant(FailsWithoutAWatcher, "STREAM-3", "nothing broke but that nobody received its events"),
+    Mutant(
+        FailsWithoutAWatcher,
+        "STREAM-3",
+        "nothing broke but that nobody received its events",
+        also=("PHASE-90",),
+    ),
     Mutant(
         StaysWithTheDroppedChannel, "STREAM-4", "went to nobody, while watcher", also=("STREAM-1", "STREAM-9")
     ),
