@@ -218,6 +218,8 @@ class Paths:
         detours: list[Detour] = [*FLOW_DETOURS]
         if run.finished:
             detours.append(("RunStart", "ResumeReplay0"))  # entered by a decision, with no input
+            if not any(one.entered.state == "ResolveDecision" for one in run.stations):
+                detours.append(("ResumeReplay0", "Suspended"))  # which was spent before: it waits on
         if run.cancel_at is not None:
             detours.append((None, "Cancelled"))
         if run.faulted is not None:

@@ -104,7 +104,8 @@ def a_new_suspension_at_the_start_ends_the_segment(account: Account, seen: Phase
     """A call that is suspended again by the first replay of a segment leaves no step to start."""
     run = _at_the_start(account, seen, "StepStart", "RunEnd")
     again = _suspended(_first_replay(run.segment)) if run is not None else ""
-    if again:
+    call = run.calls.get(again) if run is not None else None
+    if again and (call is None or call.claimed == "Suspended"):  # else it was decided once more
         yield (
             HELD
             if seen.phase == "RunEnd"

@@ -100,7 +100,8 @@ def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) ->
     if account.policy("resume") == "all_or_nothing" and len(_part(stored, "calls")) > 1:
         return
     untouched = call.claimed == "Suspended" and account.settled_before and raw is not None
-    first = sum(d.id not in account.forgotten for d in call.decisions) <= 1
+    anew = (d.id not in account.forgotten or account.handed_over[d.id] > 1 for d in call.decisions)
+    first = sum(anew) <= 1
     if (
         untouched
         and first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.window import arrived, left_out, rests
+from interlock.conformance.invariants.window import arrived, may_be_left_out, rests
 from interlock.conformance.protocol import CallMoved, GateOpened, Observation, RunMoved, SegmentEnded
 from interlock.conformance.subjects import WORKING_GATES, Call, Run
 
@@ -16,7 +16,12 @@ def _parks(account: Account) -> bool:
 def decisions_wake_a_parked_run(account: Account) -> Judgements:
     """A parked run moves as soon as decisions for its calls arrive, one or several at a time."""
     found = arrived(account)
-    if found is None or not _parks(account) or left_out(*found) or any(d.turned_down for d in found[1]):
+    if (
+        found is None
+        or not _parks(account)
+        or may_be_left_out(*found)
+        or any(d.turned_down for d in found[1])
+    ):
         return
     run, decisions = found
     asleep = not account.gates_of(run) and all(rests(d) for d in decisions)

@@ -48,6 +48,19 @@ def left_out(run: Run, decisions: list[Decided]) -> list[Call]:
     ]
 
 
+def may_be_left_out(run: Run, decisions: list[Decided]) -> bool:
+    """Whether some call that waits may be undecided: a decision that came early may be spent by now."""
+    named = {decided.call for decided in decisions}
+    return any(
+        call.waits and call.id not in named and not any(_is_held(call, d) for d in call.decisions)
+        for call in run.calls.values()
+    )
+
+
+def _is_held(call: Call, decided: Decided) -> bool:
+    return _holds(call, decided) and decided.in_suspension == call.suspensions
+
+
 def _holds(call: Call, decided: Decided) -> bool:
     """Whether the call may have taken this decision in the suspension that is open."""
     spent = decided.answers is call and decided.in_suspension < call.suspensions  # it ended an earlier one
@@ -69,7 +82,7 @@ def a_value_is_all_that_a_run_needs(account: Account) -> Judgements:
 
 def _is_taken(account: Account, given: str) -> Judgements:
     found = arrived(account)
-    if found is None or left_out(*found):
+    if found is None or may_be_left_out(*found):
         return
     for decided in found[1]:
         refused = decided.turned_down
