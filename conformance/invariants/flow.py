@@ -140,7 +140,7 @@ def a_step_starts_with_StepStart(account: Account, seen: PhaseEntered) -> Judgem
         yield HELD if right else f"BeforeInference fires behind {last.phase}, not behind StepStart"
 
 
-def a_step_asks_the_model(account: Account, seen: GateOpened | SegmentEnded) -> Judgements:
+def a_step_asks_the_model(account: Account, seen: GateOpened | PhaseEntered) -> Judgements:
     """A step that has fired BeforeInference asks the model before the run ends naturally or waits."""
     run = followed(account, seen)
     if run is None or not has_fired(run.segment, "BeforeInference") or is_cut_short(account, run):
@@ -149,8 +149,8 @@ def a_step_asks_the_model(account: Account, seen: GateOpened | SegmentEnded) -> 
     if isinstance(seen, GateOpened):
         if seen.on == "model":
             yield HELD
-    elif not asked and seen.reason.code in ("NaturalEnd", "Suspended"):
-        yield f"the segment ended as {seen.reason.code}, yet its last step has not asked the model"
+    elif seen.phase == "RunEnd" and not asked:
+        yield "RunEnd fires, yet the last step of the segment has not asked the model"
 
 
 def an_answer_is_followed_by_AfterInference(
@@ -467,10 +467,11 @@ FIRST_INVARIANTS = (
         for clause, check in (
             ("FLOW-11", a_broken_model_ends_the_segment),
             ("FLOW-18", a_broken_executor_ends_the_segment),
-            ("FLOW-10", a_step_asks_the_model),
         )
         for kind in (GateOpened, SegmentEnded)
     ),
+    Invariant("FLOW-10", a_step_asks_the_model, GateOpened),
+    Invariant("FLOW-10", a_step_asks_the_model, PhaseEntered),
     Invariant("FLOW-4", nothing_replayed_is_committed, Checkpointed),
     Invariant("FLOW-12", a_cancelled_inference_ends_as_Cancelled, SegmentEnded),
     Invariant("FLOW-19", a_cancelled_round_ends_as_Cancelled, SegmentEnded),

@@ -367,7 +367,7 @@ MUTANTS: tuple[Mutant, ...] = (
     _flow(OverlooksANewSuspension, "FLOW-6", "was suspended again by the replay at the start, yet"),
     _flow(LeavesTheGateBehindAReplay, "FLOW-7", "yet the resume gate was not passed"),
     _flow(OpensNoStep, "FLOW-8", "not behind StepStart"),
-    _flow(EndsInsteadOfAsking, "FLOW-10", "yet its last step has not asked the model"),
+    _flow(EndsInsteadOfAsking, "FLOW-10", "yet the last step of the segment has not asked the model"),
     _flow(AsksABrokenModelAgain, "FLOW-11", "the model broke, yet the model is asked again"),
     _flow(WaitsForACancelledInference, "FLOW-12", "yet the answer is still waited for"),
     _flow(DoesNotLookAtTheAnswer, "FLOW-13", "fires before AfterInference"),

@@ -454,7 +454,15 @@ MUTANTS: tuple[Mutant, ...] = (
         "runs for the first time after StepEnd of its step",
         also=("PHASE-71",),
     ),
-    Mutant(PreparesOnlyTheFirst, "PHASE-26", "yet BeforeToolExecute has not fired for it"),
+    Mutant(
+        PreparesOnlyTheFirst,
+        "PHASE-26",
+        "yet BeforeToolExecute has not fired for it",
+        also=(
+            "PHASE-90",
+            "PHASE-91",
+        ),
+    ),
     Mutant(PreparesBeforeItJudges, "PHASE-27", "yet ToolGate has not", "awaken-9"),
     Mutant(PreparesWhatIsHeld, "PHASE-28", "it is Suspended", "awaken-9"),
     Mutant(CleansUpTooEarly, "PHASE-29", "fires after RunEnd"),

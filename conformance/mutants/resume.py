@@ -163,7 +163,17 @@ class SkipsTheDrain(Runtime):
 
 
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant(SaysNothingOfAnEmptyPass, "RESUME-1", "nothing had arrived, yet the pass did not end", "tirea"),
+    Mutant(
+        SaysNothingOfAnEmptyPass,
+        "RESUME-1",
+        "nothing had arrived, yet the pass did not end",
+        "tirea",
+        also=(
+            "RESUME-2",
+            "RESUME-3",
+            "RESUME-20",
+        ),
+    ),
     Mutant(
         SaysNothingOfAVainPass,
         "RESUME-2",
@@ -182,6 +192,6 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(ForgetsTheNewWait, "RESUME-11", "is Suspended again, yet its replay led to", "tirea"),
     Mutant(KeepsTheOldDecision, "RESUME-12", "yet SetNextSuspended led to", "tirea"),
     Mutant(PublishesNothing, "RESUME-13", "yet ClearResolved led to CommitReplay", "tirea"),
-    Mutant(CommitsNoRefusal, "RESUME-14", "a pass resolved a decision, yet", "tirea"),
+    Mutant(CommitsNoRefusal, "RESUME-14", "a pass resolved a decision, yet", "tirea", also=("FLOW-3",)),
     Mutant(SkipsTheDrain, "RESUME-20", "was entered at ResolveDecision", "tirea"),
 )

@@ -253,7 +253,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(FailsWhatTheGateAllows, "ROUND-43", "was allowed, yet it Failed before it ran", "awaken-9"),
     Mutant(RunsOneOnTheSpot, "ROUND-24", "has not been looked at", policies=ROW),
     Mutant(RunsOnTheSpot, "ROUND-25", "has not been looked at"),
-    Mutant(RunsOneBeforeAllAreJudged, "ROUND-46", "has not been looked at", "awaken-9", ROW),
+    Mutant(
+        RunsOneBeforeAllAreJudged, "ROUND-46", "has not been looked at", "awaken-9", ROW, also=("PHASE-26",)
+    ),
     Mutant(RunsBeforeAllAreJudged, "ROUND-47", "has not been looked at", "awaken-9"),
     Mutant(PreparesOnTheSpot, "ROUND-44", "is made ready, yet call", "awaken-9"),
     Mutant(PreparesTwice, "ROUND-45", "is made ready twice", "awaken-9"),
