@@ -163,7 +163,13 @@ class SkipsTheDrain(Runtime):
 
 
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant(SaysNothingOfAnEmptyPass, "RESUME-1", "nothing had arrived, yet the pass did not end", "tirea"),
+    Mutant(
+        SaysNothingOfAnEmptyPass,
+        "RESUME-1",
+        "nothing had arrived, yet the pass did not end",
+        "tirea",
+        also=("RESUME-20",),
+    ),
     Mutant(
         SaysNothingOfAVainPass,
         "RESUME-2",
