@@ -1,8 +1,8 @@
 """Kills: how soon the schedules of a campaign blame a runtime, made wrong on purpose, on its clause.
 
-The scripted scenarios come first, then the shards of the walks and of the Hypothesis machine by turns: the
-same units, with the same seeds, of which `check` is made.  A variant is put through the scenarios and the
-first shard, and nothing may be blamed.
+The scripted scenarios come first, then the shards of the walks, the Hypothesis machine and the tours by
+turns: the same units, with the same seeds, of which `check` is made.  A variant is put through the
+scenarios and the first shards, and nothing may be blamed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from hypothesis.errors import Flaky
 
-from interlock.conformance.campaign import Bench, Found, Schedule, Tally
+from interlock.conformance.campaign import SHARDS, Bench, Found, Schedule, Tally
 from interlock.conformance.exhibits import BY_COMPARISON
 from interlock.conformance.hosted import Hosted
 from interlock.conformance.mutants import MUTANTS, Mutant
@@ -103,12 +103,10 @@ class Hunt(Bench):
 
 def portions(order: Order, shards: int | None = None) -> Iterator[tuple[Stage, int]]:
     """The units of a campaign, cheap ones early: what finds most faults in the fewest schedules."""
-    scripted, drawn, walked = _stages(order)
+    scripted, *others = _stages(order)
     yield from ((scripted, unit) for unit in range(scripted.units))
-    for shard in range(walked.units if shards is None else shards):
-        yield walked, shard
-        if shard < drawn.units:
-            yield drawn, shard
+    for shard in range(SHARDS if shards is None else shards):
+        yield from ((stage, shard) for stage in reversed(others) if shard < stage.units)
 
 
 @cache

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
@@ -179,6 +180,12 @@ def _written(raw: Path | None) -> Iterator[Search]:
         yield from (Search(**json.loads(line)) for line in raw.read_text().splitlines())
 
 
+def whole(made: Sequence[Search]) -> list[Search]:
+    """The searches of each mutant and seed that every way has ended, so that no way is spared a hard one."""
+    ended = Counter((one.mutant, one.seed) for one in made)
+    return [one for one in made if ended[one.mutant, one.seed] == len(WAYS)]
+
+
 def main() -> None:
     """Make the searches and print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -187,7 +194,11 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="take one of so many mutants")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--raw", type=Path, help="where each search is written down")
+    parser.add_argument("--table", action="store_true", help="search nothing; show what is written down")
     given = parser.parse_args()
+    if given.table:
+        _show(whole(list(_written(given.raw))))
+        return
     chosen = MUTANTS[:: given.every]
     wanted = [
         Search(way, mutant.name, seed, given.cap)
@@ -195,10 +206,13 @@ def main() -> None:
         for mutant in chosen
         for way in WAYS
     ]
-    made = run(wanted, given.jobs, given.raw)
-    print(
-        f"{len(chosen)} of {len(MUTANTS)} mutants, {given.seeds} seeds, censored at {given.cap} schedules.\n"
-    )
+    _show(run(wanted, given.jobs, given.raw))
+
+
+def _show(made: Sequence[Search]) -> None:
+    mutants, seeds = {one.mutant for one in made}, {one.seed for one in made}
+    cap = max((one.cap for one in made), default=0)
+    print(f"{len(mutants)} mutants, {len(seeds)} seeds, censored at {cap} schedules.\n")
     print("\n".join(table(made)))
 
 
