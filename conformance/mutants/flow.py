@@ -361,7 +361,13 @@ MUTANTS: tuple[Mutant, ...] = (
     _flow(DoesNotStoreTheInput, "FLOW-1", "yet the input has not been committed"),
     _flow(EntersWithoutRunStart, "FLOW-1", "the segment begins with"),
     _flow(AsksWithoutALookAtTheInbox, "FLOW-2", "yet nobody has looked for decisions"),
-    _flow(ReplaysWithoutStoring, "FLOW-3", "yet the replay at the start of the segment has not been"),
+    _flow(
+        ReplaysWithoutStoring,
+        "FLOW-3",
+        "yet the replay at the start of the segment has not been",
+        "RESUME-14",
+        "STORE-5",
+    ),
     _flow(StoresAReplayThatWasNone, "FLOW-4", "the segment has replayed nothing, yet"),
     _flow(GoesOnWaitingForTheRest, "FLOW-5", "yet the segment ends without asking the model"),
     _flow(OverlooksANewSuspension, "FLOW-6", "was suspended again by the replay at the start, yet"),
@@ -385,5 +391,5 @@ MUTANTS: tuple[Mutant, ...] = (
     _flow(CancelsWithoutRunEnd, "FLOW-27", "Cancelled, yet RunEnd has not fired"),
     _flow(BreaksWithoutRunEnd, "FLOW-28", "Error, yet RunEnd has not fired"),
     _flow(StoresTheEndTooEarly, "FLOW-29", "RunEnd fires, yet RunFinished is stored already"),
-    _flow(StoresTheTurnTwice, "FLOW-40", "yet AssistantTurnCommitted was seen"),
+    _flow(StoresTheTurnTwice, "FLOW-40", "yet AssistantTurnCommitted was seen", "STORE-16"),
 )
