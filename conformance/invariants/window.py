@@ -321,7 +321,7 @@ def _came_alone_at_work(account: Account, run: Run) -> Iterator[tuple[Call, Deci
 
 INVARIANTS = (
     Invariant("DECIDE-16", an_answered_call_is_not_made_to_wait, CallMoved),
-    Invariant("DECIDE-23", an_early_decision_does_not_act, CallMoved),
+    Invariant("DECIDE-23", an_early_decision_does_not_act, CallMoved, is_patient=True),
     Invariant("DECIDE-19", a_new_suspension_ends_the_segment, GateOpened),
     Invariant("DECIDE-22", a_run_that_was_given_back_is_whole, GateOpened),
     Invariant("DECIDE-19", a_new_suspension_counts_as_declared, SegmentEnded),

@@ -300,11 +300,24 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(AsksAgainWhileItWaits, "ROUND-69", "is in WaitDecision, yet its permission", CONCURRENT),
     Mutant(TakesABatchFromItsEnd, "ROUND-70", "came before it", CONCURRENT),
     Mutant(RegistersNoWaiter, "ROUND-72", "waits, yet decision", CONCURRENT),
-    Mutant(KeepsForLater, "ROUND-73", "came when nobody waited for it, yet call", CONCURRENT),
+    Mutant(
+        KeepsForLater, "ROUND-73", "came when nobody waited for it, yet call", CONCURRENT, also=("DECIDE-23",)
+    ),
     Mutant(BreaksWithAGoneWaiter, "ROUND-74", "when its waiter had gone, and the run ended", CONCURRENT),
-    Mutant(EndsBehindTheFirstBatch, "ROUND-75", "waits behind another batch, yet decision", CONCURRENT),
+    Mutant(
+        EndsBehindTheFirstBatch,
+        "ROUND-75",
+        "waits behind another batch, yet decision",
+        CONCURRENT,
+        also=(
+            "DECIDE-15",
+            "DECIDE-14",
+        ),
+    ),
     Mutant(DealsTwice, "ROUND-79", "was dealt with already, yet it was accepted once more", CONCURRENT),
     Mutant(HangsBehindTheLastCall, "ROUND-80", "every call of the round is over", CONCURRENT),
     Mutant(LeavesReplaysBehind, "ROUND-81", "is still at work, yet the model is asked", CONCURRENT),
-    Mutant(StopsBeforeTheBarrier, "ROUND-89", "was not over, yet the run ended", CONCURRENT),
+    Mutant(
+        StopsBeforeTheBarrier, "ROUND-89", "was not over, yet the run ended", CONCURRENT, also=("STOP-11",)
+    ),
 )
