@@ -142,6 +142,6 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         TurnsTheValueDown, "DECIDE-22", "the caller gave the run back", policies=CALLER, also=("DECIDE-14",)
     ),
-    Mutant(KeepsWhatItShouldIgnore, "DECIDE-23", "on it", "awaken-concurrent"),
+    Mutant(KeepsWhatItShouldIgnore, "DECIDE-23", "on it", policies={"decision.early": "ignore"}),
     Mutant(ReplaysAfterTheRound, "DECIDE-24", "and acts at once, yet call", "tirea-stream"),
 )

@@ -12,9 +12,11 @@ from interlock.conformance.exhibits import fault_of
 from interlock.conformance.invariants import INVARIANTS
 from interlock.conformance.mutants import MUTANTS
 from interlock.conformance.oracle import CHECKED_BY_CHARTS
+from interlock.conformance.paths import CHECKED_BY_PATHS
 from interlock.conformance.report import chart
 from interlock.conformance.report.clauses import grouped
 from interlock.conformance.report.examples import clauses_of, profiles_of
+from interlock.conformance.twice import DETERMINISM
 from interlock.conformance.variants import VARIANTS
 from interlock.spec.model import Policy, load_spec
 
@@ -58,7 +60,9 @@ def _cell(value: Any) -> str:
 
 
 def _clauses() -> Listing:
-    checks = Counter([*(one.clause for one in INVARIANTS), *CHECKED_BY_CHARTS])
+    checks = Counter(
+        [*(one.clause for one in INVARIANTS), *CHECKED_BY_CHARTS, *CHECKED_BY_PATHS, DETERMINISM]
+    )
     mutants = Counter(one.clause for one in MUTANTS)
     entries = [
         {

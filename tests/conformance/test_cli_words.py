@@ -95,7 +95,7 @@ def test_a_legal_example_is_cut_where_it_shows_its_clause():
 
     assert legal["target"] == "reference:awaken-8"
     assert legal["timeline"][-1]["happened"].endswith("the model is asked")
-    assert {row["run"] for row in legal["timeline"]} == {"Running", "Waiting"}
+    assert {row["run"] for row in legal["timeline"]} == {"Running"}
 
 
 def test_a_page_says_who_judges_a_clause():
