@@ -214,10 +214,12 @@ class ReturnsAtAFailure(Runtime):
     async def together(self, coroutines: Sequence[Any]) -> None:
         self.left = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
         waiting = set(self.left)
-        while waiting and not self.state.in_status("Failed"):
+        while waiting:
             done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
+            if self.state.in_status("Failed"):
+                return
 
 
 class JudgesWhileItExecutes(Runtime):
