@@ -283,7 +283,7 @@ INVARIANTS = (
         for clause in ("PHASE-54", "PHASE-60")
         for kind in (PhaseEntered, SegmentEnded)
     ),
-    Invariant("PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered),
+    Invariant("PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered, is_patient=True),
     Invariant("PHASE-56", AfterToolExecute_has_an_outcome, PhaseEntered),
     Invariant("PHASE-62", a_round_is_applied_behind_its_phases, PhaseEntered),
     Invariant("PHASE-62", a_round_is_applied_behind_its_phases, Checkpointed),

@@ -237,6 +237,7 @@ class AsksAgainWhileItWaits(Runtime):
         allowed = await super().judge(call, resume)
         gated = self.tools.get(call.name, {}).get("permission") == "gate"
         if gated and call.status == "Suspended" and resume is None:
+            self.phase("BeforeToolExecute", call)
             await self.outside(self.world.permit(call.id, call.name, call.args, None))
         return allowed
 

@@ -214,12 +214,11 @@ class ReturnsAtAFailure(Runtime):
     async def together(self, coroutines: Sequence[Any]) -> None:
         self.left = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
         waiting = set(self.left)
-        while waiting:
+        while waiting and not self.state.in_status("Failed"):
             done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
-            if self.state.in_status("Failed"):
-                return
+        await asyncio.sleep(0)  # what is left begins
 
 
 class JudgesWhileItExecutes(Runtime):
@@ -231,7 +230,7 @@ class JudgesWhileItExecutes(Runtime):
 
     async def execute(self, call: Call, resume: Resume) -> None:
         if call.name == "gated" and resume is None and self.entered:
-            self.phase("BeforeToolExecute", call)
+            self.phase("ToolGate" if self.policies["phases"] == "nine" else "BeforeToolExecute", call)
             await self.outside(self.world.permit(call.id, call.name, call.args, None))
         self.entered = True
         await super().execute(call, resume)
