@@ -300,7 +300,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(RejectsBehindTheBatch, "ROUND-68", "was rejected, yet its status is Resuming", CONCURRENT),
     Mutant(AsksAgainWhileItWaits, "ROUND-69", "is in WaitDecision, yet its permission", CONCURRENT),
     Mutant(TakesABatchFromItsEnd, "ROUND-70", "came before it", CONCURRENT),
-    Mutant(RegistersNoWaiter, "ROUND-72", "waits, yet decision", CONCURRENT),
+    Mutant(RegistersNoWaiter, "ROUND-72", "waits, yet decision", CONCURRENT, also=("DECIDE-15",)),
     Mutant(
         KeepsForLater, "ROUND-73", "came when nobody waited for it, yet call", CONCURRENT, also=("DECIDE-23",)
     ),
@@ -315,7 +315,13 @@ MUTANTS: tuple[Mutant, ...] = (
             "DECIDE-14",
         ),
     ),
-    Mutant(DealsTwice, "ROUND-79", "was dealt with already, yet it was accepted once more", CONCURRENT),
+    Mutant(
+        DealsTwice,
+        "ROUND-79",
+        "was dealt with already, yet it was accepted once more",
+        CONCURRENT,
+        also=("DECIDE-2",),
+    ),
     Mutant(HangsBehindTheLastCall, "ROUND-80", "every call of the round is over", CONCURRENT),
     Mutant(LeavesReplaysBehind, "ROUND-81", "is still at work, yet the model is asked", CONCURRENT),
     Mutant(
