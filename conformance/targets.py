@@ -1,8 +1,9 @@
 """From the one string that names a runtime under test to something that makes one.
 
-`reference`, `reference:PROFILE`, `mutant:NAME`, `variant:NAME`, `py:package.module:factory`,
-`cmd:./adapter --flag`, `trace:file.jsonl`.  What can be checked without starting anything is checked when
-the string is resolved; the factory is called, and the command started, when the target is opened.
+`reference`, `reference:PROFILE`, `reference:PROFILE,POLICY=VALUE`, `mutant:NAME`, `variant:NAME`,
+`py:package.module:factory`, `cmd:./adapter --flag`, `trace:file.jsonl`.  What can be checked without
+starting anything is checked when the string is resolved; the factory is called, and the command started,
+when the target is opened.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ Kind = Literal["reference", "mutant", "variant", "py", "cmd", "trace"]
 
 DEFAULT_PROFILE: Final = "awaken-8"
 FORMS: Final = (
-    "A target is `reference`, `reference:PROFILE`, `mutant:NAME`, `variant:NAME`, "
-    "`py:package.module:factory`, `cmd:./adapter --flag` or `trace:file.jsonl`."
+    "A target is `reference`, `reference:PROFILE`, `reference:PROFILE,POLICY=VALUE`, `mutant:NAME`, "
+    "`variant:NAME`, `py:package.module:factory`, `cmd:./adapter --flag` or `trace:file.jsonl`."
 )
 _KINDS: Final = ("reference", "mutant", "variant", "py", "cmd", "trace")
 _ALSO_WRITTEN: Final = {"python": "py", "command": "cmd"}
@@ -89,11 +90,14 @@ def _meant(target: str) -> str | None:
     return None
 
 
-def _reference(profile: str, own_store: bool) -> SutFactory:
+def _reference(words: str, own_store: bool) -> SutFactory:
     from interlock.spec.model import SpecError, load_spec
 
+    profile, *settings = words.split(",")
+    policies = dict(_setting(profile, setting) for setting in settings)
     try:
         known = load_spec().profile(profile)
+        load_spec().policies_of(profile, policies)
     except SpecError as error:
         raise UsageError(str(error)) from None
     if not known.policies:
@@ -107,9 +111,26 @@ def _reference(profile: str, own_store: bool) -> SutFactory:
         from .adapters import reference
         from .hosted import Hosted
 
-        return Hosted(reference.durable(profile) if own_store else reference.factory(profile))
+        make = reference.durable if own_store else reference.factory
+        return Hosted(make(profile, policies))
 
     return opened
+
+
+def _setting(profile: str, setting: str) -> tuple[str, Any]:
+    """`tool.raises=end_run`, and a set's values with a plus between them."""
+    from interlock.spec.model import load_spec
+
+    key, equals, value = setting.partition("=")
+    if not equals:
+        raise UsageError(
+            f"`{setting}` settles no policy.",
+            f"Behind the profile stand policies and values: `reference:{profile},tool.raises=end_run`.",
+        )
+    policy = load_spec().policies.get(key)
+    if policy is not None and policy.kind == "set of":
+        return key, value.split("+")
+    return key, value
 
 
 def _mutant(name: str) -> SutFactory:

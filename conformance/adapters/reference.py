@@ -222,9 +222,11 @@ def _decisions(decisions: Sequence[Decision]) -> list[state.Decision]:
     return [state.Decision(d.id, d.call, d.action, d.payload, d.suspension) for d in decisions]
 
 
-def factory(profile: str = "awaken-8") -> Callable[[], ReferenceAdapter]:
-    """Makes the reference's adapters for a profile."""
-    return lambda: ReferenceAdapter(profile)
+def factory(
+    profile: str = "awaken-8", policies: Mapping[str, Any] = NO_CHANGES
+) -> Callable[[], ReferenceAdapter]:
+    """Makes the reference's adapters for a profile, with other values of its policies."""
+    return lambda: ReferenceAdapter(profile, policies)
 
 
 # -- with a store of its own
@@ -297,6 +299,8 @@ class DurableAdapter(ReferenceAdapter):
         self.store.close()
 
 
-def durable(profile: str = "awaken-8") -> Callable[[], DurableAdapter]:
+def durable(
+    profile: str = "awaken-8", policies: Mapping[str, Any] = NO_CHANGES
+) -> Callable[[], DurableAdapter]:
     """Makes the adapters of the reference that stores for itself."""
-    return lambda: DurableAdapter(profile)
+    return lambda: DurableAdapter(profile, policies)

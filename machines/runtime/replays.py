@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from interlock.machines.runtime.ledger import RunCancelled
 from interlock.machines.runtime.rounds import Rounds
 from interlock.machines.runtime.state import Decision
 
@@ -68,20 +69,23 @@ class Replays(Rounds):
         self._beside.append(asyncio.ensure_future(self._apply_beside()))
 
     async def _apply_beside(self) -> None:
-        """What breaks beside the loop breaks the loop, wherever that waits."""
+        """What breaks beside the loop breaks the loop, wherever that waits; a cancel it hears of itself."""
         try:
             await self.apply_decisions("replay")
+        except RunCancelled:
+            return
         except Exception as failure:
             self.broken = self.broken or failure
             for waiting in sorted(self._waiting, key=lambda task: task.get_name()):
                 waiting.cancel()
             raise
 
-    async def _abandon_beside(self) -> None:
-        """What acts beside a loop that has come to its end is given up."""
+    async def _finish_beside(self, drains: bool) -> None:
+        """What acts beside a loop that has come to its end is given up, unless it drains."""
         beside, self._beside = self._beside, []
         for task in beside:
-            task.cancel()
+            if not drains:
+                task.cancel()
         if beside:
             await asyncio.gather(*beside, return_exceptions=True)
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from interlock.machines.runtime.inbox import Inbox
-from interlock.machines.runtime.ledger import PENDING_TEXT
+from interlock.machines.runtime.ledger import PENDING_TEXT, RunCancelled
 from interlock.machines.runtime.state import Call, Decision, Reason
 from interlock.machines.runtime.world import Answer, ToolRaised
 
@@ -126,7 +126,7 @@ class Rounds(Inbox):
         if not tasks:
             return
         try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            await self._until_one_fails(tasks)
         finally:
             left = [task for task in tasks if not task.done()]
             for task in left:
@@ -136,6 +136,22 @@ class Rounds(Inbox):
         for task in tasks:
             if not task.cancelled() and (failure := task.exception()) is not None:
                 raise failure
+
+    async def _until_one_fails(self, tasks: Sequence[asyncio.Task[Any]]) -> None:
+        """Until all are over or one has failed; a wait that a cancel took fails nobody where tools drain."""
+        running = set(tasks)
+        while running:
+            over, running = await asyncio.wait(running, return_when=asyncio.FIRST_EXCEPTION)
+            failures = [task.exception() for task in over if not task.cancelled()]
+            if any(
+                failure and not (self.drains and isinstance(failure, RunCancelled)) for failure in failures
+            ):
+                return
+
+    @property
+    def drains(self) -> bool:
+        """Whether tools that run at a cancel end by themselves."""
+        return bool(self.policies["cancel.inflight"] == "drain")
 
     async def execute(self, call: Call, resume: Resume) -> None:
         """Enter the body of a call and take its answer."""

@@ -373,28 +373,31 @@ class Runtime(Replays):
             self.phase("RunEnd")
             self.suspending = True
             await self.commit("RunFinished", "suspend", force=True, ending=("Waiting", reason))
-            self.suspending = False
         else:
             self._end_step()
             await self.commit("StepEnd", "suspend", ending=("Waiting", reason))
-        if self.cancelling:
+        self.suspending = False
+        if self.cancelling and not self.reentered:
             raise RunCancelled
         decided = bool(self.ready() or self._beside)  # while the store was busy
         if decided and not self.reentered:
             return await self._steps()
         self.move_run("suspend", reason)
         self._announce(reason, pending)
-        if decided:  # this segment is over all the same; the decision enters the next
-            self.observe("run.finished", reason=reason.to_wire(), pending=list(pending))
-            await self._join()
-            return await self._resume()
-        return Segment(reason, pending)
+        if not (decided or self.cancelling):
+            return Segment(reason, pending)
+        # this segment is over all the same; what came while the store was busy enters the next
+        self.observe("run.finished", reason=reason.to_wire(), pending=list(pending))
+        if self.cancelling:
+            raise RunCancelled
+        await self._join()
+        return await self._resume()
 
     async def _end(self, reason: Reason) -> Segment:
         self.ending = True
-        await self._abandon_beside()
+        await self._finish_beside(drains=self.drains and reason.code == "Cancelled")
         self._close_live_calls(reason)
-        if self.state.status != "Created":  # what never started has no phase
+        if self.state.status != "Created" and not self.suspending:  # it never started, or has fired it
             self.phase("RunEnd")
         ending = ("Done", reason)
         try:
@@ -433,11 +436,6 @@ class Runtime(Replays):
     def created(self) -> bool:
         """Whether a run is Created before it is Running."""
         return bool(self.policies["run.created"] == "yes")
-
-    @property
-    def drains(self) -> bool:
-        """Whether tools that run at a cancel end by themselves."""
-        return bool(self.policies["cancel.inflight"] == "drain")
 
     async def commit_at(self, trigger: str, cause: str) -> None:
         """A checkpoint that only the policy of named triggers has."""
