@@ -32,7 +32,7 @@ class Replays(Rounds):
 
     async def _drain(self, cause: str) -> None:
         self._suspensions = {call.id: call.suspension for call in self.state.calls.values()}
-        while not self.is_coming_down:
+        while not (self.is_coming_down or self.suspending):
             self.gate_state("DrainDecisionChannel")
             ready = self.ready()
             if not ready:

@@ -373,6 +373,7 @@ class Runtime(Replays):
             self.phase("RunEnd")
             self.suspending = True
             await self.commit("RunFinished", "suspend", force=True, ending=("Waiting", reason))
+            await self._join()
         else:
             self._end_step()
             await self.commit("StepEnd", "suspend", ending=("Waiting", reason))
@@ -390,7 +391,6 @@ class Runtime(Replays):
         self.observe("run.finished", reason=reason.to_wire(), pending=list(pending))
         if self.cancelling:
             raise RunCancelled
-        await self._join()
         return await self._resume()
 
     async def _end(self, reason: Reason) -> Segment:

@@ -151,8 +151,24 @@ def test_what_the_kit_made_on_purpose_can_be_named(name):
 
 
 NO_TARGET = {
-    "": (UsageError, "`` names no target.", "A target is `reference`, `reference:PROFILE`, `mutant:"),
+    "": (UsageError, "`` names no target.", "A target is `reference`, `reference:PROFILE`, `refer"),
     "referense": (UsageError, "`referense` names no target.", "Did you mean `reference`?"),
+    "reference:tirea,drain": (
+        UsageError,
+        "`drain` settles no policy.",
+        "`reference:tirea,tool.raises=end_run`",
+    ),
+    "reference:tirea,tool.raise=x": (UsageError, "names no policy; did you mean 'tool.raises'?", ""),
+    "reference:tirea,tool.raises=end": (
+        UsageError,
+        "tool.raises has no value 'end'; did you",
+        "",
+    ),
+    "reference:tirea,reasons=Error+Don": (
+        UsageError,
+        "reasons has no value 'Don'; known: Nat",
+        "",
+    ),
     "refrence:core": (UsageError, "names no target.", "Did you mean `reference:core`?"),
     "python:acme_adapter:Verbs": (UsageError, "names no target.", "Did you mean `py:acme_adapter:Verbs`?"),
     "trase:trace.jsonl": (UsageError, "names no target.", "Did you mean `trace:trace.jsonl`?"),
