@@ -264,7 +264,9 @@ class Account:
             if run is not None and self.alone:
                 self._place(decided, run, call)
             standing = any(_stands(d, call) for d in call.decisions)
-            if call.waits and current and not (over or decided.repeats or standing) and self.settled_before:
+            # an inbox may know the id of a decision that it ignored, and want another
+            known_id = decided.repeats or (known is not None and known.disposition == "ignored")
+            if call.waits and current and not (over or known_id or standing) and self.settled_before:
                 decided.answers = call
             call.decisions.append(decided)
         if not decided.repeats:

@@ -71,12 +71,14 @@ class Inbox(Ledger):
 
     def take(self, decision: Decision) -> None:
         """A decision that nothing stands against: it acts now, later, or not at all."""
-        self.state.seen_decisions.append(decision.id)
         call = self.state.calls[decision.call]
-        if call.status == "Suspended" and decision.suspension in (None, call.suspension):
+        in_time = call.status == "Suspended" and decision.suspension in (None, call.suspension)
+        if not in_time and self.policies["decision.early"] == "ignore":
+            self.dispose(decision, "ignored")  # and forgotten: it may come again
+            return
+        self.state.seen_decisions.append(decision.id)
+        if in_time:
             self.accept(decision)
-        elif self.policies["decision.early"] == "ignore":
-            self.dispose(decision, "ignored")
         else:
             self.state.early.append(decision)
             self.dispose(decision, "buffered")
