@@ -34,8 +34,8 @@ def nothing_runs_after_a_block(account: Account, seen: GateOpened) -> Judgements
     run = account.run_of(seen)
     if run is None or account.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
         return
-    if seen.on not in ("model", "tool", "permission"):
-        return
+    if seen.on not in ("model", "tool", "permission") or not account.alone:
+        return  # what had begun beside the block may have been on its way
     blocked = [call.id for call in run.every_call if call.last_verdict == "block"]
     what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
     if blocked:

@@ -106,16 +106,15 @@ def early_decisions_are_treated_as_declared(account: Account) -> Judgements:
     call = run.calls[sent[0].call]
     early = sent[0].answers is None and call.claimed in ("New", "Running") and len(call.decisions) == 1
     if early and sent[0].suspension is None:
-        kept = not sent[0].turned_down
-        yield (
-            HELD
-            if kept == (policy == "buffer")
-            else (
-                f"an early decision is to be {'kept' if policy == 'buffer' else 'refused'}, "
-                f"yet decision {sent[0].id} for call {call.id}, which is {call.claimed}, "
-                f"was {'kept' if kept else 'refused'}"
-            )
-        )
+        wanted, was = ("kept" if policy == "buffer" else "refused"), _came_to(sent[0])
+        due = f"an early decision is to be {wanted}, yet decision {sent[0].id} for call {call.id}"
+        yield HELD if was == wanted else f"{due}, which is {call.claimed}, was {was}"
+
+
+def _came_to(decided: Decided) -> str:
+    if decided.disposition == "ignored":
+        return "ignored"
+    return "refused" if decided.turned_down else "kept"
 
 
 def batches_are_taken_as_declared(account: Account) -> Judgements:
