@@ -355,8 +355,10 @@ class Account:
         stored = (self.recovered_from or {}).get("calls", {})
         if run is not None:
             for call in run.calls.values():
-                kept = stored.get(call.id) if isinstance(stored, dict) else None
-                call.suspensions = kept.get("suspension") or 0 if isinstance(kept, dict) else 0
+                found = stored.get(call.id) if isinstance(stored, dict) else None
+                kept = found if isinstance(found, dict) else {}
+                call.suspensions = kept.get("suspension") or 0
+                call.listed_pending = kept.get("status") == "Suspended"
             run.stirs += 1
             run.segment_open = True
 

@@ -221,6 +221,28 @@ def a_result_takes_the_place_of_its_placeholder(account: Account, seen: GateOpen
             )
 
 
+def every_success_was_given(account: Account, seen: GateOpened) -> Judgements:
+    """A call that the model is shown as a success was executed, or somebody gave the result in its place."""
+    run = account.run_of(seen)
+    if run is None or seen.on != "model" or run.hooks or run.cancel_at or run.crashes or run.faulted:
+        return
+    for call in run.calls.values():
+        shown = [m for m in seen.messages or () if m.role == "tool" and m.call == call.id]
+        told = call.claimed is not None and bool(call.approvals)  # by its status, of which DECIDE-21 speaks
+        if call.tool is not None and not (call.doubled or told) and any(m.status == "ok" for m in shown):
+            yield (
+                HELD
+                if _was_given(call)
+                else f"call {call.id} was not executed, yet the model is shown success"
+            )
+
+
+def _was_given(call: Call) -> bool:
+    by_a_decision = call.tool is not None and call.tool.resume_mode == "use_as_result" and call.decisions
+    by_the_check = any(gate.outcome and gate.outcome["kind"] == "set_result" for gate in call.judged)
+    return bool(call.entries or by_a_decision or by_the_check)
+
+
 INVARIANTS = (
     Invariant("PAIR-5", a_placeholder_stands_for_what_waits, GateOpened),
     Invariant("PAIR-5", a_result_takes_the_place_of_its_placeholder, GateOpened),
@@ -231,4 +253,5 @@ INVARIANTS = (
     Invariant("ROUND-2", results_carry_their_own_ids, GateOpened),
     Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, GateOpened),
     Invariant("PAIR-4", no_finished_result_is_lost, GateOpened),
+    Invariant("PAIR-6", every_success_was_given, GateOpened),
 )

@@ -12,6 +12,9 @@ def a_run_that_nothing_holds_goes_on(account: Account) -> Judgements:
     if run is None or run.is_done:
         return
     held = bool(account.gates_of(run)) or run.claimed == "Waiting" or any(c.waits for c in run.calls.values())
+    tells = account.observes("run.status") or account.observes("call.status")
+    if not held and run.crashes and not tells:
+        return  # it may have come back to a wait, and had no words to say so
     yield HELD if held else "no gate of the run is open and no call waits for a decision, yet it is not Done"
 
 

@@ -114,6 +114,18 @@ class KeepsThePlaceholderAlone(Runtime):
             super().answer(call, status, content)
 
 
+class SharesAnAnswer(Runtime):
+    """Of the calls of one tool in a round the first alone is executed; the others are said to be done."""
+
+    async def judge_all(self, calls: Sequence[Call]) -> list[Call]:
+        allowed = await super().judge_all(calls)
+        first = {call.name: call for call in reversed(allowed)}
+        for call in allowed:
+            if call is not first[call.name]:
+                self.settle(call, "provide", "ok", "see above")
+        return [call for call in allowed if call is first[call.name]]
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(SaysNothingOfTheRejected, "PAIR-1", "the model was shown call"),
     Mutant(LeavesCallsDangling, "PAIR-1", "the model was shown call"),
@@ -125,6 +137,13 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(PutsNothingInThePlace, "PAIR-5", "waits, yet the model was shown nothing in its place", "tirea"),
     Mutant(KeepsThePlaceholderAlone, "PAIR-5", "yet its placeholder still stands", "tirea"),
     Mutant(ForgetsFinishedSiblings, "PAIR-4", "yet the model was not shown that"),
+    Mutant(
+        SharesAnAnswer,
+        "PAIR-6",
+        "was not executed, yet the model is shown success",
+        policies={"round.executor": "sequential"},
+        declare={"profile": "core", "policies": {}, "observes": ["message", "run.finished"]},
+    ),
     Mutant(OneFailureFailsAll, "ROUND-1", "failed, and the tool of call", also=("PHASE-7", "PHASE-8")),
     Mutant(MatchesResultsByPosition, "ROUND-2", "the model was shown the result of call", also=("PAIR-4",)),
     Mutant(

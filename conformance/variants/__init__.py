@@ -105,6 +105,8 @@ def _less(*kinds: str) -> dict[str, Sequence[str]]:
 
 PLAIN: Final = Control(settle="exact", clock="virtual", step="turns", store="none", crash=[])
 
+TACITURN: Final = {"observes": ["message", "run.finished"]}
+
 VARIANTS: Final[tuple[Variant, ...]] = (
     Variant(
         "sequential",
@@ -178,6 +180,8 @@ VARIANTS: Final[tuple[Variant, ...]] = (
             "gates": ["model", "permission", "tool"],
         },
     ),
+    Variant("taciturn", "shows messages and ends alone, also after a crash", declare=TACITURN),
+    Variant("taciturn-tirea", "shows messages and ends alone, also after a crash", "tirea", declare=TACITURN),
     Variant("core", "claims the universal core alone", declare={"profile": "core", "policies": {}}),
     Variant(
         "core-tirea", "claims the universal core alone", "tirea", declare={"profile": "core", "policies": {}}
