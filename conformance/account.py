@@ -236,17 +236,19 @@ class Account:
     def _decisions(self, params: Mapping[str, Any]) -> None:
         self._watched(params)
         run = self.runs.get(params["run"])
-        for raw in params.get("decisions", ()):
+        decisions = params.get("decisions", ())
+        for raw in decisions:
             if run is not None:
                 run.stirs += 1
-            self._decided(run, raw)
+            self._decided(run, raw, len(decisions))
 
-    def _decided(self, run: Run | None, raw: Mapping[str, Any]) -> None:
+    def _decided(self, run: Run | None, raw: Mapping[str, Any], batch: int) -> None:
         call = run.calls.get(raw["call"]) if run is not None else None
         suspension = raw.get("suspension")
         decided = Decided(
-            raw["id"], raw["call"], raw["action"], raw.get("payload"), suspension, self.stimuli, self.alone
-        )
+            raw["id"], raw["call"], raw["action"], raw.get("payload"), suspension, self.stimuli, self.alone,
+            batch=batch,
+        )  # fmt: skip
         self.handed_over[decided.id] += 1
         decided.unsure = raw["id"] in self.forgotten
         known = self.decision_ids.get(raw["id"])

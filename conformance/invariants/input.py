@@ -110,7 +110,7 @@ def what_was_put_aside_still_waits(account: Account) -> Judgements:
         if call.claimed is not None and (newest is None or newest.at < run.input_at):
             waits = call.claimed == "Suspended"
             yield HELD if waits else f"call {call.id} was put aside for new input, yet it is {call.claimed}"
-        elif newest is not None and newest.answers is call and len(call.decisions) == 1:
+        elif newest is not None and newest.answers is call and len(call.decisions) == newest.batch == 1:
             why = (
                 f"call {call.id} was put aside for new input, yet decision {newest.id} for it was turned down"
             )
