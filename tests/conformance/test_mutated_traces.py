@@ -53,6 +53,7 @@ def sampled(profile: str) -> Iterator[tuple[str, Mutation]]:
     return (one for index, one in enumerate(every) if index % EVERY == 0)
 
 
+@pytest.mark.long
 def test_a_changed_trace_is_objected_to_unless_a_document_says_that_it_is_as_right() -> None:
     """Nearly all changes of one observation are seen, and those that are as right are no excuse for most."""
     seen, free, alarms, missed = 0, 0, [], Counter[str]()
@@ -79,6 +80,7 @@ def test_every_rule_names_its_document() -> None:
     assert all(rule["because"].endswith(".") and rule["source"] for rule in RULES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_trace_that_was_not_changed_is_not_objected_to(profile: str) -> None:
     """What is objected to is the change."""

@@ -1,6 +1,6 @@
 """The exhibits: each mutant has a file with its shortest witness, and each file still shows what it says.
 
-`pytest tests/conformance/test_witnesses.py --rewrite` searches for every witness anew.
+`pytest -m "" tests/conformance/test_witnesses.py --rewrite` searches for every witness anew.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from interlock.conformance.scenario import ENDING
 from interlock.machines.runtime.runtime import Runtime
 
 WITNESSES = Path(interlock.conformance.__path__[0]) / FOLDER
-HOW = "; `pytest tests/conformance/test_witnesses.py --rewrite` puts it right"
+HOW = "; `pytest -m "" tests/conformance/test_witnesses.py --rewrite` puts it right"
 
 
 def file_of(mutant: Mutant) -> Path:
@@ -54,6 +54,7 @@ def test_every_mutant_has_a_witness_and_every_witness_a_mutant(rewrites: bool) -
     assert sorted(files - names) == [], f"these witnesses are of no mutant{HOW}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mutant", witnessed(), ids=lambda mutant: mutant.name)
 def test_a_witness_gives_its_mutant_away(mutant: Mutant, rewrites: bool) -> None:
     """Played again, it breaks the declared clause with its sentence, and nothing can be left out.

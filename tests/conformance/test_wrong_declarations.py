@@ -107,6 +107,7 @@ def _blamed(bench: Bench, scenario: Any, schedule: Any) -> dict[str, str]:
     return {clause: found.violation.because for clause, found in tally.found.items()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("word", [word for word in WORDS if word not in ALIKE], ids="-".join)
 def test_a_wrong_word_is_found_out(word):
     """Whoever does one thing and says another breaks a clause, in the scripted scenarios or soon after."""
