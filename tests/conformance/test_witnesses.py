@@ -30,7 +30,7 @@ from interlock.conformance.scenario import ENDING
 from interlock.machines.runtime.runtime import Runtime
 
 WITNESSES = Path(interlock.conformance.__path__[0]) / FOLDER
-HOW = "; `pytest -m "" tests/conformance/test_witnesses.py --rewrite` puts it right"
+HOW = '; `pytest -m "" tests/conformance/test_witnesses.py --rewrite` puts it right'
 
 
 def file_of(mutant: Mutant) -> Path:
