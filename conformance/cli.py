@@ -120,6 +120,50 @@ def replay(
 
 
 @app.command()
+def explore(  # noqa: PLR0917  # each is an option of its own
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="[PROFILE]", help="A profile, or `calls`: so many calls alone, and a cancel over them."
+        ),
+    ] = "awaken-8",
+    calls: Annotated[int, typer.Option(metavar="N", help="How many calls the round has.")] = 2,
+    resuspensions: Annotated[
+        int | None, typer.Option(metavar="R", help="How often each call may suspend again: 1, in `calls` 2.")
+    ] = None,
+    cancels: Annotated[int | None, typer.Option(help="Whether the run may be cancelled: 1 or 0.")] = None,
+    crashes: Annotated[int | None, typer.Option(help="How often the runtime may crash: 1.")] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="Explore this value of a policy, as in end.live=left."),
+    ] = None,
+    symmetry: Annotated[
+        bool, typer.Option("--symmetry/--no-symmetry", help="Count interchangeable calls once.")
+    ] = True,
+    max_states: Annotated[
+        int | None, typer.Option(metavar="N", help="Stop beyond so many states; the result is then partial.")
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Stop looking after so long; the result is then partial."),
+    ] = None,
+    dot: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a small graph as DOT.")] = None,
+    graph: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="Write the graph as one JSON object.")
+    ] = None,
+    json: AsJson = False,
+) -> int:
+    """Explore every state that the joint charts themselves can be in, and ask the clauses of each."""
+    from interlock.conformance.commands import explore as command
+
+    wish = command.Wish(
+        calls, resuspensions, cancels, crashes, tuple(policy or ()),
+        symmetry, max_states, budget, dot, graph, json,
+    )  # fmt: skip
+    return command.run(model, wish)
+
+
+@app.command()
 def explain(
     name: Annotated[
         str,

@@ -1,0 +1,1 @@
+"""The joint charts explored: every state that they can be in together, and what the clauses say of each."""

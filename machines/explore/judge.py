@@ -1,0 +1,361 @@
+"""Every rule at every state of a search, and the shortest way to whatever breaks one.
+
+A rule about states is asked of each state; one about steps of each kind of step that was taken: a control,
+a state of one call in it, and what the move makes of both.  A run must be able to come to its end wherever
+it stands, with a world that means well; and the runtime must not stop where nobody owes it anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from interlock.machines.explore.search import Guarded, Search, State, Step
+from interlock.machines.explore.terms import Call, Change, Control, Move
+from interlock.machines.explore.words import Due, Never, NeverStep, Rule
+from interlock.machines.table import Row, Table
+
+__all__ = ["Finding", "Judged", "judge"]
+
+STUCK: Final = "PROGRESS-1"
+"""The clause under which a run is that cannot come to its end."""
+
+
+class Finding(NamedTuple):
+    """Something wrong: the clause, what was seen, in how many states or steps, and the shortest way there."""
+
+    clause: str
+    because: str
+    times: int
+    way: list[Step]
+
+
+@dataclass(slots=True)
+class Judged:
+    """What a search was found to be."""
+
+    findings: list[Finding]
+    checked: dict[str, int] = field(default_factory=dict)  # by clause: how many states or steps were asked
+    dead: int = 0
+    hopeless: int = 0
+    over: int = 0
+    never_taken: list[tuple[Table, Row]] = field(default_factory=list)
+
+    def asked(self, clause: str, times: int) -> None:
+        """A rule of the clause was asked of so many states or kinds of step."""
+        self.checked[clause] = self.checked.get(clause, 0) + times
+
+    @property
+    def unasked(self) -> list[str]:
+        """The clauses that have a rule here, and nothing in these bounds that it is about."""
+        return [clause for clause, times in self.checked.items() if not times]
+
+
+class _Kind(NamedTuple):
+    """A kind of step: a move from a control, of a call in some state, or of none."""
+
+    control: int
+    move: Move
+    before: int | None
+    after: Call | None
+    rows: tuple[Row, ...]
+    guard: Callable[[int], bool]
+
+
+def judge(search: Search, rules: Iterable[Rule], tables: Sequence[Table]) -> Judged:
+    """Ask every rule of a search that has been run."""
+    judged = Judged([])
+    asked = tuple(rules)
+    kinds = list(_kinds(search))
+    judged.checked = {rule.clause: 0 for rule in asked}
+    states = [rule for rule in asked if isinstance(rule, Never)]
+    _States(search, states, judged).ask()
+    for rule in asked:
+        if isinstance(rule, NeverStep):
+            _ask_steps(search, rule, kinds, judged)
+        elif isinstance(rule, Due):
+            _ask_due(search, rule, kinds, judged)
+    if search.stopped is None:
+        _ask_hope(search, judged)
+    judged.never_taken = list(_never_taken(tables, kinds))
+    judged.findings.sort(key=lambda finding: (len(finding.way), finding.clause))
+    return judged
+
+
+# --- states -------------------------------------------------------------------------------------
+
+
+class _Mask(NamedTuple):
+    rule: Never
+    some: tuple[int, ...]
+    none: int
+
+    def is_hit(self, bits: int) -> bool:
+        return not bits & self.none and all(bits & mask for mask in self.some)
+
+
+class _States:
+    """The rules about states, asked of each state in one pass, the nearest first."""
+
+    def __init__(self, search: Search, rules: Sequence[Never], judged: Judged) -> None:
+        self.search, self.judged = search, judged
+        self.masks = [
+            _Mask(rule, tuple(map(self._mask, rule.some)), self._mask(rule.none) if rule.none else 0)
+            for rule in rules
+        ]
+        self.hits: dict[str, tuple[Never, int, State]] = {}
+        self.rest: dict[int, _Rest] = {}
+        self.owed = search.owed()
+
+    def _mask(self, test: Callable[[Call], bool]) -> int:
+        return sum(1 << number for number, call in enumerate(self.search.calls) if test(call))
+
+    def ask(self) -> None:
+        """Ask them, and say what was found."""
+        for level in self.search.levels:
+            for number, states in level.items():
+                self._ask_control(number, states)
+        for rule, times, state in self.hits.values():
+            way = self.search.way(state)
+            self.judged.findings.append(Finding(rule.clause, rule.because, times, way))
+
+    def _ask_control(self, number: int, states: set[int]) -> None:
+        control = self.search.controls[number]
+        here = [mask for mask in self.masks if mask.rule.where(control)]
+        for mask in self.masks if not self.search.system.is_over(control) else here:
+            if mask in here or not (mask.rule.some or mask.rule.none):
+                self.judged.asked(mask.rule.clause, len(states))
+        always = [mask for mask in here if not mask.rule.at_rest]
+        resting = [mask for mask in here if mask.rule.at_rest]
+        if number not in self.rest:
+            self.rest[number] = _Rest.of(self.search, number)
+        rest = self.rest[number]
+        is_over = self.search.system.is_over(control)
+        parts, owed = self.search.parts, self.owed
+        for calls in states:
+            bits = parts(calls).bits
+            for mask in always:
+                if mask.is_hit(bits):
+                    self._hit(mask.rule, State(number, calls))
+            if is_over or not bits & owed:
+                self.judged.over += 1
+            elif rest.is_at_rest(bits):
+                self._ask_rest(number, calls, bits, resting, rest)
+
+    def _ask_rest(self, number: int, calls: int, bits: int, resting: list[_Mask], rest: _Rest) -> None:
+        for mask in resting:
+            if mask.is_hit(bits):
+                self._hit(mask.rule, State(number, calls))
+        self.judged.dead += rest.is_dead(bits)
+
+    def _hit(self, rule: Never, state: State) -> None:
+        _, times, first = self.hits.get(rule.clause, (rule, 0, state))
+        self.hits[rule.clause] = (rule, times + 1, first)
+
+
+class _Rest(NamedTuple):
+    """Which calls, and which guarded moves, keep the states of a control from being at rest, or dead."""
+
+    runtime: int
+    runtime_guards: tuple[Callable[[int], bool], ...]
+    world: int
+    world_guards: tuple[Callable[[int], bool], ...]
+
+    @classmethod
+    def of(cls, search: Search, control: int) -> _Rest:
+        free = {"runtime": 0, "world": 0, "trouble": 0}
+        for number in search.met(control):
+            for edge in search.free(control, number):
+                free[edge.move.who] |= 1 << number
+        guards: dict[str, list[Callable[[int], bool]]] = {"runtime": [], "world": [], "trouble": []}
+        for guarded in search.guarded(control):
+            guards[guarded.move.who].append(guarded.applies)
+        return cls(free["runtime"], tuple(guards["runtime"]), free["world"], tuple(guards["world"]))
+
+    def is_at_rest(self, bits: int) -> bool:
+        """Whether the runtime has nothing to do by itself."""
+        return not bits & self.runtime and not any(guard(bits) for guard in self.runtime_guards)
+
+    def is_dead(self, bits: int) -> bool:
+        """Whether nobody who means well has anything to do, where the runtime has not."""
+        return not bits & self.world and not any(guard(bits) for guard in self.world_guards)
+
+
+# --- steps --------------------------------------------------------------------------------------
+
+
+def _kinds(search: Search) -> Iterator[_Kind]:
+    """Every kind of step that was taken."""
+    present = search.present()
+    for control, bits in sorted(present.items()):
+        for number in _bits(bits):
+            for edge in search.free(control, number):
+                yield _Kind(control, edge.move, number, edge.changed.call, edge.changed.rows, _any)
+        for guarded in search.guarded(control):
+            open_bits = 0
+            for calls in search.reached[control]:
+                here = search.parts(calls).bits
+                if here | open_bits != open_bits and guarded.applies(here):
+                    open_bits |= here
+            if open_bits:
+                yield from _whole(search, control, guarded.move, open_bits, guarded.applies)
+
+
+def _any(bits: int) -> bool:
+    return True
+
+
+def _whole(
+    search: Search, control: int, move: Move, bits: int, guard: Callable[[int], bool]
+) -> Iterator[_Kind]:
+    change: Change | None = move.one or move.each
+    for number in _bits(bits):
+        call = search.calls[number]
+        changed = change(call) if change is not None else None
+        if changed is not None:
+            yield _Kind(control, move, number, changed.call, changed.rows, guard)
+        elif move.one is None:
+            yield _Kind(control, move, number, call, (), guard)
+
+
+def _bits(bits: int) -> Iterator[int]:
+    while bits:
+        low = bits & -bits
+        yield low.bit_length() - 1
+        bits ^= low
+
+
+def _ask_steps(search: Search, rule: NeverStep, kinds: Sequence[_Kind], judged: Judged) -> None:
+    broken, asked = [], 0
+    for kind in kinds:
+        before, after = search.calls[kind.before or 0], kind.after
+        assert kind.before is not None and after is not None
+        step = (search.controls[kind.control], before, kind.move.to, after)
+        if rule.asked(*step):
+            asked += 1
+            if rule.when(*step):
+                broken.append(kind)
+    judged.asked(rule.clause, asked)
+    if broken:
+        state, kind = _nearest(search, broken)
+        way = search.way(state, (kind.move, kind.before))
+        judged.findings.append(Finding(rule.clause, rule.because, len(broken), way))
+
+
+def _nearest(search: Search, kinds: Sequence[_Kind]) -> tuple[State, _Kind]:
+    by_control: dict[int, list[_Kind]] = {}
+    for kind in kinds:
+        by_control.setdefault(kind.control, []).append(kind)
+    for state in search.everything():
+        bits = search.parts(state.calls).bits
+        for kind in by_control.get(state.control, ()):
+            if kind.before is not None and bits >> kind.before & 1 and kind.guard(bits):
+                return state, kind
+    raise AssertionError("a step that was taken is taken nowhere")
+
+
+def _ask_due(search: Search, rule: Due, kinds: Sequence[_Kind], judged: Judged) -> None:
+    """Whether the step was taken anywhere; if it was not, the way to where it first was due."""
+    taken = sum(_does(search, rule, kind) for kind in kinds)
+    judged.asked(rule.clause, taken)
+    if taken:
+        return
+    due = next((state for state in search.everything() if _is_due(search, rule, state)), None)
+    if due is not None:
+        judged.asked(rule.clause, 1)
+        because = (
+            f"no {rule.subject} ever moved from {rule.source or 'undecided'} to {rule.target}, where it may"
+        )
+        judged.findings.append(Finding(rule.clause, because, 1, search.way(due)))
+
+
+def _does(search: Search, rule: Due, kind: _Kind) -> bool:
+    control, call = search.controls[kind.control], search.calls[kind.before or 0]
+    after, to = kind.after or call, kind.move.to
+    if _ends(rule, control, call)[0] != rule.source or not rule.when(control, call):
+        return False
+    return _ends(rule, to, after)[0] == rule.target and to.crashes == control.crashes
+
+
+def _ends(rule: Due, control: Control, call: Call) -> tuple[str]:
+    return ({"run": control.run, "call": call.status, "decision": call.decided}[rule.subject],)
+
+
+def _is_due(search: Search, rule: Due, state: State) -> bool:
+    control = search.controls[state.control]
+    calls = (search.calls[number] for number in search.unpack(state.calls))
+    return any(_ends(rule, control, call)[0] == rule.source and rule.when(control, call) for call in calls)
+
+
+def _never_taken(tables: Sequence[Table], kinds: Sequence[_Kind]) -> Iterator[tuple[Table, Row]]:
+    taken = {id(row) for kind in kinds for row in (*kind.move.rows, *kind.rows)}
+    return ((table, row) for table in tables for row in table.rows if id(row) not in taken)
+
+
+# --- hope ---------------------------------------------------------------------------------------
+
+
+def _ask_hope(search: Search, judged: Judged) -> None:
+    """Which states cannot come to Done, though nobody cancels, rejects, breaks or crashes anything."""
+    hope = _Hope(search)
+    while hope.sweep():
+        pass
+    judged.hopeless = sum(len(states) for _, states in hope.waiting)
+    if judged.hopeless:
+        nearest = next(State(n, calls) for n, states in reversed(hope.waiting) for calls in states)
+        because = "from here the run cannot come to Done, whatever is answered and decided"
+        judged.findings.append(Finding(STUCK, because, judged.hopeless, search.way(nearest)))
+
+
+class _Hope:
+    """The states from which Done is known to be reachable, and those of which it is not known yet."""
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.hopeful: dict[int, set[int]] = {number: set() for number in range(len(search.controls))}
+        self.waiting: list[tuple[int, Collection[int]]] = []
+        for level in reversed(search.levels):
+            for number, states in level.items():
+                over = self._over(number, states)
+                self.hopeful[number].update(over)
+                self.waiting.append((number, states - over))
+
+    def _over(self, number: int, states: set[int]) -> set[int]:
+        if self.search.system.is_over(self.search.controls[number]):
+            return states
+        owed = self.search.owed()
+        return {calls for calls in states if not self.search.parts(calls).bits & owed} if owed > 0 else set()
+
+    def sweep(self) -> bool:
+        """Look at every state that is left, the farthest first; whether one came to be known."""
+        before = sum(map(len, self.hopeful.values()))
+        left: list[tuple[int, Collection[int]]] = []
+        for number, states in self.waiting:
+            if still := self._without_hope(number, states):
+                left.append((number, still))
+        self.waiting = left
+        return sum(map(len, self.hopeful.values())) > before
+
+    def _without_hope(self, number: int, states: Collection[int]) -> list[int]:
+        search, own, left = self.search, self.hopeful[number], []
+        steps = {call: self._steps(number, call) for call in search.met(number)}
+        wholes = [guarded for guarded in search.guarded(number) if guarded.move.who != "trouble"]
+        for calls in states:
+            each = search.parts(calls).each
+            if any(rest[to] in good for call, rest in each for to, good in steps[call]) or any(
+                self._leads_on(whole, calls) for whole in wholes
+            ):
+                own.add(calls)
+            else:
+                left.append(calls)
+        return left
+
+    def _steps(self, number: int, call: int) -> list[tuple[int, set[int]]]:
+        edges = self.search.free(number, call)
+        return [(edge.call, self.hopeful[edge.to]) for edge in edges if edge.move.who != "trouble"]
+
+    def _leads_on(self, guarded: Guarded, calls: int) -> bool:
+        if not guarded.is_open(self.search.parts(calls).bits):
+            return False
+        return not self.hopeful[guarded.to].isdisjoint(self.search.landings(guarded, [calls]))
