@@ -12,7 +12,7 @@ from interlock.machines.explore.chosen import Chosen
 from interlock.machines.explore.joint import Joint
 from interlock.machines.explore.judge import Judged, judge
 from interlock.machines.explore.search import Bounds, Search
-from interlock.machines.explore.words import CALL_RULES, Rule, rules_for
+from interlock.machines.explore.words import CALL_RULES, ONCE_MORE, rules_for
 from interlock.machines.joint import derive_run_status
 from interlock.machines.table import Table
 
@@ -90,7 +90,7 @@ def explore(plan: Plan, chosen: Chosen) -> Explored:
     """Explore the joint charts of a profile."""
     system = _joint(plan, chosen, plan.calls)
     search = Search(system, symmetry=plan.symmetry).run(Bounds(plan.max_states, plan.is_late))
-    judged = judge(search, rules_for(chosen.policies), system.charts.tables)
+    judged = judge(search, rules_for(chosen.policies, plan.resuspensions), system.charts.tables)
     return Explored(
         plan,
         search.states,
@@ -151,7 +151,8 @@ def explore_calls(plan: Plan) -> Explored:
 def _judged(model: Calls) -> Judged:
     """The rules for calls are about one call each, and calls know nothing of each other: one shows all."""
     alone = Calls(1, resuspensions=model.suspensions - 1, table=model.table)
-    rules: tuple[Rule, ...] = CALL_RULES
+    again = model.suspensions > 1
+    rules = [rule for rule in CALL_RULES if again or rule.clause != ONCE_MORE]
     return judge(Search(alone).run(), rules, (model.table,))
 
 

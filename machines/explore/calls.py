@@ -20,7 +20,7 @@ from interlock.machines.table import Moved, Row, Table, compile_chart, react
 
 __all__ = ["Calls", "Count", "LocalMove", "count_counted", "count_named"]
 
-AT_WORK: Final = Control("Running", "round", crashes=0)
+AT_WORK: Final = Control("Running", "calls", crashes=0)
 CANCELLED: Final = Control("Done", "done", cancel="over", reason="Cancelled", crashes=0)
 
 

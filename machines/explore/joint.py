@@ -41,6 +41,41 @@ END_EVENTS: Final = {
     "Cancelled": "cancelled",
     "Error": "failed",
 }
+RUN_EVENTS: Final = {
+    "Created": "begin cancelled rejected",
+    "Running": "suspend natural_end behavior_requested stopped blocked cancelled failed",
+    "Waiting": "resume stopped cancelled failed",
+    "Done": "",
+}
+CALL_EVENTS: Final = {
+    "New": "start suspend fail provide cancel",
+    "Running": "suspend succeed fail cancel",
+    "Suspended": "resume cancel",
+    "Resuming": "start suspend succeed fail cancel",
+}
+GATE_EVENTS: Final = {
+    "ResumeToolCall": {
+        "DrainDecisionChannel": "empty unresolved matched",
+        "ResolveDecision": "persist",
+        "PersistResumeDecision": "replay",
+        "Replay": "cancel resume",
+        "ReplayCancel": "cancelled",
+        "ReplayResume": "execute",
+        "ExecuteReplayedTool": "finished resuspended",
+        "SetNextSuspended": "parked",
+        "ClearResolved": "cleared",
+        "SnapshotIfStateChanged": "commit",
+    },
+    "WaitForResumeOrCancel": {
+        "Blocked": "arrive cancel",
+        "EmitDecisions": "emitted",
+        "PrepareResume": "ready",
+        "ReplayResume": "resolved unresolved cancel end",
+    },
+    "Dispatcher": {"NextBatch": "batch shut", "NextDecision": "dispatch nobody gone batch_over"},
+}
+"""The events for which the joint charts have an occasion; an arrow for another one may come at any time."""
+
 OUTCOMES: Final = ("succeed", "fail", "provide")
 ENDING: Final = ("ending", "closing")
 LOOP: Final = ("after", "last", "entered", "again")
@@ -232,6 +267,7 @@ class Joint:
 
     def moves(self, control: Control) -> Iterator[Move]:
         """Every move from a control, whoever makes it."""
+        yield from self._strays(control)
         if control.work == "done":
             return
         for part in (self._world, self._calls, self._closing, self._trouble):
@@ -242,6 +278,25 @@ class Joint:
         yield from self._gate(control)
 
     # -- the charts
+
+    def _strays(self, control: Control) -> Iterator[Move]:
+        """Rows for which nothing here has an occasion: they may be taken at any time."""
+        for row in _strays_of(self.charts.run, RUN_EVENTS):
+            if row.source == control.run:
+                yield Move(f"the run takes {row.event}", control._replace(run=row.target), "trouble", (row,))
+        for row in _strays_of(self.charts.call, CALL_EVENTS):
+            yield Move(f"takes {row.event}", control, "trouble", one=self._straying(row))
+        for row in _strays_of(self.charts.gate, GATE_EVENTS[self.charts.gate.name]):
+            if row.source == control.gate:
+                yield Move(
+                    f"the gate takes {row.event}", control._replace(gate=row.target), "trouble", (row,)
+                )
+
+    def _straying(self, row: Row) -> Change:
+        def stray(call: Call) -> Changed | None:
+            return self._send(call, row.event) if call.status == row.source else None
+
+        return stray
 
     def _run(self, control: Control, event: str) -> tuple[str, tuple[Row, ...]] | None:
         moved = react(self.charts.run, control.run, event)
@@ -320,6 +375,8 @@ class Joint:
         """Whether a call may move: in its round, in its replay, or while a cancelled run drains."""
         if control.work == "ending":
             return self.drains and is_running(call)
+        if is_rejecting(call):
+            return False
         if is_acting(call):
             at_gate, beside = control.gate == "ExecuteReplayedTool", control.work in ("round", "replay")
             return at_gate if self.is_reentered else beside
@@ -360,7 +417,7 @@ class Joint:
         return not self.is_reentered and "timeout" in self.policies["stop.conditions"]
 
     def _end(self, control: Control, reason: str, who: Who, event: str | None = None) -> Iterator[Move]:
-        """The run begins to end, where its chart lets it: its live calls are closed, if that is the policy."""
+        """The run begins to end, where its chart lets it: live calls are closed, if that is the policy."""
         taken = self._run(control, event or END_EVENTS[reason])
         gate = self._left_gate(control, reason)
         if taken is None or gate is None:
@@ -530,6 +587,7 @@ class Joint:
         """Where each call is durable by itself, its outcome is made so before anything makes use of it."""
         if self.policies["durability"] == "call" and control.work in ("round", "replay"):
             to = self._stored(control, control.work)
+            to = to._replace(kept_work="after" if control.work == "replay" else "round")
             yield Move("an outcome is made durable", to, each=keep, some=_has_unkept_outcome)
 
     # -- what takes decisions in
@@ -657,9 +715,12 @@ class Joint:
     def _replayed(self, control: Control) -> Iterator[Move]:
         yield from self._advance(
             control, "resolved", "nothing waits any more", none=_busy_or_suspended,
-            to=control._replace(work="after", gate=""),
+            to=self._stored(control, "after", is_kept=self.has_triggers)._replace(gate=""),
+            each=keep if self.has_triggers else None,
         )  # fmt: skip
-        to = control._replace(work="suspending", reason="Suspended", kept_run="Waiting", kept_work="wait")
+        to = control._replace(
+            work="suspending", gate=self.open_gate, reason="Suspended", kept_run="Waiting", kept_work="wait"
+        )
         yield from self._advance(
             control, "unresolved", "some call waits still", to=to, each=keep, some=is_suspended, none=is_busy
         )
@@ -686,6 +747,10 @@ class Joint:
                 none=_ready_or_rejecting,
             )
             yield from self._advance(control, "batch_over", "nobody will wait again", none=is_live)
+
+
+def _strays_of(table: Table, events: Mapping[str, str]) -> list[Row]:
+    return [row for row in table.rows if row.event not in events.get(row.source, "").split()]
 
 
 WORDS: Final = {

@@ -7,7 +7,7 @@ it stands, with a world that means well; and the runtime must not stop where nob
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -29,6 +29,7 @@ class Finding(NamedTuple):
     because: str
     times: int
     way: list[Step]
+    is_missing: bool = False  # the step after the way is not there
 
 
 @dataclass(slots=True)
@@ -71,15 +72,16 @@ def judge(search: Search, rules: Iterable[Rule], tables: Sequence[Table]) -> Jud
     judged.checked = {rule.clause: 0 for rule in asked}
     states = [rule for rule in asked if isinstance(rule, Never)]
     _States(search, states, judged).ask()
+    moved = _by_stands(search, kinds)
     for rule in asked:
         if isinstance(rule, NeverStep):
             _ask_steps(search, rule, kinds, judged)
         elif isinstance(rule, Due):
-            _ask_due(search, rule, kinds, judged)
+            _ask_due(search, rule, moved, judged)
     if search.stopped is None:
         _ask_hope(search, judged)
     judged.never_taken = list(_never_taken(tables, kinds))
-    judged.findings.sort(key=lambda finding: (len(finding.way), finding.clause))
+    judged.findings.sort(key=lambda found: (not found.is_missing, found.clause == STUCK, len(found.way)))
     return judged
 
 
@@ -95,6 +97,16 @@ class _Mask(NamedTuple):
         return not bits & self.none and all(bits & mask for mask in self.some)
 
 
+class _Here(NamedTuple):
+    """What is asked of the states of one control."""
+
+    clauses: tuple[str, ...]
+    always: list[_Mask]
+    resting: list[_Mask]
+    rest: _Rest
+    is_over: bool
+
+
 class _States:
     """The rules about states, asked of each state in one pass, the nearest first."""
 
@@ -104,8 +116,8 @@ class _States:
             _Mask(rule, tuple(map(self._mask, rule.some)), self._mask(rule.none) if rule.none else 0)
             for rule in rules
         ]
-        self.hits: dict[str, tuple[Never, int, State]] = {}
-        self.rest: dict[int, _Rest] = {}
+        self.hits: dict[int, tuple[Never, int, State]] = {}
+        self.here: dict[int, _Here] = {}
         self.owed = search.owed()
 
     def _mask(self, test: Callable[[Call], bool]) -> int:
@@ -121,27 +133,35 @@ class _States:
             self.judged.findings.append(Finding(rule.clause, rule.because, times, way))
 
     def _ask_control(self, number: int, states: set[int]) -> None:
-        control = self.search.controls[number]
-        here = [mask for mask in self.masks if mask.rule.where(control)]
-        for mask in self.masks if not self.search.system.is_over(control) else here:
-            if mask in here or not (mask.rule.some or mask.rule.none):
-                self.judged.asked(mask.rule.clause, len(states))
-        always = [mask for mask in here if not mask.rule.at_rest]
-        resting = [mask for mask in here if mask.rule.at_rest]
-        if number not in self.rest:
-            self.rest[number] = _Rest.of(self.search, number)
-        rest = self.rest[number]
-        is_over = self.search.system.is_over(control)
-        parts, owed = self.search.parts, self.owed
+        here = self.here.get(number)
+        if here is None:
+            here = self.here[number] = self._of(number)
+        for clause in here.clauses:
+            self.judged.asked(clause, len(states))
+        parts, owed, rest = self.search.parts, self.owed, here.rest
         for calls in states:
             bits = parts(calls).bits
-            for mask in always:
+            for mask in here.always:
                 if mask.is_hit(bits):
                     self._hit(mask.rule, State(number, calls))
-            if is_over or not bits & owed:
+            if here.is_over or not bits & owed:
                 self.judged.over += 1
             elif rest.is_at_rest(bits):
-                self._ask_rest(number, calls, bits, resting, rest)
+                self._ask_rest(number, calls, bits, here.resting, rest)
+
+    def _of(self, number: int) -> _Here:
+        """What is to be asked of the states of a control."""
+        control = self.search.controls[number]
+        about = [mask for mask in self.masks if mask.rule.where(control)]
+        is_over = self.search.system.is_over(control)
+        bare = [m.rule for m in self.masks if not (is_over or m.rule.some or m.rule.none or m in about)]
+        return _Here(
+            tuple(rule.clause for rule in [*(mask.rule for mask in about), *bare]),
+            [mask for mask in about if not mask.rule.at_rest],
+            [mask for mask in about if mask.rule.at_rest],
+            _Rest.of(self.search, number),
+            is_over,
+        )
 
     def _ask_rest(self, number: int, calls: int, bits: int, resting: list[_Mask], rest: _Rest) -> None:
         for mask in resting:
@@ -150,8 +170,8 @@ class _States:
         self.judged.dead += rest.is_dead(bits)
 
     def _hit(self, rule: Never, state: State) -> None:
-        _, times, first = self.hits.get(rule.clause, (rule, 0, state))
-        self.hits[rule.clause] = (rule, times + 1, first)
+        _, times, first = self.hits.get(id(rule), (rule, 0, state))
+        self.hits[id(rule)] = (rule, times + 1, first)
 
 
 class _Rest(NamedTuple):
@@ -255,9 +275,36 @@ def _nearest(search: Search, kinds: Sequence[_Kind]) -> tuple[State, _Kind]:
     raise AssertionError("a step that was taken is taken nowhere")
 
 
-def _ask_due(search: Search, rule: Due, kinds: Sequence[_Kind], judged: Judged) -> None:
+Stands = tuple[str, str, str]
+"""A subject, where it stood, and where it stands after a step."""
+
+
+def _by_stands(search: Search, kinds: Iterable[_Kind]) -> dict[Stands, list[_Kind]]:
+    """The kinds of step that move something, by what they move from where to where."""
+    found: dict[Stands, list[_Kind]] = {}
+    for kind in kinds:
+        control, call = search.controls[kind.control], search.calls[kind.before or 0]
+        if kind.move.to.crashes == control.crashes:
+            before, after = _stands(control, call), _stands(kind.move.to, kind.after or call)
+            for subject, source, target in zip(SUBJECTS, before, after, strict=True):
+                if source != target:
+                    found.setdefault((subject, source, target), []).append(kind)
+    return found
+
+
+SUBJECTS: Final = ("run", "call", "decision", "gate")
+
+
+def _stands(control: Control, call: Call) -> tuple[str, str, str, str]:
+    """Where each subject stands; a gate that an end has shut stands where its chart ends."""
+    shut = "Cancelled" if control.reason == "Cancelled" else "Ended"
+    return control.run, call.status, call.decided, control.gate if control.work != "ending" else shut
+
+
+def _ask_due(search: Search, rule: Due, moved: Mapping[Stands, Sequence[_Kind]], judged: Judged) -> None:
     """Whether the step was taken anywhere; if it was not, the way to where it first was due."""
-    taken = sum(_does(search, rule, kind) for kind in kinds)
+    kinds = moved.get((rule.subject, rule.source, rule.target), ())
+    taken = sum(rule.when(search.controls[kind.control], search.calls[kind.before or 0]) for kind in kinds)
     judged.asked(rule.clause, taken)
     if taken:
         return
@@ -265,27 +312,16 @@ def _ask_due(search: Search, rule: Due, kinds: Sequence[_Kind], judged: Judged) 
     if due is not None:
         judged.asked(rule.clause, 1)
         because = (
-            f"no {rule.subject} ever moved from {rule.source or 'undecided'} to {rule.target}, where it may"
+            f"nothing moves the {rule.subject} from {rule.source or 'nowhere'} to "
+            f"{rule.target or 'its end'}, here or anywhere else"
         )
-        judged.findings.append(Finding(rule.clause, because, 1, search.way(due)))
-
-
-def _does(search: Search, rule: Due, kind: _Kind) -> bool:
-    control, call = search.controls[kind.control], search.calls[kind.before or 0]
-    after, to = kind.after or call, kind.move.to
-    if _ends(rule, control, call)[0] != rule.source or not rule.when(control, call):
-        return False
-    return _ends(rule, to, after)[0] == rule.target and to.crashes == control.crashes
-
-
-def _ends(rule: Due, control: Control, call: Call) -> tuple[str]:
-    return ({"run": control.run, "call": call.status, "decision": call.decided}[rule.subject],)
+        judged.findings.append(Finding(rule.clause, because, 1, search.way(due), True))
 
 
 def _is_due(search: Search, rule: Due, state: State) -> bool:
-    control = search.controls[state.control]
+    control, at = search.controls[state.control], SUBJECTS.index(rule.subject)
     calls = (search.calls[number] for number in search.unpack(state.calls))
-    return any(_ends(rule, control, call)[0] == rule.source and rule.when(control, call) for call in calls)
+    return any(_stands(control, call)[at] == rule.source and rule.due(control, call) for call in calls)
 
 
 def _never_taken(tables: Sequence[Table], kinds: Sequence[_Kind]) -> Iterator[tuple[Table, Row]]:
@@ -314,6 +350,7 @@ class _Hope:
     def __init__(self, search: Search) -> None:
         self.search = search
         self.hopeful: dict[int, set[int]] = {number: set() for number in range(len(search.controls))}
+        self.moves: dict[int, tuple[dict[int, list[tuple[int, set[int]]]], list[Guarded]]] = {}
         self.waiting: list[tuple[int, Collection[int]]] = []
         for level in reversed(search.levels):
             for number, states in level.items():
@@ -339,8 +376,12 @@ class _Hope:
 
     def _without_hope(self, number: int, states: Collection[int]) -> list[int]:
         search, own, left = self.search, self.hopeful[number], []
-        steps = {call: self._steps(number, call) for call in search.met(number)}
-        wholes = [guarded for guarded in search.guarded(number) if guarded.move.who != "trouble"]
+        if number not in self.moves:
+            self.moves[number] = (
+                {call: self._steps(number, call) for call in search.met(number)},
+                [guarded for guarded in search.guarded(number) if guarded.move.who != "trouble"],
+            )
+        steps, wholes = self.moves[number]
         for calls in states:
             each = search.parts(calls).each
             if any(rest[to] in good for call, rest in each for to, good in steps[call]) or any(

@@ -14,13 +14,14 @@ from typing import Any, Final
 from interlock.machines.explore.terms import Call, Control
 from interlock.spec.model import load_spec
 
-__all__ = ["CALL_RULES", "Due", "Never", "NeverStep", "Rule", "applies", "rules_for"]
+__all__ = ["CALL_RULES", "ONCE_MORE", "Due", "Never", "NeverStep", "Rule", "applies", "rules_for"]
 
 FINAL: Final = ("Succeeded", "Failed", "Cancelled")
 BUSY: Final = ("New", "Running", "Resuming")
 
 Where = Callable[[Control], bool]
 Which = Callable[[Call], bool]
+Occasion = Callable[[Control, Call], bool]
 StepTest = Callable[[Control, Call, Control, Call], bool]
 
 
@@ -34,6 +35,7 @@ class Never:
     some: tuple[Which, ...] = ()
     none: Which | None = None
     at_rest: bool = False  # asked only where the runtime has nothing left to do by itself
+    only: tuple[str, str] = ("", "")  # asked only under this value of a policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +50,14 @@ class NeverStep:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A step that must be possible: of a run or of a call, from one status to another, where `when` holds."""
+    """A step of a run, call, decision or gate that must be possible: taken `when`, due where `due` says."""
 
     clause: str
     subject: str
     source: str
     target: str
-    when: Callable[[Control, Call], bool] = lambda control, call: True
+    due: Occasion
+    when: Occasion = lambda control, call: True
 
 
 Rule = Never | NeverStep | Due
@@ -112,6 +115,10 @@ def _asked(c: Control, to: Control) -> bool:
     return to.work == "model" and c.work != "model" and not _crashed(c, to)
 
 
+def _is_decided(call: Call) -> bool:
+    return call.status == "Suspended" and call.decided in ("resume", "cancel")
+
+
 def _is_kept(call: Call) -> bool:
     return call.kept is not None and call.kept.status == call.status
 
@@ -121,7 +128,29 @@ def _lies_before(kept: str, status: str) -> bool:
     return kept == status or (kept not in FINAL and status != "New")
 
 
-CALL_RULES: Final = (
+def _in_round(control: Control, call: Call) -> bool:
+    return control.work in ("calls", "round")
+
+
+def _in_replay(control: Control, call: Call) -> bool:
+    return control.work in ("calls", "round", "replay") or control.gate == "ExecuteReplayedTool"
+
+
+def _to_be_cancelled(control: Control, call: Call) -> bool:
+    return control.work == "calls" or control.cancel == "asked"
+
+
+def _to_be_resumed(control: Control, call: Call) -> bool:
+    is_resolved = control.gate in ("Replay", "PrepareResume", "NextDecision")
+    return control.work == "calls" or (is_resolved and call.decided in ("resume", "acting"))
+
+
+def _to_be_rejected(control: Control, call: Call) -> bool:
+    is_resolved = control.gate in ("ReplayCancel", "PrepareResume", "NextDecision")
+    return control.work == "calls" or (is_resolved and call.decided in ("cancel", "rejecting"))
+
+
+CALL_RULES: Final[tuple[Rule, ...]] = (
     NeverStep(
         "CALL-17",
         "a call that was over moved to another status",
@@ -147,20 +176,26 @@ CALL_RULES: Final = (
         "a resuming call left Resuming for something else than Running, Suspended or its outcome",
         _moved({"Resuming": ("Running", "Suspended", *FINAL)}),
     ),
-    Due("CALL-1", "call", "New", "Running"),
-    Due("CALL-2", "call", "New", "Suspended"),
-    Due("CALL-3", "call", "Running", "Suspended"),
-    Due("CALL-4", "call", "Running", "Succeeded"),
-    Due("CALL-5", "call", "Running", "Failed"),
-    Due("CALL-6", "call", "Running", "Cancelled", lambda control, call: control.cancel != "over"),
-    Due("CALL-7", "call", "Suspended", "Resuming"),
-    Due("CALL-8", "call", "Suspended", "Cancelled"),
-    Due("CALL-14", "call", "New", "Succeeded"),
-    Due("CALL-15", "call", "New", "Failed"),
+    Due("CALL-1", "call", "New", "Running", _in_round),
+    Due("CALL-2", "call", "New", "Suspended", _in_round),
+    Due("CALL-3", "call", "Running", "Suspended", _in_round),
+    Due("CALL-4", "call", "Running", "Succeeded", _in_round),
+    Due("CALL-5", "call", "Running", "Failed", _in_round),
+    Due("CALL-6", "call", "Running", "Cancelled", _to_be_cancelled),
+    Due("CALL-7", "call", "Suspended", "Resuming", _to_be_resumed),
+    Due("CALL-8", "call", "Suspended", "Cancelled", _to_be_rejected),
+    Due("CALL-9", "call", "Resuming", "Running", _in_replay),
+    Due("CALL-10", "call", "Resuming", "Suspended", _in_replay),
+    Due("CALL-11", "call", "Resuming", "Succeeded", _in_replay),
+    Due("CALL-12", "call", "Resuming", "Failed", _in_replay),
+    Due("CALL-13", "call", "Resuming", "Cancelled", _to_be_cancelled),
+    Due("CALL-14", "call", "New", "Succeeded", _in_round),
+    Due("CALL-15", "call", "New", "Failed", _in_round),
+    Due("CALL-16", "call", "New", "Cancelled", _to_be_cancelled),
 )
 """What is said of calls alone."""
 
-DERIVED: Final = (
+DERIVED: Final[tuple[Rule, ...]] = (
     Never(
         "DERIVE-1",
         "a call was executing or resuming while the run was not Running",
@@ -206,7 +241,20 @@ DERIVED: Final = (
     ),
 )
 
-RUN: Final = (
+
+def _ends(clause: str, source: str, reason: str, where: Where) -> Iterator[Due]:
+    """A run ends from a status for a reason, which is due in some place."""
+    yield Due(
+        clause,
+        "run",
+        source,
+        "Done",
+        lambda control, call: where(control),
+        lambda control, call: control.reason == reason,
+    )
+
+
+RUN: Final[tuple[Rule, ...]] = (
     Never(
         "RUN-1",
         "the run was Waiting while a call had work before it",
@@ -217,7 +265,16 @@ RUN: Final = (
         "RUN-2",
         "a suspended call had its decision and the run went on waiting",
         lambda control: control.run == "Waiting" and control.cancel != "asked",
-        (lambda call: call.status == "Suspended" and call.decided in ("resume", "cancel"),),
+        (_is_decided,),
+        at_rest=True,
+        only=("resume", "partial"),
+    ),
+    Never(
+        "RUN-2",
+        "every suspended call had its decision and the run went on waiting",
+        lambda control: control.run == "Waiting" and control.cancel != "asked",
+        (_is_decided,),
+        lambda call: call.status == "Suspended" and not call.decided,
         at_rest=True,
     ),
     NeverStep(
@@ -266,19 +323,23 @@ RUN: Final = (
         "a tool was executing, or the model was asked, while the run was not Running",
         lambda control: control.work == "round" and control.run not in ("Running", "Waiting"),
     ),
-    Due("RUN-1", "run", "Running", "Waiting"),
-    Due("RUN-2", "run", "Waiting", "Running"),
-    Due("RUN-3", "run", "Running", "Done", lambda control, call: control.reason == "NaturalEnd"),
-    Due("RUN-5", "run", "Running", "Done", lambda control, call: control.reason == "Stopped"),
-    Due("RUN-6", "run", "Running", "Done", lambda control, call: control.reason == "Blocked"),
-    Due("RUN-7", "run", "Running", "Done", lambda control, call: control.reason == "Cancelled"),
-    Due("RUN-8", "run", "Running", "Done", lambda control, call: control.reason == "Error"),
-    Due("RUN-9", "run", "Waiting", "Done", lambda control, call: control.reason == "Cancelled"),
-    Due("RUN-11", "run", "Created", "Running"),
-    Due("RUN-12", "run", "Created", "Done", lambda control, call: control.reason == "Cancelled"),
+    Due("RUN-1", "run", "Running", "Waiting", lambda control, call: control.work == "suspending"),
+    Due("RUN-2", "run", "Waiting", "Running", lambda control, call: call.decided in ("resume", "cancel")),
+    *_ends("RUN-3", "Running", "NaturalEnd", works("last")),
+    *_ends("RUN-4", "Running", "BehaviorRequested", works("model")),
+    *_ends("RUN-5", "Running", "Stopped", works("model")),
+    *_ends("RUN-6", "Running", "Blocked", works("blocked")),
+    *_ends("RUN-7", "Running", "Cancelled", lambda control: control.cancel == "asked"),
+    *_ends("RUN-8", "Running", "Error", works("model")),
+    *_ends("RUN-9", "Waiting", "Cancelled", lambda control: control.cancel == "asked"),
+    *_ends("RUN-10", "Waiting", "Error", works("wait")),
+    Due("RUN-11", "run", "Created", "Running", lambda control, call: bool(control.kept_run)),
+    *_ends("RUN-12", "Created", "Cancelled", lambda control: control.cancel == "asked"),
+    *_ends("RUN-13", "Created", "Error", works("created")),
+    *_ends("RUN-18", "Waiting", "Stopped", works("wait")),
 )
 
-DECISIONS: Final = (
+DECISIONS: Final[tuple[Rule, ...]] = (
     NeverStep(
         "DECIDE-1",
         "a decision acted once more in a call that it had woken before",
@@ -290,9 +351,10 @@ DECISIONS: Final = (
         "DECIDE-4",
         "nothing was under way, and a decision for a suspended call had not acted",
         lambda control: control.work not in ("done", "model") and control.cancel != "asked",
-        (lambda call: call.status == "Suspended" and call.decided in ("resume", "cancel"),),
+        (_is_decided,),
         is_in("Running"),
         at_rest=True,
+        only=("resume", "partial"),
     ),
     Never(
         "DECIDE-9",
@@ -307,8 +369,9 @@ DECISIONS: Final = (
         "DECIDE-10",
         "a suspended call was decided and had not moved when all had come to rest",
         lambda control: control.work != "done" and control.cancel != "asked",
-        (lambda call: call.status == "Suspended" and call.decided in ("resume", "cancel"),),
+        (_is_decided,),
         at_rest=True,
+        only=("resume", "partial"),
     ),
     NeverStep(
         "DECIDE-13",
@@ -323,9 +386,10 @@ DECISIONS: Final = (
         "DECIDE-24",
         "a decision came during inference or a round and was not replayed there and then",
         works("model", "round"),
-        (lambda call: call.status == "Suspended" and call.decided in ("resume", "cancel"),),
+        (_is_decided,),
         lambda call: call.decided == "acting",
         at_rest=True,
+        only=("resume", "partial"),
     ),
     NeverStep(
         "DECIDE-42",
@@ -334,7 +398,7 @@ DECISIONS: Final = (
     ),
 )
 
-GATES: Final = (
+GATES: Final[tuple[Rule, ...]] = (
     NeverStep(
         "GATE-1",
         "a call that was held was executed without an approval of its own",
@@ -361,7 +425,7 @@ GATES: Final = (
     ),
 )
 
-CANCELS: Final = (
+CANCELS: Final[tuple[Rule, ...]] = (
     NeverStep(
         "CANCEL-1",
         "a tool was entered, or the model was asked, after the run had been cancelled",
@@ -394,7 +458,7 @@ CANCELS: Final = (
     ),
 )
 
-DRAINED: Final = (
+DRAINED: Final[tuple[Rule, ...]] = (
     NeverStep(
         "CANCEL-5",
         "a tool that ran at the cancel was given up, where it is to end by itself",
@@ -405,7 +469,7 @@ DRAINED: Final = (
     ),
 )
 
-CLOSED: Final = (
+CLOSED: Final[tuple[Rule, ...]] = (
     Never(
         "RUN-27",
         "the run was Done and a call of it was live",
@@ -414,7 +478,12 @@ CLOSED: Final = (
     ),
 )
 
-STORED: Final = (
+
+def _is_recovered(control: Control, call: Call) -> bool:
+    return control.crashes == 0 and control.run == "Waiting" and call.status == "Suspended"
+
+
+STORED: Final[tuple[Rule, ...]] = (
     NeverStep(
         "STORE-2",
         "the end of a segment was announced and the checkpoint did not hold it",
@@ -492,9 +561,8 @@ STORED: Final = (
         "decision",
         "",
         "resume",
-        lambda control, call: (
-            control.crashes == 0 and control.run == "Waiting" and call.status == "Suspended"
-        ),
+        _is_recovered,
+        _is_recovered,
     ),
     NeverStep(
         "RECOVER-5",
@@ -503,7 +571,7 @@ STORED: Final = (
     ),
 )
 
-AT_REST: Final = (
+AT_REST: Final[tuple[Rule, ...]] = (
     Never(
         "PROGRESS-1",
         "the run was not Done, and waited neither at a gate nor for a decision",
@@ -515,12 +583,103 @@ AT_REST: Final = (
     ),
 )
 
-JOINT_RULES: Final = (
-    *CALL_RULES, *DERIVED, *RUN, *DECISIONS, *GATES, *CANCELS, *DRAINED, *CLOSED, *STORED, *AT_REST,
+RESUME_WAYS: Final = (
+    ("RESUME-3", "", "ResolveDecision"),
+    ("RESUME-4", "ResolveDecision", "PersistResumeDecision"),
+    ("RESUME-5", "PersistResumeDecision", "Replay"),
+    ("RESUME-6", "Replay", "ReplayCancel"),
+    ("RESUME-7", "Replay", "ReplayResume"),
+    ("RESUME-8", "ReplayCancel", "ClearResolved"),
+    ("RESUME-9", "ReplayResume", "ExecuteReplayedTool"),
+    ("RESUME-10", "ExecuteReplayedTool", "ClearResolved"),
+    ("RESUME-11", "ExecuteReplayedTool", "SetNextSuspended"),
+    ("RESUME-12", "SetNextSuspended", "ClearResolved"),
+    ("RESUME-13", "ClearResolved", "SnapshotIfStateChanged"),
+    ("RESUME-14", "SnapshotIfStateChanged", ""),
+)
+"""A pass through the resume gate, which is shut before it and after it."""
+
+WAIT_WAYS: Final = (
+    ("DECIDE-40", "Blocked", "EmitDecisions"),
+    ("DECIDE-41", "EmitDecisions", "PrepareResume"),
+    ("DECIDE-42", "PrepareResume", "ReplayResume"),
+    ("DECIDE-43", "ReplayResume", ""),
+    ("DECIDE-44", "ReplayResume", "Blocked"),
+)
+"""One wait of a parked run, which is over where the wait is nowhere."""
+
+DISPATCH_WAYS: Final = (
+    ("ROUND-70", "NextBatch", "NextDecision"),
+    ("ROUND-71", "NextBatch", ""),
+    ("ROUND-75", "NextDecision", "NextBatch"),
+    ("ROUND-76", "NextDecision", "Ended"),
+)
+"""The dispatcher of a round."""
+
+WOKEN_BY: Final[Mapping[str, Which]] = {
+    "RESUME-10": lambda call: call.decided == "acting" and call.status in FINAL,
+    "RESUME-11": lambda call: call.decided == "acting" and call.status == "Suspended",
+    "RESUME-6": lambda call: call.decided == "rejecting",
+    "RESUME-7": lambda call: call.decided == "acting",
+    "RESUME-3": _is_decided,
+    "DECIDE-40": _is_decided,
+    "DECIDE-43": lambda call: call.status in FINAL,
+    "DECIDE-44": lambda call: call.status == "Suspended",
+    "ROUND-70": _is_decided,
+    "ROUND-71": lambda call: call.status in FINAL,
+    "ROUND-75": lambda call: call.status == "Resuming",
+    "ROUND-76": lambda call: call.status in FINAL,
+}
+"""Some call that makes a way due, where not every state of the gate does."""
+
+
+def _ways(closed: str, ways: tuple[tuple[str, str, str], ...], *also: tuple[str, str]) -> Iterator[Rule]:
+    """Each way of a gate has to be possible, and there is no other but those that leave it."""
+    drawn = {(source, target) for _, source, target in ways} | set(also)
+    yield NeverStep(
+        closed,
+        "the gate took a way that is not drawn",
+        lambda c, call, to, after: (c.gate, to.gate) not in drawn,
+        lambda c, call, to, after: (
+            c.gate != to.gate and to.work not in ("ending", "wait") and not _crashed(c, to)
+        ),
+    )
+    for clause, source, target in ways:
+        yield Due(clause, "gate", source, target, _due_at(clause))
+
+
+def works_at_all(control: Control, call: Call) -> bool:
+    """Whether nothing has ended the run yet."""
+    return control.work not in ("ending", "closing", "done")
+
+
+def _any_call(call: Call) -> bool:
+    return True
+
+
+def _due_at(clause: str) -> Occasion:
+    test = WOKEN_BY.get(clause, _any_call)
+    return lambda control, call: works_at_all(control, call) and test(call)
+
+
+GATE_RULES: Final[tuple[Rule, ...]] = (
+    *_ways("RESUME-20", RESUME_WAYS),
+    *_ways("DECIDE-50", WAIT_WAYS),
+    Due("DECIDE-45", "gate", "Blocked", "Cancelled", lambda control, call: control.cancel == "asked"),
+    Due("DECIDE-46", "gate", "ReplayResume", "Cancelled", lambda control, call: control.cancel == "asked"),
+    Due("DECIDE-47", "gate", "ReplayResume", "Ended", works_at_all),
+    *_ways("ROUND-79", DISPATCH_WAYS, ("", "NextBatch"), ("Ended", "")),
+)
+
+JOINT_RULES: Final[tuple[Rule, ...]] = (
+    *GATE_RULES, *CALL_RULES, *DERIVED, *RUN, *DECISIONS, *GATES, *CANCELS, *DRAINED, *CLOSED, *STORED,
+    *AT_REST,
 )  # fmt: skip
 """All of them."""
 
 ONLY_UNDER: Final[Mapping[str, tuple[str, str]]] = {
+    "CALL-13": ("end.live", "closed"),
+    "CALL-16": ("end.live", "closed"),
     "CANCEL-5": ("cancel.inflight", "drain"),
     "DECIDE-13": ("decision.cancel_path", "direct"),
     "RUN-27": ("end.live", "closed"),
@@ -540,6 +699,16 @@ def applies(clause_id: str, policies: Mapping[str, Any]) -> bool:
     return not key or policies.get(key) in allowed.split()
 
 
-def rules_for(policies: Mapping[str, Any]) -> Iterator[Rule]:
-    """The rules that a profile with these policies is held to."""
-    return (rule for rule in JOINT_RULES if applies(rule.clause, policies))
+def _is_under(rule: Rule, policies: Mapping[str, Any]) -> bool:
+    key, value = rule.only if isinstance(rule, Never) else ("", "")
+    return not key or policies.get(key) == value
+
+
+ONCE_MORE: Final = "CALL-10"
+"""The clause that only a call which may suspend again is about."""
+
+
+def rules_for(policies: Mapping[str, Any], resuspensions: int) -> Iterator[Rule]:
+    """The rules that a profile with these policies is held to, within a bound on re-suspensions."""
+    rules = (rule for rule in JOINT_RULES if applies(rule.clause, policies) and _is_under(rule, policies))
+    return (rule for rule in rules if resuspensions or rule.clause != ONCE_MORE)
