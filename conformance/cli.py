@@ -124,7 +124,7 @@ def explore(  # noqa: PLR0917  # each is an option of its own
     model: Annotated[
         str,
         typer.Argument(
-            metavar="[PROFILE]", help="A profile, or `calls`: so many calls alone, and a cancel over them."
+            metavar="PROFILE", help="A profile, or `calls`: so many calls alone, and a cancel over them."
         ),
     ] = "awaken-8",
     calls: Annotated[int, typer.Option(metavar="N", help="How many calls the round has.")] = 2,

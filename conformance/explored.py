@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import comb, factorial
+from math import factorial, prod
 from typing import Final
 
 from interlock.machines.explore.calls import Calls, Count, count_counted, count_named
@@ -21,13 +21,10 @@ __all__ = ["CALLS", "Estimate", "Explored", "Plan", "explore", "explore_calls", 
 CALLS: Final = "calls"
 """The name of the model that is N calls and nothing else."""
 
-SAMPLE: Final = 2
-"""From so many calls the number of states for more of them is estimated."""
-
-BYTES: Final = 400
+BYTES: Final = 300
 """About what a joint state takes in memory while it is explored."""
 
-PACE: Final = 25_000
+PACE: Final = 30_000
 """About how many joint states are explored and judged in a second."""
 
 
@@ -116,12 +113,12 @@ def _joint(plan: Plan, chosen: Chosen, calls: int) -> Joint:
 
 
 def guess(plan: Plan, chosen: Chosen) -> Estimate:
-    """How large it will be: each control has about as many states of one call as it has with few calls."""
-    search = Search(_joint(plan, chosen, SAMPLE)).run(Bounds(plan.max_states, plan.is_late))
-    kinds = [bits.bit_count() for bits in search.present().values()]
-    most = sum(comb(kind + SAMPLE - 1, SAMPLE) for kind in kinds)
-    thinning = (search.states / most) ** (plan.calls - 1)
-    states = sum(comb(kind + plan.calls - 1, plan.calls) for kind in kinds) * thinning
+    """How large it will be: it grows from one call to two as if calls were drawn from so many states."""
+    one, two = (
+        Search(_joint(plan, chosen, calls)).run(Bounds(is_late=plan.is_late)).states for calls in (1, 2)
+    )
+    kinds = 2 * two / one - 1
+    states = two * prod((kinds + calls - 1) / calls for calls in range(3, plan.calls + 1))
     if not plan.symmetry:
         states *= factorial(plan.calls)
     return Estimate(int(states), int(states / PACE), int(states * BYTES / 1e6))

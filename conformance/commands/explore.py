@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,6 @@ from interlock.machines.explore.calls import Calls
 from interlock.machines.explore.chosen import Chosen, NotExplored, choose
 from interlock.machines.explore.search import Search
 from interlock.spec.model import SpecError, Value, load_spec
-from interlock.spec.needs import known_words
 
 DEFAULT: Final = "awaken-8"
 WORTH_A_WORD: Final = 2_000_000
@@ -63,7 +63,9 @@ def run(model: str, wish: Wish) -> int:
 def _refuse(model: str, wish: Wish) -> None:
     known = (CALLS, *load_spec().profiles) if model != CALLS else (CALLS,)
     if model not in known:
-        raise UsageError(f"There is no profile {model} to explore.", known_words(model, known))
+        near = get_close_matches(model, known, n=1)
+        right = f"Did you mean `{near[0]}`?" if near else f"There are {', '.join(known)}."
+        raise UsageError(f"There is no profile {model} to explore.", right)
     if wish.calls < 1:
         raise UsageError(f"--calls {wish.calls} leaves nothing to explore.", "A round has 1 call or more.")
     for name, value in (("resuspensions", wish.resuspensions), ("crashes", wish.crashes)):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from interlock.machines.charts.call import ToolCall
 from interlock.machines.explore.terms import BUSY, FINAL, Call, Changed, Control, Move
@@ -140,107 +140,149 @@ class Calls:
         return size**self.calls, self.calls * moves * size ** (self.calls - 1)
 
 
-# --- with symmetry: counters --------------------------------------------------------------------
+IsLate = Callable[[int], bool]
+"""Whether to stop, with so many states counted."""
 
 
-def count_counted(model: Calls, is_late: Callable[[int], bool] = lambda states: False) -> Count:
+def never(states: int) -> bool:
+    """No bound at all."""
+    return False
+
+
+def count_counted(model: Calls, is_late: IsLate = never) -> Count:
     """Count the states up to the names of the calls."""
-    width = model.calls.bit_length()
-    mask = [((1 << width) - 1) << width * n for n in range(len(model.local))]
-    steps: dict[int, list[int]] = {}
-    for move in model.local_moves:
-        step = (1 << width * move.after) - (1 << width * move.before)
-        steps.setdefault(mask[move.before], []).append(step)
-    cancel = _counted_cancel(model, width)
-    seen, cancelled, transitions, levels = {model.calls << width * _first(model)}, set[int](), 0, 0
-    frontier, was_cancelled = set(seen), False
-    while frontier or was_cancelled:
+    return _count(_Counters(model), is_late)
+
+
+def count_named(model: Calls, is_late: IsLate = never) -> Count:
+    """Count the states with every call under its own name."""
+    return _count(_Places(model), is_late)
+
+
+States = TypeVar("States")
+
+
+class _Sets(Protocol[States]):
+    """A way to hold many states at once: what a move makes of all of them, and what they have in them."""
+
+    model: Calls
+    nothing: States
+    first: States
+
+    def after(self, states: States) -> Iterator[tuple[States, int]]: ...
+    def cancelled(self, states: States) -> tuple[States, int]: ...
+    def with_any(self, states: States, digits: tuple[int, ...]) -> States: ...
+    def join(self, states: States, more: States) -> States: ...
+    def less(self, states: States, those: States) -> States: ...
+    def size(self, states: States) -> int: ...
+
+
+def _count(sets: _Sets[States], is_late: IsLate) -> Count:
+    """Level by level until nothing is new; a cancelled run goes nowhere."""
+    seen = frontier = sets.first
+    cancelled, transitions, levels, is_new = sets.nothing, 0, 0, True
+    while is_new and not is_late(sets.size(seen)):
         levels += 1
-        if is_late(len(seen)):
-            break
-        fresh: set[int] = set()
-        for held, ways in steps.items():
-            here = [state for state in frontier if state & held]
-            transitions += len(here) * len(ways)
-            for step in ways:
-                fresh.update([state + step for state in here])
-        ended = cancel(frontier)
-        transitions += len(ended)
-        was_cancelled = not cancelled.issuperset(ended)
-        cancelled.update(ended)
-        fresh -= seen
-        seen |= fresh
-        frontier = fresh
-    busy, held = (sum(mask[n] for n in model.in_status(*of)) for of in (BUSY, ("Suspended",)))
-    working = [state for state in seen if not state & busy]
-    waiting = sum(1 for state in working if state & held)
-    stopped = "a bound was met" if frontier else None
-    return Count(
-        len(seen) + len(cancelled), transitions, levels, len(seen) - len(working), waiting,
-        len(working) - waiting, len(cancelled), stopped,
-    )  # fmt: skip
+        fresh, (ended, taken) = sets.nothing, sets.cancelled(frontier)
+        for after, many in sets.after(frontier):
+            fresh, taken = sets.join(fresh, after), taken + many
+            if is_late(sets.size(seen)):
+                break
+        frontier, new_ends = sets.less(fresh, seen), sets.less(ended, cancelled)
+        seen, cancelled = sets.join(seen, frontier), sets.join(cancelled, new_ends)
+        transitions += taken
+        is_new = bool(sets.size(frontier) or sets.size(new_ends))
+    stopped = "a bound was met" if is_new else None
+    return _counted(sets, seen, cancelled, transitions, levels, stopped=stopped)
+
+
+def _counted(sets: _Sets[States], seen: States, cancelled: States, *steps: int, stopped: str | None) -> Count:
+    busy = sets.with_any(seen, sets.model.in_status(*BUSY))
+    waiting = sets.with_any(sets.less(seen, busy), sets.model.in_status("Suspended"))
+    states, working, held, ended = map(sets.size, (seen, busy, waiting, cancelled))
+    over = states - working - held
+    transitions, levels = steps
+    return Count(states + ended, transitions, levels, working, held, over, ended, stopped)
 
 
 def _first(model: Calls) -> int:
     return model.local.index(model.start()[1])
 
 
-def _counted_cancel(model: Calls, width: int) -> Callable[[set[int]], list[int]]:
-    """The cancel of the run, looked up by the counters of the live calls alone."""
-    live = (1 << width * len(model.live)) - 1
-    moved = [(width * n, 1 << width * to) for n, to in model.cancels.items()]
-    one = (1 << width) - 1
-    known: dict[int, int] = {}
+# --- with symmetry: counters --------------------------------------------------------------------
 
-    def cancelled(counters: int) -> int:
-        known[counters] = sum((counters >> at & one) * unit for at, unit in moved)
-        return known[counters]
 
-    def cancel(states: set[int]) -> list[int]:
-        return [
-            state - part + (known.get(part) or cancelled(part)) for state in states if (part := state & live)
-        ]
+class _Counters:
+    """Sets of numbers, each with a counter for every state of a call."""
 
-    return cancel
+    def __init__(self, model: Calls) -> None:
+        self.model, self.width = model, model.calls.bit_length()
+        self.one = (1 << self.width) - 1
+        self.nothing = set[int]()
+        self.first = {model.calls << self.width * _first(model)}
+        self.steps: dict[int, list[int]] = {}
+        for move in model.local_moves:
+            step = (1 << self.width * move.after) - (1 << self.width * move.before)
+            self.steps.setdefault(self._having((move.before,)), []).append(step)
+        self.live = self._having(model.live)
+        self.ends: dict[int, int] = {}
+
+    def _having(self, digits: tuple[int, ...]) -> int:
+        return sum(self.one << self.width * digit for digit in digits)
+
+    def after(self, states: set[int]) -> Iterator[tuple[set[int], int]]:
+        """Every state one move on, by the state of the call that moves."""
+        for having, steps in self.steps.items():
+            here = [state for state in states if state & having]
+            for step in steps:
+                yield {state + step for state in here}, len(here)
+
+    def cancelled(self, states: set[int]) -> tuple[set[int], int]:
+        """What a cancel leads to, looked up by the counters of the live calls alone."""
+        live, known, end = self.live, self.ends, self._end
+        ended = [state - part + (known.get(part) or end(part)) for state in states if (part := state & live)]
+        return set(ended), len(ended)
+
+    def _end(self, live: int) -> int:
+        cancels = self.model.cancels.items()
+        counters = ((live >> self.width * digit & self.one, to) for digit, to in cancels)
+        self.ends[live] = sum(many << self.width * to for many, to in counters)
+        return self.ends[live]
+
+    def with_any(self, states: set[int], digits: tuple[int, ...]) -> set[int]:
+        """Those in which some call has one of these states."""
+        having = self._having(digits)
+        return {state for state in states if state & having}
+
+    def join(self, states: set[int], more: set[int]) -> set[int]:
+        """All of both."""
+        if states is self.nothing:
+            return more
+        states |= more
+        return states
+
+    def less(self, states: set[int], those: set[int]) -> set[int]:
+        """All but those."""
+        return states - those
+
+    def size(self, states: set[int]) -> int:
+        """How many."""
+        return len(states)
 
 
 # --- without: a bit for each state --------------------------------------------------------------
 
 
-def count_named(model: Calls, is_late: Callable[[int], bool] = lambda states: False) -> Count:
-    """Count the states with every call under its own name."""
-    places = _Places(model)
-    seen = frontier = places.first
-    cancelled = transitions = levels = 0
-    was_cancelled = False
-    while frontier or was_cancelled:
-        levels += 1
-        if is_late(seen.bit_count()):
-            break
-        fresh, taken = places.after(frontier)
-        ended = places.cancelled(frontier)
-        transitions += taken + places.with_live(frontier).bit_count()
-        was_cancelled = bool(ended & ~cancelled)
-        cancelled |= ended
-        frontier = fresh & ~seen
-        seen |= frontier
-    working = places.with_any(seen, model.in_status(*BUSY))
-    waiting = places.with_any(seen ^ working, model.in_status("Suspended"))
-    states, busy, held, ended_count = (n.bit_count() for n in (seen, working, waiting, cancelled))
-    stopped = "a bound was met" if frontier else None
-    return Count(
-        states + ended_count, transitions, levels, busy, held, states - busy - held, ended_count, stopped
-    )
-
-
 class _Places:
-    """The digits of the states: for each call and each state of it, the numbers that have it there."""
+    """Numbers with a bit for every state, whose digits are the states of the calls."""
+
+    nothing = 0
 
     def __init__(self, model: Calls) -> None:
         self.model, size = model, len(model.local)
         self.weights: list[int] = [size**place for place in range(model.calls)]
-        self.first = 1 << sum(_first(model) * weight for weight in self.weights)
-        self.having = [{n: self._having(place, n) for n in range(size)} for place in range(model.calls)]
+        self.first: int = 1 << sum(_first(model) * weight for weight in self.weights)
+        self.having = [{n: self._having(place, n) for n in model.live} for place in range(model.calls)]
         self.steps: dict[int, list[int]] = {}
         for move in model.local_moves:
             self.steps.setdefault(move.before, []).append(move.after - move.before)
@@ -254,38 +296,47 @@ class _Places:
             length *= size
         return bits
 
-    def after(self, states: int) -> tuple[int, int]:
-        """Every state one move on, and how many moves that is."""
-        found = taken = 0
+    def after(self, states: int) -> Iterator[tuple[int, int]]:
+        """Every state one move on, by the call that moves."""
         for weight, having in zip(self.weights, self.having, strict=True):
+            found = taken = 0
             for digit, steps in self.steps.items():
                 if here := states & having[digit]:
                     taken += here.bit_count() * len(steps)
                     for step in steps:
                         found |= _shifted(here, step * weight)
-        return found, taken
+            yield found, taken
 
-    def cancelled(self, states: int) -> int:
-        """Every state that a cancel of the run leads to: all live calls at once, place by place."""
-        moved = self.with_live(states)
+    def cancelled(self, states: int) -> tuple[int, int]:
+        """What a cancel leads to: all live calls move at once, so place by place."""
+        moved = self.with_any(states, self.model.live)
+        taken = moved.bit_count()
         for weight, having in zip(self.weights, self.having, strict=True):
             for digit, to in self.model.cancels.items():
                 here = moved & having[digit]
                 moved ^= here
                 moved |= _shifted(here, (to - digit) * weight)
-        return moved
-
-    def with_live(self, states: int) -> int:
-        """Those in which some call is live."""
-        return self.with_any(states, self.model.live)
+        return moved, taken
 
     def with_any(self, states: int, digits: tuple[int, ...]) -> int:
-        """Those in which some call has one of these digits."""
+        """Those in which some call has one of these states."""
         found = 0
         for having in self.having:
             for digit in digits:
                 found |= states & having[digit]
         return found
+
+    def join(self, states: int, more: int) -> int:
+        """All of both."""
+        return states | more
+
+    def less(self, states: int, those: int) -> int:
+        """All but those."""
+        return states & ~those
+
+    def size(self, states: int) -> int:
+        """How many."""
+        return states.bit_count()
 
 
 def _repeated(bits: int, length: int, times: int) -> int:

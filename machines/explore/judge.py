@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import Final, NamedTuple
 
 from interlock.machines.explore.search import Guarded, Search, State, Step
@@ -81,8 +83,13 @@ def judge(search: Search, rules: Iterable[Rule], tables: Sequence[Table]) -> Jud
     if search.stopped is None:
         _ask_hope(search, judged)
     judged.never_taken = list(_never_taken(tables, kinds))
-    judged.findings.sort(key=lambda found: (not found.is_missing, found.clause == STUCK, len(found.way)))
+    judged.findings.sort(key=_rank)
     return judged
+
+
+def _rank(found: Finding) -> tuple[bool, bool, int, str]:
+    """First the steps that are not there, which all else may come of; last that a run is stuck."""
+    return not found.is_missing, found.clause == STUCK, len(found.way), found.clause
 
 
 # --- states -------------------------------------------------------------------------------------
@@ -101,6 +108,7 @@ class _Here(NamedTuple):
     """What is asked of the states of one control."""
 
     clauses: tuple[str, ...]
+    suspect: int  # no rule that is always asked is broken where no call is in one of these
     always: list[_Mask]
     resting: list[_Mask]
     rest: _Rest
@@ -141,9 +149,8 @@ class _States:
         parts, owed, rest = self.search.parts, self.owed, here.rest
         for calls in states:
             bits = parts(calls).bits
-            for mask in here.always:
-                if mask.is_hit(bits):
-                    self._hit(mask.rule, State(number, calls))
+            if bits & here.suspect:
+                self._ask_state(number, calls, bits, here.always)
             if here.is_over or not bits & owed:
                 self.judged.over += 1
             elif rest.is_at_rest(bits):
@@ -153,20 +160,25 @@ class _States:
         """What is to be asked of the states of a control."""
         control = self.search.controls[number]
         about = [mask for mask in self.masks if mask.rule.where(control)]
+        always = [mask for mask in about if not mask.rule.at_rest]
         is_over = self.search.system.is_over(control)
         bare = [m.rule for m in self.masks if not (is_over or m.rule.some or m.rule.none or m in about)]
         return _Here(
             tuple(rule.clause for rule in [*(mask.rule for mask in about), *bare]),
-            [mask for mask in about if not mask.rule.at_rest],
+            reduce(or_, (mask.some[0] if mask.some else -1 for mask in always), 0),
+            always,
             [mask for mask in about if mask.rule.at_rest],
             _Rest.of(self.search, number),
             is_over,
         )
 
-    def _ask_rest(self, number: int, calls: int, bits: int, resting: list[_Mask], rest: _Rest) -> None:
-        for mask in resting:
+    def _ask_state(self, number: int, calls: int, bits: int, masks: list[_Mask]) -> None:
+        for mask in masks:
             if mask.is_hit(bits):
                 self._hit(mask.rule, State(number, calls))
+
+    def _ask_rest(self, number: int, calls: int, bits: int, resting: list[_Mask], rest: _Rest) -> None:
+        self._ask_state(number, calls, bits, resting)
         self.judged.dead += rest.is_dead(bits)
 
     def _hit(self, rule: Never, state: State) -> None:
@@ -306,7 +318,7 @@ def _ask_due(search: Search, rule: Due, moved: Mapping[Stands, Sequence[_Kind]],
     kinds = moved.get((rule.subject, rule.source, rule.target), ())
     taken = sum(rule.when(search.controls[kind.control], search.calls[kind.before or 0]) for kind in kinds)
     judged.asked(rule.clause, taken)
-    if taken:
+    if taken or search.stopped is not None:
         return
     due = next((state for state in search.everything() if _is_due(search, rule, state)), None)
     if due is not None:

@@ -153,22 +153,21 @@ class Search:
         self.reached = {number: set(states) for number, states in level.items()}
         while level and self.stopped is None:
             self.levels.append(level)
-            level = self._fresh(self._after(level))
+            level = self._fresh(self._after(level, bounds or Bounds()))
             for number, states in level.items():
                 self.reached.setdefault(number, set()).update(states)
-            self.stopped = self._why_stop(bounds, level)
+            if level and bounds is not None and bounds.states is not None and self.states > bounds.states:
+                self.stopped = Stopped(f"it came to more than {bounds.states:,} states")
+        if level:
+            self.levels.append(level)
         return self
 
-    def _why_stop(self, bounds: Bounds | None, level: dict[int, set[int]]) -> Stopped | None:
-        if bounds is None or not level:
-            return None
-        if bounds.states is not None and self.states > bounds.states:
-            return Stopped(f"it came to more than {bounds.states:,} states")
-        return Stopped("its time was over") if bounds.is_late() else None
-
-    def _after(self, level: dict[int, set[int]]) -> dict[int, set[int]]:
+    def _after(self, level: dict[int, set[int]], bounds: Bounds) -> dict[int, set[int]]:
         out: dict[int, set[int]] = {}
         for number, states in level.items():
+            if bounds.is_late():
+                self.stopped = Stopped("its time was over")
+                break
             compiled = self._known(number)
             self._take_free(compiled, states, out)
             for guarded in compiled.guarded:
