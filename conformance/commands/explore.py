@@ -170,7 +170,7 @@ def _spell(seconds: int) -> str:
     for size, name in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
         if seconds >= 2 * size:
             return f"{seconds // size:,} {name}"
-    return f"{max(seconds, 1)} seconds"
+    return f"{seconds} seconds" if seconds > 1 else "a second"
 
 
 # --- the graph in a file ------------------------------------------------------------------------

@@ -13,6 +13,9 @@ from interlock.machines.explore.terms import Control
 from interlock.spec.model import Value, load_spec
 
 SCHEMA: Final = 1
+FEW: Final = 20
+"""So many clauses are named one by one; more of them by their numbers."""
+
 FINDINGS_SHOWN: Final = 3
 """So many findings are told with their way; of the others the clause is named."""
 
@@ -79,14 +82,22 @@ def _facts(explored: Explored) -> Iterator[tuple[str, str]]:
     yield "ends", _ends(explored)
     broken = {finding.clause for finding in judged.findings}
     held = [clause for clause, times in judged.checked.items() if times and clause not in broken]
-    yield "held", f"{_counted(len(held), 'clause')}: {', '.join(sorted(held, key=_order))}"
+    yield "held", f"{_counted(len(held), 'clause')}: {_grouped(held)}"
     if judged.unasked:
-        yield "untested", f"nothing in these bounds is about {', '.join(sorted(judged.unasked, key=_order))}"
+        yield "untested", f"nothing in these bounds is about {_grouped(judged.unasked)}"
     yield "never", _never(explored)
     if explored.stopped is not None:
         yield "partial", f"{explored.stopped}: this says nothing of the states that were not reached"
     if plan.model == CALLS:
         yield "rules", "each is about one call, and calls know nothing of each other: one call shows them all"
+
+
+def _grouped(clauses: Collection[str]) -> str:
+    from interlock.conformance.report.clauses import grouped  # which knows every check, and is slow to come
+
+    return (
+        grouped(sorted(clauses, key=_order)) if len(clauses) > FEW else ", ".join(sorted(clauses, key=_order))
+    )
 
 
 def _order(clause: str) -> tuple[str, int]:
