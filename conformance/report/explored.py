@@ -10,6 +10,8 @@ from interlock.conformance.report.page import Page
 from interlock.machines.explore.judge import Finding
 from interlock.machines.explore.search import Step
 from interlock.machines.explore.terms import Control
+from interlock.machines.explore.words import applies
+from interlock.machines.table import Row
 from interlock.spec.model import Value, load_spec
 
 SCHEMA: Final = 1
@@ -163,12 +165,20 @@ def _ends(explored: Explored) -> str:
 
 def _never(explored: Explored) -> str:
     rows = sum(len(table.rows) for table in explored.tables)
-    left = [
-        f"{row.clause} {row.source} to {row.target} ({row.event})" for _, row in explored.judged.never_taken
-    ]
+    left = [_left_out(explored, row) for _, row in explored.judged.never_taken]
     if not left:
         return f"none of the {rows} arrows of the charts was left out"
     return f"{len(left)} of the {rows} arrows of the charts: {'; '.join(left)}"
+
+
+def _left_out(explored: Explored, row: Row) -> str:
+    what = f"{row.clause} {row.source} to {row.target} ({row.event})"
+    return what if _is_theirs(explored, row) else f"{what}, which the policies exclude"
+
+
+def _is_theirs(explored: Explored, row: Row) -> bool:
+    chosen = explored.chosen
+    return chosen is None or row.clause not in load_spec().clauses or applies(row.clause, chosen.policies)
 
 
 # --- for a machine ------------------------------------------------------------------------------
@@ -225,7 +235,16 @@ def _chart(explored: Explored, at: int) -> dict[str, Any]:
     return {
         "chart": table.name,
         "arrows": len(table.rows),
-        "never": [{"clause": r.clause, "from": r.source, "event": r.event, "to": r.target} for r in never],
+        "never": [
+            {
+                "clause": row.clause,
+                "from": row.source,
+                "event": row.event,
+                "to": row.target,
+                "applies": _is_theirs(explored, row),
+            }
+            for row in never
+        ],
     }
 
 

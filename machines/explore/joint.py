@@ -8,28 +8,29 @@ come, so that a wrong chart leads to wrong states.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from functools import cached_property
+from typing import Final
 
-from interlock.machines.charts.call import ToolCall
-from interlock.machines.charts.concurrent_round import Dispatcher
-from interlock.machines.charts.resume_tool_call import ResumeToolCall
-from interlock.machines.charts.run import Run, RunWithCreated
-from interlock.machines.charts.wait_loop import WaitForResumeOrCancel
-from interlock.machines.explore.terms import (
-    BUSY,
-    FINAL,
-    NOT_ASKED,
-    Call,
-    Change,
-    Changed,
-    Control,
-    Kept,
-    Move,
-    Test,
-    Who,
+from interlock.machines.explore.driven import Charts, charts_of
+from interlock.machines.explore.facts import (
+    busy_or_ready,
+    has_unkept_outcome,
+    is_acting,
+    is_busy,
+    is_live,
+    is_over,
+    is_ready,
+    is_rejecting,
+    is_running,
+    is_suspended,
+    is_unasked,
+    keep,
+    restore,
+    then,
 )
-from interlock.machines.table import Moved, Row, Table, compile_chart, react
+from interlock.machines.explore.gates import LOOP, Gates
+from interlock.machines.explore.terms import NOT_ASKED, Call, Change, Changed, Control, Move, Test, Who
+from interlock.machines.table import Row, Table
 
 __all__ = ["Charts", "Joint", "charts_of"]
 
@@ -78,179 +79,18 @@ GATE_EVENTS: Final = {
 
 OUTCOMES: Final = ("succeed", "fail", "provide")
 ENDING: Final = ("ending", "closing")
-LOOP: Final = ("after", "last", "entered", "again")
-"""What the run is at when its loop looks what is next: behind a round, behind a turn without tools, at the
-start of a segment, and there once a call has suspended again."""
 
-Policies = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Charts:
-    """The charts that are joined, as tables."""
-
-    call: Table
-    run: Table
-    gate: Table
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """All of them."""
-        return (self.run, self.call, self.gate)
+WORDS: Final = {
+    "start": "its tool is entered",
+    "suspend": "is held",
+    "succeed": "succeeds",
+    "fail": "fails",
+    "provide": "has its result provided",
+}
 
 
-def charts_of(policies: Policies) -> Charts:
-    """The charts that a profile joins: its run, its calls, and what takes its decisions in."""
-    run = RunWithCreated if policies["run.created"] == "yes" else Run
-    if policies["waiting"] == "reentered":
-        gate: Table = compile_chart(ResumeToolCall)
-    elif policies["decision.window"] == "immediate":
-        gate = compile_chart(Dispatcher)
-    else:
-        gate = compile_chart(WaitForResumeOrCancel)
-    return Charts(compile_chart(ToolCall), compile_chart(run), gate)
-
-
-# --- what can be asked of a call ----------------------------------------------------------------
-
-
-def is_busy(call: Call) -> bool:
-    """Whether it has work before it."""
-    return call.status in BUSY
-
-
-def is_running(call: Call) -> bool:
-    """Whether its tool is executing."""
-    return call.status == "Running"
-
-
-def is_suspended(call: Call) -> bool:
-    """Whether it waits for a decision."""
-    return call.status == "Suspended"
-
-
-def is_live(call: Call) -> bool:
-    """Whether it was asked for and is not over."""
-    return bool(call.status) and call.status not in FINAL
-
-
-def is_over(call: Call) -> bool:
-    """Whether it has its outcome."""
-    return call.status in FINAL
-
-
-def is_undecided(call: Call) -> bool:
-    """Whether it waits and nobody has decided."""
-    return is_suspended(call) and not call.decided
-
-
-def is_asked_for(call: Call) -> bool:
-    """Whether the model has asked for it."""
-    return bool(call.status)
-
-
-def is_unasked(call: Call) -> bool:
-    """Whether the model has not asked for it."""
-    return not call.status
-
-
-def is_decided(call: Call) -> bool:
-    """Whether a decision for it was taken that has not acted."""
-    return call.decided in ("resume", "cancel")
-
-
-def is_ready(call: Call) -> bool:
-    """Whether it waits and its decision is there."""
-    return is_suspended(call) and is_decided(call)
-
-
-def is_acting(call: Call) -> bool:
-    """Whether its replay is under way."""
-    return call.decided == "acting"
-
-
-def is_rejecting(call: Call) -> bool:
-    """Whether a decision to cancel it is being carried out."""
-    return call.decided == "rejecting"
-
-
-def is_replayed(call: Call) -> bool:
-    """Whether its replay is under way and has no outcome."""
-    return is_acting(call) and is_live(call)
-
-
-def is_held_again(call: Call) -> bool:
-    """Whether its replay has suspended it again."""
-    return is_acting(call) and is_suspended(call)
-
-
-# --- what happens to every call at once ---------------------------------------------------------
-
-
-def keep(call: Call) -> Changed:
-    """A checkpoint holds the call as it is."""
-    return Changed(call._replace(kept=Kept(call.status, call.waits, call.decided)) if call.status else call)
-
-
-def clear(call: Call) -> Changed:
-    """A decision that has acted is over."""
-    return Changed(call._replace(decided="") if call.decided in ("acting", "rejecting") else call)
-
-
-def restore(call: Call) -> Changed:
-    """After a crash the call is what the checkpoint holds; a tool that was executing is entered again."""
-    kept = call.kept
-    if kept is None:
-        return Changed(NOT_ASKED)
-    was_decided = kept.decided == "acting"
-    resting = {"Running": "Suspended" if was_decided else "New", "Resuming": "Suspended"}
-    decided = {"acting": "resume", "rejecting": "cancel"}.get(kept.decided, kept.decided)
-    status = resting.get(kept.status, kept.status)
-    return Changed(Call(status, kept.waits, "" if status in FINAL else decided, kept))
-
-
-def then(first: Change, second: Change) -> Change:
-    """One change and then another."""
-
-    def both(call: Call) -> Changed | None:
-        once = first(call) or Changed(call)
-        twice = second(once.call) or once
-        return Changed(twice.call, once.rows + twice.rows if twice is not once else once.rows)
-
-    return both
-
-
-class Joint:
+class Joint(Gates):
     """The joint charts under the policies of a profile, within bounds."""
-
-    owed: Test | None = None
-
-    def __init__(
-        self,
-        policies: Policies,
-        calls: int,
-        *,
-        resuspensions: int = 1,
-        cancels: int = 1,
-        crashes: int = 1,
-        charts: Charts | None = None,
-    ) -> None:
-        self.policies, self.calls, self.suspensions = policies, calls, resuspensions + 1
-        self.charts = charts or charts_of(policies)
-        self.cancels, self.crashes = cancels, crashes
-        self.is_reentered = policies["waiting"] == "reentered"
-        self.is_immediate = policies["decision.window"] == "immediate"
-        self.has_dispatcher = self.is_immediate and not self.is_reentered
-        self.has_triggers = policies["checkpoint.at"] == "triggers"
-        self.may_mix = policies["round.mixed"] == "continue"
-        self.asks_again = policies["replay.gate"] == "yes"
-        self.drains = policies["cancel.inflight"] == "drain"
-        self.open_gate = "" if self.is_reentered else self.charts.gate.initial
-        self.close_and_keep = then(self.close, keep)
-        self.clear_and_keep = then(clear, keep)
-        self.ask_and_keep = then(self.ask, keep)
-
-    # -- the system
 
     def start(self) -> tuple[Control, Call]:
         """Nothing has happened yet."""
@@ -277,8 +117,6 @@ class Joint:
                 yield from part(control)
         yield from self._gate(control)
 
-    # -- the charts
-
     def _strays(self, control: Control) -> Iterator[Move]:
         """Rows for which nothing here has an occasion: they may be taken at any time."""
         for row in _strays_of(self.charts.run, RUN_EVENTS):
@@ -297,35 +135,6 @@ class Joint:
             return self._send(call, row.event) if call.status == row.source else None
 
         return stray
-
-    def _run(self, control: Control, event: str) -> tuple[str, tuple[Row, ...]] | None:
-        moved = react(self.charts.run, control.run, event)
-        return (moved.state, (moved.row,)) if isinstance(moved, Moved) else None
-
-    def _gate_moves(self, control: Control, event: str, facts: frozenset[str] = frozenset()) -> Row | None:
-        moved = react(self.charts.gate, control.gate or self.charts.gate.initial, event, facts)
-        return moved.row if isinstance(moved, Moved) else None
-
-    def _send(self, call: Call, event: str) -> Changed | None:
-        """What an event makes of a call; the call keeps its decision until that has acted."""
-        moved = react(self.charts.call, call.status, event) if call.status else None
-        if not isinstance(moved, Moved):
-            return None
-        waits = call.waits + (moved.state == "Suspended")
-        if waits > self.suspensions:
-            return None
-        return Changed(self._settled(call._replace(status=moved.state, waits=waits)), (moved.row,))
-
-    def _settled(self, call: Call) -> Call:
-        """A call that is over takes no decision; where no gate clears a decision, its outcome does."""
-        acted = call.decided in ("acting", "rejecting")
-        if is_over(call) and not acted:
-            return call._replace(decided="")
-        if acted and not self.is_reentered and call.status not in ("Running", "Resuming"):
-            return call._replace(decided="")
-        return call
-
-    # -- the world: decisions, and what tools answer
 
     def _world(self, control: Control) -> Iterator[Move]:
         """Decisions may come at any time; what becomes of one before its call waits is a policy."""
@@ -389,8 +198,6 @@ class Joint:
             return self._send(call, "fail") if is_judged else None
 
         return block
-
-    # -- trouble: cancels, faults, crashes
 
     def _trouble(self, control: Control) -> Iterator[Move]:
         if control.crashes:
@@ -481,12 +288,15 @@ class Joint:
         gate = self.open_gate if work == "wait" or (self.has_dispatcher and work == "round") else ""
         return Control(control.kept_run, work, gate, cancel, reason, control.kept_run, work, crashes)
 
-    # -- the run's own work
+    @cached_property
+    def close_and_keep(self) -> Change:
+        """No call outlives its run, and a checkpoint says so."""
+        return then(self.close, keep)
 
-    def _stored(self, control: Control, work: str, *, is_kept: bool = True) -> Control:
-        """Where the run goes on, with a checkpoint that says so."""
-        to = control._replace(work=work)
-        return to._replace(kept_run=to.run, kept_work=work) if is_kept else to
+    @cached_property
+    def ask_and_keep(self) -> Change:
+        """The model asks for the calls, and a checkpoint holds them."""
+        return then(self.ask, keep)
 
     def _starting(self, control: Control) -> Iterator[Move]:
         if control.work == "created" and not control.kept_run:
@@ -527,7 +337,7 @@ class Joint:
         each = keep if self.has_triggers else None
         yield Move("the round is over", to._replace(gate=""), rows=rows, each=each, none=over)
         if self.has_dispatcher:
-            yield from self._suspend(control, none=_busy_or_ready)
+            yield from self._suspend(control, none=busy_or_ready)
 
     def _loop(self, control: Control) -> Iterator[Move]:
         """What comes next: a wait, an inference, or the end; a call whose decision is there comes first."""
@@ -579,200 +389,13 @@ class Joint:
                     "a decision enters the run again", to, rows=taken[1], some=is_ready, none=self._held_up
                 )
 
-    def _held_up(self, call: Call) -> bool:
-        """Whether a call keeps the others from resuming, where a part of the decisions is not enough."""
-        return self.policies["resume"] != "partial" and is_undecided(call)
-
     def _store(self, control: Control) -> Iterator[Move]:
         """Where each call is durable by itself, its outcome is made so before anything makes use of it."""
         if self.policies["durability"] == "call" and control.work in ("round", "replay"):
             to = self._stored(control, control.work)
             to = to._replace(kept_work="after" if control.work == "replay" else "round")
-            yield Move("an outcome is made durable", to, each=keep, some=_has_unkept_outcome)
-
-    # -- what takes decisions in
-
-    def _gate(self, control: Control) -> Iterator[Move]:
-        if self.is_reentered:
-            if control.cancel != "asked":
-                yield from self._resume_gate(control)
-        elif self.has_dispatcher:
-            if control.cancel != "asked":
-                yield from self._dispatcher(control)
-        else:
-            yield from self._wait_loop(control)
-
-    def _advance(
-        self, control: Control, event: str, what: str, /, work: str | None = None, **how: Any
-    ) -> Iterator[Move]:
-        """The gate takes an event by itself, or with the calls that it moves."""
-        row = self._gate_moves(control, event, how.pop("facts", frozenset()))
-        if row is not None:
-            to = control._replace(gate=row.target, work=work or control.work)
-            yield Move(what, how.pop("to", to), rows=(*how.pop("rows", ()), row), **how)
-
-    def _resume_gate(self, control: Control) -> Iterator[Move]:
-        """One pass for each decision; where decisions act at once, beside whatever else the run is at."""
-        beside = ("model", "round") if self.is_immediate else ()
-        gate, work = control.gate, control.work
-        if not gate and work in (*LOOP, *beside):
-            yield from self._advance(control, "matched", "meets its decision", one=self._taking)
-        yield from self._advance_from(
-            gate, "ResolveDecision", control, "persist", "the decision is written down"
-        )
-        yield from self._advance_from(
-            gate, "PersistResumeDecision", control, "replay", "the decision may act"
-        )
-        if gate == "Replay":
-            yield from self._branches(control)
-        elif gate == "ReplayCancel":
-            work = "after" if work == "last" else work
-            yield from self._advance(control, "cancelled", "is cancelled", work, one=self._rejecting)
-        elif gate == "ReplayResume":
-            yield from self._advance(control, "execute", "the replay begins")
-        elif gate == "ExecuteReplayedTool":
-            yield from self._replay_over(control)
-        elif gate == "SetNextSuspended":
-            yield from self._advance(control, "parked", "the new wait is kept")
-        elif gate == "ClearResolved":
-            yield from self._advance(control, "cleared", "the decision is over", each=clear)
-        elif gate == "SnapshotIfStateChanged":
-            yield from self._commit_replay(control)
-
-    def _advance_from(self, gate: str, state: str, control: Control, event: str, what: str) -> Iterator[Move]:
-        if gate == state:
-            yield from self._advance(control, event, what)
-
-    def _taking(self, call: Call) -> Changed | None:
-        """A decision is taken up if its call can be resumed, whatever it then says."""
-        can = call.status and isinstance(react(self.charts.call, call.status, "resume"), Moved)
-        if not (is_decided(call) and (can or is_suspended(call))):
-            return None
-        return Changed(call._replace(decided="acting" if call.decided == "resume" else "rejecting"))
-
-    def _branches(self, control: Control) -> Iterator[Move]:
-        via = self.policies["decision.cancel_path"] == "via_resuming"
-        one = self._resuming(is_rejecting) if via else None
-        some = None if via else is_rejecting
-        yield from self._advance(control, "cancel", "the decision says cancel", one=one, some=some)
-        yield from self._advance(control, "resume", "is resuming", one=self._resuming(is_acting))
-
-    def _resuming(self, test: Test) -> Change:
-        def resume(call: Call) -> Changed | None:
-            return self._send(call, "resume") if test(call) else None
-
-        return resume
-
-    def _rejecting(self, call: Call) -> Changed | None:
-        return self._send(call, "cancel") if is_rejecting(call) else None
-
-    def _replay_over(self, control: Control) -> Iterator[Move]:
-        work = "after" if control.work == "last" else control.work
-        yield from self._advance(control, "finished", "the replay is over", work, none=is_replayed)
-        ends = control.work == "entered" and self.policies["replay.start"] == "end_if_any"
-        work = "again" if ends else control.work
-        yield from self._advance(control, "resuspended", "is to wait again", work, some=is_held_again)
-
-    def _commit_replay(self, control: Control) -> Iterator[Move]:
-        row = self._gate_moves(control, "commit")
-        if row is not None:
-            is_kept = self.policies["replay.commit"] == "yes"
-            to = self._stored(control, control.work, is_kept=is_kept)._replace(gate="")
-            kept = "after" if control.work in LOOP and control.work != "last" else control.work
-            to = to._replace(kept_work=kept) if is_kept else to
-            yield Move("the replay is durable", to, rows=(row,), each=keep if is_kept else None)
-
-    def _wait_loop(self, control: Control) -> Iterator[Move]:
-        """A parked run: decisions are made known, their calls resume together, and then they are replayed."""
-        work, is_free = control.work, control.cancel != "asked"
-        if work == "wait" and is_free:
-            taken = self._run(control, "resume")
-            if taken is not None:
-                yield from self._advance(
-                    control._replace(run=taken[0], reason=""), "arrive", "decisions arrive", "waking",
-                    rows=taken[1], some=is_ready, none=self._held_up,
-                )  # fmt: skip
-        elif work == "waking" and control.gate == "EmitDecisions":
-            yield from self._advance(control, "emitted", "the decisions are made known")
-        elif work == "waking":
-            yield from self._advance(
-                control, "ready", "the decided calls resume", "replay", each=self.prepare
-            )
-        elif work == "replay":
-            yield Move("is cancelled", control, one=self._rejecting)
-            if is_free:
-                yield from self._replayed(control)
-
-    def prepare(self, call: Call) -> Changed | None:
-        """A decided call is Resuming, or Cancelled where a rejection takes no way round."""
-        taken = self._taking(call)
-        if taken is None:
-            return None
-        if is_rejecting(taken.call) and self.policies["decision.cancel_path"] == "direct":
-            return self._send(taken.call, "cancel")
-        return self._send(taken.call, "resume")
-
-    def _replayed(self, control: Control) -> Iterator[Move]:
-        yield from self._advance(
-            control, "resolved", "nothing waits any more", none=_busy_or_suspended,
-            to=self._stored(control, "after", is_kept=self.has_triggers)._replace(gate=""),
-            each=keep if self.has_triggers else None,
-        )  # fmt: skip
-        to = control._replace(
-            work="suspending", gate=self.open_gate, reason="Suspended", kept_run="Waiting", kept_work="wait"
-        )
-        yield from self._advance(
-            control, "unresolved", "some call waits still", to=to, each=keep, some=is_suspended, none=is_busy
-        )
-
-    def _dispatcher(self, control: Control) -> Iterator[Move]:
-        """Batches of decisions are taken apart, and each wakes the call that waits for it."""
-        if control.gate == "NextBatch" and control.work in ("round", "wait"):
-            taken = (control.run, ()) if control.work == "round" else self._run(control, "resume")
-            if taken is not None:
-                here = control._replace(run=taken[0], reason="", work="round")
-                yield from self._advance(
-                    here, "batch", "decisions arrive", rows=taken[1], some=is_ready, none=self._held_up
-                )
-        elif control.gate == "NextDecision":
-            yield from self._advance(control, "dispatch", "is woken by its decision", one=self.prepare)
-            yield Move("is cancelled", control, one=self._rejecting)
-            waits = frozenset({"may_still_wait"})
-            yield from self._advance(
-                control,
-                "batch_over",
-                "the batch is over",
-                facts=waits,
-                some=is_live,
-                none=_ready_or_rejecting,
-            )
-            yield from self._advance(control, "batch_over", "nobody will wait again", none=is_live)
+            yield Move("an outcome is made durable", to, each=keep, some=has_unkept_outcome)
 
 
 def _strays_of(table: Table, events: Mapping[str, str]) -> list[Row]:
     return [row for row in table.rows if row.event not in events.get(row.source, "").split()]
-
-
-WORDS: Final = {
-    "start": "its tool is entered",
-    "suspend": "is held",
-    "succeed": "succeeds",
-    "fail": "fails",
-    "provide": "has its result provided",
-}
-
-
-def _busy_or_ready(call: Call) -> bool:
-    return is_busy(call) or is_ready(call)
-
-
-def _busy_or_suspended(call: Call) -> bool:
-    return is_busy(call) or is_suspended(call)
-
-
-def _ready_or_rejecting(call: Call) -> bool:
-    return is_ready(call) or is_rejecting(call)
-
-
-def _has_unkept_outcome(call: Call) -> bool:
-    return (is_over(call) or is_suspended(call)) and (call.kept is None or call.kept.status != call.status)
