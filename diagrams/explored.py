@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final, TextIO
 
 from interlock.machines.explore.search import Search, State
-from interlock.machines.explore.terms import Control, Move
+from interlock.machines.explore.terms import Call, Control, Move
 from interlock.spec.model import load_spec
 
 __all__ = ["STATES_MAX", "TooLarge", "write_dot", "write_graph"]
@@ -72,14 +72,22 @@ COLOURS: Final = {"Waiting": "#fdf1cf", "Done": "#e3efe3", "Created": "#e6ecf5"}
 
 def _node(search: Search, state: State) -> str:
     control = search.controls[state.control]
-    calls = "\n".join(str(search.calls[number]) for number in search.unpack(state.calls))
+    calls = "\n".join(_call(search.calls[number]) for number in search.unpack(state.calls))
     colour = COLOURS.get(control.run, "white")
     label = "\n".join([_title(control), calls])
     return f'label={_quoted(label)}, fillcolor="{colour}", tooltip={_quoted(_all(control))}'
 
 
 def _title(control: Control) -> str:
-    return f"{control.run}: {control.gate or control.work}"
+    at = control.gate or control.work
+    return control.run if at in ("calls", "done") else f"{control.run}: {at}"
+
+
+def _call(call: Call) -> str:
+    """A call as the picture names it; two that differ only in what is durable look alike."""
+    waits = call.waits - (call.status == "Suspended")
+    again = f", {waits} {'wait' if waits == 1 else 'waits'} before" if waits else ""
+    return f"{call.status or 'not asked for'}{again}{f', {call.decided}' if call.decided else ''}"
 
 
 def _all(control: Control) -> str:
