@@ -13,7 +13,7 @@ from functools import reduce
 from operator import or_
 from typing import Final, NamedTuple
 
-from interlock.machines.explore.search import Guarded, Search, State, Step
+from interlock.machines.explore.search import Guarded, Parts, Search, State, Step
 from interlock.machines.explore.terms import Call, Change, Control, Move
 from interlock.machines.explore.words import Due, Never, NeverStep, Rule
 from interlock.machines.table import Row, Table
@@ -362,7 +362,7 @@ class _Hope:
     def __init__(self, search: Search) -> None:
         self.search = search
         self.hopeful: dict[int, set[int]] = {number: set() for number in range(len(search.controls))}
-        self.moves: dict[int, tuple[dict[int, list[tuple[int, set[int]]]], list[Guarded]]] = {}
+        self.moves: dict[int, tuple[Steps, list[_Whole]]] = {}
         self.waiting: list[tuple[int, Collection[int]]] = []
         for level in reversed(search.levels):
             for number, states in level.items():
@@ -387,28 +387,54 @@ class _Hope:
         return sum(map(len, self.hopeful.values())) > before
 
     def _without_hope(self, number: int, states: Collection[int]) -> list[int]:
-        search, own, left = self.search, self.hopeful[number], []
         if number not in self.moves:
-            self.moves[number] = (
-                {call: self._steps(number, call) for call in search.met(number)},
-                [guarded for guarded in search.guarded(number) if guarded.move.who != "trouble"],
-            )
+            self.moves[number] = self._moves(number)
         steps, wholes = self.moves[number]
+        own, left, parts = self.hopeful[number], [], self.search.parts
         for calls in states:
-            each = search.parts(calls).each
-            if any(rest[to] in good for call, rest in each for to, good in steps[call]) or any(
-                self._leads_on(whole, calls) for whole in wholes
-            ):
+            if _leads_on(parts(calls), steps) or any(whole.leads_on(calls) for whole in wholes):
                 own.add(calls)
             else:
                 left.append(calls)
         return left
 
-    def _steps(self, number: int, call: int) -> list[tuple[int, set[int]]]:
-        edges = self.search.free(number, call)
-        return [(edge.call, self.hopeful[edge.to]) for edge in edges if edge.move.who != "trouble"]
+    def _moves(self, number: int) -> tuple[Steps, list[_Whole]]:
+        """The moves of a control that nobody makes who means harm, with what is hopeful where they lead."""
+        steps = {
+            call: tuple(
+                (edge.call, self.hopeful[edge.to])
+                for edge in self.search.free(number, call)
+                if edge.move.who != "trouble"
+            )
+            for call in self.search.met(number)
+        }
+        guarded = (one for one in self.search.guarded(number) if one.move.who != "trouble")
+        return steps, [_Whole(self.search, one, self.hopeful[one.to]) for one in guarded]
 
-    def _leads_on(self, guarded: Guarded, calls: int) -> bool:
-        if not guarded.is_open(self.search.parts(calls).bits):
+
+Steps = dict[int, tuple[tuple[int, set[int]], ...]]
+
+
+def _leads_on(parts: Parts, steps: Steps) -> bool:
+    for call, rest in parts.each:
+        for to, good in steps[call]:
+            if rest[to] in good:
+                return True
+    return False
+
+
+class _Whole(NamedTuple):
+    """A guarded move, and what is hopeful where it leads."""
+
+    search: Search
+    guarded: Guarded
+    good: set[int]
+
+    def leads_on(self, calls: int) -> bool:
+        parts = self.search.parts(calls)
+        if not self.guarded.is_open(parts.bits):
             return False
-        return not self.hopeful[guarded.to].isdisjoint(self.search.landings(guarded, [calls]))
+        move, edges = self.guarded.move, self.guarded.edges
+        if move.one is not None:
+            return any(rest[edges[call].call] in self.good for call, rest in parts.each if call in edges)
+        return (calls if move.each is None else self.search.changed_all(move.each, calls)) in self.good

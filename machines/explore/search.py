@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from interlock.machines.explore.terms import Call, Change, Changed, Control, Move, System, Test
 
-__all__ = ["Bounds", "Edge", "Guarded", "Search", "State", "Step", "Stopped"]
+__all__ = ["Bounds", "Edge", "Guarded", "Parts", "Search", "State", "Step", "Stopped"]
 
 BITS: Final = 12
 """How wide the field of a call is: no system here comes near so many states of one call."""
@@ -88,7 +88,7 @@ def pack(calls: Iterable[int]) -> int:
     return packed
 
 
-class _Parts(NamedTuple):
+class Parts(NamedTuple):
     """A state's calls taken apart: each different call with the rest, and which ones there are, as bits."""
 
     each: tuple[tuple[int, _Rest], ...]
@@ -139,7 +139,7 @@ class Search:
         self._control_ids: dict[Control, int] = {}
         self._call_ids: dict[Call, int] = {}
         self._compiled: dict[int, _Compiled] = {}
-        self._parts: dict[int, _Parts] = {}
+        self._parts: dict[int, Parts] = {}
         self._rests: dict[tuple[tuple[int, ...], int | None], _Rest] = {}
         self._spread: dict[Change, dict[int, int]] = {}
 
@@ -191,11 +191,11 @@ class Search:
     def _take(self, guarded: Guarded, states: set[int], out: dict[int, set[int]]) -> None:
         parts, is_open = self._parts, guarded.is_open
         states_of_it = [calls for calls in states if is_open(parts[calls].bits)]
-        landings = self.landings(guarded, states_of_it)
+        landings = self._landings(guarded, states_of_it)
         self.transitions += len(landings)
         out[guarded.to].update(landings)
 
-    def landings(self, guarded: Guarded, states: list[int]) -> list[int]:
+    def _landings(self, guarded: Guarded, states: list[int]) -> list[int]:
         """Where a guarded move leads from states that have it, each as often as some call can make it."""
         edges, each = guarded.edges, guarded.move.each
         if guarded.move.one is not None:
@@ -204,7 +204,7 @@ class Search:
         if each is None:
             return states
         known = self._spread.setdefault(each, {})
-        return [known.get(calls) or self._changed_all(each, calls) for calls in states]
+        return [known.get(calls) or self.changed_all(each, calls) for calls in states]
 
     def _fresh(self, out: dict[int, set[int]]) -> dict[int, set[int]]:
         fresh = {n: states - self.reached[n] if n in self.reached else states for n, states in out.items()}
@@ -230,14 +230,14 @@ class Search:
         shifts = range(BITS * (self.system.calls - 1), -1, -BITS)
         return tuple(calls >> shift & FIELD for shift in shifts)
 
-    def _take_apart(self, calls: int) -> _Parts:
+    def _take_apart(self, calls: int) -> Parts:
         numbers = self.unpack(calls)
         places = {c: i for i, c in enumerate(numbers)}.values() if self.symmetry else range(len(numbers))
         each = [(numbers[at], self._rest(numbers[:at] + numbers[at + 1 :], at)) for at in places]
         bits = 0
         for number in numbers:
             bits |= 1 << number
-        parts = self._parts[calls] = _Parts(tuple(each), bits)
+        parts = self._parts[calls] = Parts(tuple(each), bits)
         return parts
 
     def _rest(self, others: tuple[int, ...], at: int) -> _Rest:
@@ -246,11 +246,12 @@ class Search:
             self._rests[key] = _Rest(*key)
         return self._rests[key]
 
-    def parts(self, calls: int) -> _Parts:
+    def parts(self, calls: int) -> Parts:
         """The calls of a state, taken apart."""
         return self._parts.get(calls) or self._take_apart(calls)
 
-    def _changed_all(self, each: Change, calls: int) -> int:
+    def changed_all(self, each: Change, calls: int) -> int:
+        """What a change of every call makes of those of a state."""
         known = self._spread.setdefault(each, {})
         if calls not in known:
             after = [
@@ -357,11 +358,11 @@ class Search:
                 yield from self._after_guarded(guarded, state, parts)
 
     def _after_guarded(
-        self, guarded: Guarded, state: State, parts: _Parts
+        self, guarded: Guarded, state: State, parts: Parts
     ) -> Iterator[tuple[Move, int | None, State]]:
         move = guarded.move
         if move.one is None:
-            calls = state.calls if move.each is None else self._changed_all(move.each, state.calls)
+            calls = state.calls if move.each is None else self.changed_all(move.each, state.calls)
             yield move, None, State(guarded.to, calls)
             return
         for call, rest in parts.each:
