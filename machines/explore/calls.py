@@ -183,14 +183,14 @@ def _count(sets: _Sets[States], is_late: IsLate) -> Count:
     cancelled, transitions, levels, is_new = sets.nothing, 0, 0, True
     while is_new and not is_late(sets.size(seen)):
         levels += 1
-        fresh, (ended, taken) = sets.nothing, sets.cancelled(frontier)
-        for after, many in sets.after(frontier):
-            fresh, taken = sets.join(fresh, after), taken + many
+        fresh, taken = sets.nothing, 0
+        for fresh, taken in sets.after(frontier):  # noqa: B007  # the last ones are all of them
             if is_late(sets.size(seen)):
                 break
+        ended, ends = sets.cancelled(frontier)
         frontier, new_ends = sets.less(fresh, seen), sets.less(ended, cancelled)
         seen, cancelled = sets.join(seen, frontier), sets.join(cancelled, new_ends)
-        transitions += taken
+        transitions += taken + ends
         is_new = bool(sets.size(frontier) or sets.size(new_ends))
     stopped = "a bound was met" if is_new else None
     return _counted(sets, seen, cancelled, transitions, levels, stopped=stopped)
@@ -231,11 +231,14 @@ class _Counters:
         return sum(self.one << self.width * digit for digit in digits)
 
     def after(self, states: set[int]) -> Iterator[tuple[set[int], int]]:
-        """Every state one move on, by the state of the call that moves."""
+        """Every state one move on, more with each state of the call that moves."""
+        found, taken = set[int](), 0
         for having, steps in self.steps.items():
             here = [state for state in states if state & having]
+            taken += len(here) * len(steps)
             for step in steps:
-                yield {state + step for state in here}, len(here)
+                found.update([state + step for state in here])
+            yield found, taken
 
     def cancelled(self, states: set[int]) -> tuple[set[int], int]:
         """What a cancel leads to, looked up by the counters of the live calls alone."""
@@ -297,9 +300,9 @@ class _Places:
         return bits
 
     def after(self, states: int) -> Iterator[tuple[int, int]]:
-        """Every state one move on, by the call that moves."""
+        """Every state one move on, more with each call that moves."""
+        found = taken = 0
         for weight, having in zip(self.weights, self.having, strict=True):
-            found = taken = 0
             for digit, steps in self.steps.items():
                 if here := states & having[digit]:
                     taken += here.bit_count() * len(steps)
