@@ -109,6 +109,11 @@ class Account:
         """The newest checkpoint of a run."""
         return next((c for c in reversed(self.checkpoints) if c.run in (None, run.id)), None)
 
+    def can_come_back(self, run: Run) -> bool:
+        """Whether a run may be recovered: something of it is durable, or that is for its runtime to know."""
+        unseen = self.handshake.control.store == "own" and not self.observes("checkpoint")
+        return unseen or self.durable(run) is not None
+
     def gate(self, ref: str) -> Gate | None:
         """The open gate of that id, or of that name (`model`, `tool:c1`), the oldest first."""
         known = self.gates.get(ref)
@@ -510,6 +515,8 @@ class Account:
             for decided in self._all_sent():
                 decided.unsure = decided.unsure or decided.at > self.last_settled
         run = self.runs.get(params.get("run", ""))
+        if method == "recover" and run is not None:  # nothing of it was durable: it never was
+            del self.runs[run.id]
         certain = refusal.decision is None and self.settled_before
         if method == "cancel" and certain and run is not None and run.cancel_at == self.stimuli:
             run.cancel_at = None

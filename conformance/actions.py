@@ -105,7 +105,7 @@ def crash(stage: Stage, chooser: Chooser) -> Move | None:
     run = stage.run
     if run is None or "soft" not in stage.handshake.control.crash:
         return None
-    return Move(CRASH_AND_RECOVER, {}) if stage.account.durable(run) is not None else None
+    return Move(CRASH_AND_RECOVER, {}) if stage.account.can_come_back(run) else None
 
 
 def kill(stage: Stage, chooser: Chooser) -> Move | None:
@@ -113,7 +113,7 @@ def kill(stage: Stage, chooser: Chooser) -> Move | None:
     run = stage.run
     if run is None or "kill" not in stage.handshake.control.crash:
         return None
-    return Move(CRASH_AND_RECOVER, {"by": "kill"}) if stage.account.durable(run) is not None else None
+    return Move(CRASH_AND_RECOVER, {"by": "kill"}) if stage.account.can_come_back(run) else None
 
 
 # --- the model ----------------------------------------------------------------------------------
@@ -487,8 +487,8 @@ def with_turns(move: Move, stage: Stage, chooser: Chooser) -> Move:
 def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Scenario]:
     """The scenarios that a runtime is put into: its tools, with a limit of rounds, with the store held."""
     tools = [tool for tool in _TOOLS if tool.permission in handshake.tools]
-    if not handshake.decisions.payload:
-        tools = [tool for tool in tools if tool.resume_mode == "replay"]
+    modes = policies.get("decision.modes") if handshake.decisions.payload else ["replay"]
+    tools = [tool for tool in tools if modes is None or tool.resume_mode in modes]
     yield Scenario(scenario="tools", tools=tools)
     declared = _stops(policies)
     for name, condition in _STOPS.items():

@@ -96,9 +96,8 @@ class Session:
 
     def _crash(self, wanted: str) -> bool:
         run = self.account.run
-        durable = self.account.durable(run) if run is not None else None
         by = self._way_to_crash(wanted)
-        if run is None or run.is_done or durable is None or by is None:
+        if run is None or run.is_done or by is None or not self.account.can_come_back(run):
             return False
         move = Move(CRASH_AND_RECOVER, {"by": by} if by != "soft" else {})
         self.sent.append(move)
@@ -108,7 +107,8 @@ class Session:
         else:
             self._request("crash", {})
         self.judge.stimulus("crash", {})
-        store = durable.state if self.handshake.control.store == "kit" else None
+        durable = self.account.durable(run) if self.handshake.control.store == "kit" else None
+        store = durable.state if durable is not None else None
         self._stimulate("recover", {"run": run.id, "store": store})
         return True
 
