@@ -171,12 +171,19 @@ class Life:
         beside = frozenset(self.verbs)
         self.verbs.remove(verb)
         if task.cancelled():
-            result = Segment("Cancelled") if verb.makes_a_segment else None
+            result = self._given_up(verb)
         else:
             error = task.exception()
             assert error is not None  # what returns has left the verbs already
             result = self._failed(verb, error)
         self._returned(verb, result, beside)
+
+    def _given_up(self, verb: Verb) -> Segment | None:
+        """What a cancel of its task leaves of a verb: nothing, if the run was over before and stays so."""
+        if verb.name in REFUSABLE and not verb.touched and self.counts.status == "Done":
+            self.refuse(verb, "the run is over, and the cancel came first")
+            return None
+        return Segment("Cancelled") if verb.makes_a_segment else None
 
     def _returned(self, verb: Verb, result: Any, beside: frozenset[Verb]) -> None:
         if isinstance(result, Segment):

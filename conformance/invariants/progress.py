@@ -11,7 +11,8 @@ def a_run_that_nothing_holds_goes_on(account: Account) -> Judgements:
     run = account.run
     if run is None or run.is_done:
         return
-    held = bool(account.gates_of(run)) or run.claimed == "Waiting" or any(c.waits for c in run.calls.values())
+    waits = any(call.waits or (call.doubled and call.listed_pending) for call in run.calls.values())
+    held = bool(account.gates_of(run)) or run.claimed == "Waiting" or waits
     tells = account.observes("run.status") or account.observes("call.status")
     if not held and run.crashes and not tells:
         return  # it may have come back to a wait, and had no words to say so

@@ -114,7 +114,7 @@ def pending_names_the_calls_that_wait(account: Account, seen: SegmentEnded) -> J
         return
     for call_id in seen.pending:
         call = run.calls.get(call_id)
-        if call is not None:
+        if call is not None and not call.doubled:
             why = _why_not_waiting(call)
             yield HELD if not why else f"call {call_id} is named as waiting, yet {why}"
     for call in run.calls.values():
