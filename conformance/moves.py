@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from interlock.conformance.account import Account
 from interlock.conformance.protocol import gate_name
+from interlock.conformance.subjects import Run
 from interlock.conformance.trace import Trace
 
 CRASH_AND_RECOVER: Final = "crash"
@@ -91,8 +92,7 @@ def _offers(account: Account, method: str, params: Mapping[str, Any]) -> bool:
         return over and (not params.get("decisions") or handshake.decisions.live)
     if method in ("decide", "run.input"):
         idle = account.quiescent and not account.open_gates
-        forked = run is not None and run.is_done and account.policy("state") == "caller"
-        able = method in handshake.stimuli and run is not None and not forked
+        able = method in handshake.stimuli and run is not None and not _is_out_of_reach(account, run)
         return able and (handshake.decisions.live or idle)
     if method == "cancel":
         idle = account.quiescent and not account.open_gates
@@ -103,6 +103,13 @@ def _offers(account: Account, method: str, params: Mapping[str, Any]) -> bool:
     if method == "clock.advance":
         return method in handshake.stimuli and handshake.control.clock == "virtual"
     return True
+
+
+def _is_out_of_reach(account: Account, run: Run) -> bool:
+    """Whether a decision would reach another run: a fork of one that is over, or one that tries again."""
+    failed = run.ended is not None and run.ended.code == "Error"
+    kept = failed and not account.handshake.decisions.after_error
+    return run.is_done and (kept or account.policy("state") == "caller")
 
 
 def moves_of(trace: Trace) -> Iterator[Move]:

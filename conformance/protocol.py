@@ -220,12 +220,13 @@ class Control(Wire):
 
 
 class DecisionSupport(Wire):
-    """What the SUT can take in a decision."""
+    """What the SUT can take in a decision; without `after_error` one would try again what an error ended."""
 
     live: bool = True
     ids: bool = True
     suspensions: bool = False
     payload: bool = True
+    after_error: bool = True
 
 
 class OfferedOutcomes(Wire):
