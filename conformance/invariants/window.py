@@ -82,7 +82,7 @@ def a_value_is_all_that_a_run_needs(account: Account) -> Judgements:
 
 def _is_taken(account: Account, given: str) -> Judgements:
     found = arrived(account)
-    if found is None or may_be_left_out(*found):
+    if found is None or may_be_left_out(*found) or found[0].had_input:  # new input may have ended the wait
         return
     for decided in found[1]:
         refused = decided.turned_down
