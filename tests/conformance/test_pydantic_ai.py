@@ -41,7 +41,7 @@ def test_it_declares_what_it_has(talk):
     }  # fmt: skip
     assert answer["tools"] == ["allow", "ask"]
     assert answer["implementation"]["name"] == "pydantic-ai"
-    assert not any(answer["decisions"].values())
+    assert [name for name, taken in answer["decisions"].items() if taken] == ["payload"]
 
 
 def test_a_run_without_tools_ends_naturally(talk):
@@ -92,6 +92,27 @@ def test_a_tool_that_answers_pending_is_suspended_again(talk):
     assert only(talk.release("g3", {"kind": "pending"}))["pending"] == ["c2"]
     again = only(talk.decide(resume("c2", decision="d2")))
     assert [again["attempt"], again["resume"]["decision"]] == [2, "d2"]
+
+
+def test_a_result_from_outside_stands_for_the_call():
+    """A call whose result comes with its decision is never entered, whatever that result is."""
+    talk = Talk(adapter, tools=[{"name": "t1", "permission": "ask", "resume_mode": "use_as_result"}])
+    talk.start()
+    assert only(talk.release("g1", turn(("c2", "t1"))))["pending"] == ["c2"]
+    asked = only(talk.decide({**resume("c2"), "payload": False}))
+
+    assert asked["on"] == "model"
+    assert [seen["text"] for seen in asked["messages"] if seen["role"] == "tool"] == ["False"]
+
+
+def test_what_a_sibling_answered_outlives_the_tool_that_raised(talk):
+    """The next run sees what was finished before an exception ended the run before it."""
+    talk.start()
+    talk.release("g1", turn(("c1", "t0"), ("c3", "t0")))
+    talk.release("g2", OK)
+    talk.release("g3", {"kind": "raise", "message": "m"})
+
+    assert results(only(talk.start("r2"))) == {"c1": "ok", "c3": "cancelled"}
 
 
 def test_an_error_of_a_tool_is_an_answer(talk):
@@ -158,6 +179,6 @@ def test_a_waiting_run_waits_after_a_crash(talk):
     suspend(talk)
     talk("crash")
 
-    assert talk("recover", run="r1")["observations"] == []
+    assert only(talk("recover", run="r1"))["pending"] == ["c2"]
     assert only(talk.decide(resume("c2")))["call"] == "c2"
     assert results(only(talk.release("g3", OK))) == {"c1": "ok", "c2": "ok"}
