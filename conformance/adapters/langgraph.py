@@ -1,0 +1,227 @@
+"""LangGraph behind the hosted face, offline: a chat model that asks the kit, and a saver in SQLite.
+
+`ToolNodeGraph` has tools that ask with `interrupt`, each for its call; `PerCallAgent` and `BatchedAgent`
+are LangChain's `create_agent` with the two modes of its middleware for human approval.  A decision is a
+`Command` that resumes an interrupt by its id; a rejected call's message says so with its status.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from importlib.metadata import version
+from typing import Any, ClassVar
+
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain.tools import ToolRuntime
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import StructuredTool, ToolException
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.types import Command, interrupt
+from pydantic import JsonValue
+
+from interlock.conformance import protocol
+from interlock.conformance.adapter import Host, Refused, Segment
+from interlock.conformance.protocol import Decision, Message, Scenario
+
+NOBODY = "0" * 32
+"""An interrupt's id that was given to nobody."""
+
+THREAD: Any = {"configurable": {"thread_id": "thread"}}
+ANSWERS = {"resume": {"type": "approve"}, "cancel": {"type": "reject"}}
+
+
+class Saver(SqliteSaver):
+    """LangGraph's saver, which can be awaited without a thread of its own."""
+
+    async def aget_tuple(self, *args: Any, **more: Any) -> Any:
+        return self.get_tuple(*args, **more)
+
+    async def alist(self, *args: Any, **more: Any) -> AsyncIterator[Any]:
+        for one in self.list(*args, **more):
+            yield one
+
+    async def aput(self, *args: Any, **more: Any) -> Any:
+        return self.put(*args, **more)
+
+    async def aput_writes(self, *args: Any, **more: Any) -> None:
+        self.put_writes(*args, **more)
+
+
+class Model(BaseChatModel):
+    """A chat model whose turns are the kit's."""
+
+    host: Any
+
+    @property
+    def _llm_type(self) -> str:
+        return "kit"
+
+    def bind_tools(self, tools: Any, **more: Any) -> Any:
+        return self
+
+    def _generate(self, *args: Any, **more: Any) -> Any:
+        raise NotImplementedError
+
+    async def _agenerate(self, messages: Sequence[BaseMessage], *args: Any, **more: Any) -> ChatResult:
+        turn = await self.host.infer([_seen(message) for message in messages])
+        calls = [{"id": call.id, "name": call.name, "args": dict(call.args)} for call in turn.tool_calls]
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(turn.text, tool_calls=calls))])
+
+
+class LangGraph:
+    """One thread of a graph."""
+
+    package: ClassVar[str] = "langgraph"
+    # "Persistence" and "Durable execution", https://docs.langchain.com/oss/python/langgraph/persistence
+    policies: ClassVar[dict[str, JsonValue]] = {"state": "runtime", "tool.raises": "end_run"}
+
+    def __init__(self) -> None:
+        self.handshake = protocol.Handshake(
+            implementation=protocol.Party(
+                name=f"{self.package} {type(self).__name__}", version=version(self.package), language="python"
+            ),
+            policies=self.policies,
+            gates=["model", "tool"],
+            stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
+            outcomes=protocol.OfferedOutcomes(tool=["ok", "error", "raise", "fault"]),
+            tools=["allow", "ask"],
+            # A thread that failed is tried again by whatever invokes it, as "Fault tolerance" there says.
+            decisions=protocol.DecisionSupport(
+                live=False, ids=False, suspensions=False, payload=False, after_error=False
+            ),
+        )
+
+    async def open(self, host: Host, scenario: Scenario) -> None:
+        self.host = host
+        self.known: dict[str, str] = {}
+        self.saver = Saver(sqlite3.connect(":memory:"))
+        self.asking = [tool.name for tool in scenario.tools if tool.permission == "ask"]
+        self.graph: Any = self._build(Model(host=host), [self._tool(spec) for spec in scenario.tools])
+
+    async def start(self, text: str) -> Segment:
+        return await self._run({"messages": [HumanMessage(text)]})
+
+    async def input(self, text: str) -> Segment:
+        return await self.start(text)
+
+    async def decide(self, decisions: Sequence[Decision]) -> Segment:
+        if not (await self.graph.aget_state(THREAD)).interrupts:
+            raise Refused("nothing is interrupted")  # invoked all the same, it would try a failed step again
+        return await self._run(Command(resume=self._resumption(decisions)))
+
+    async def checkpoint(self) -> bytes:
+        return self.saver.conn.serialize()
+
+    async def restore(self, host: Host, scenario: Scenario, checkpoint: bytes) -> None:
+        await self.open(host, scenario)
+        self.saver.conn.deserialize(checkpoint)
+        if not (await self.graph.aget_state(THREAD)).values:
+            raise Refused("nothing was durable")
+
+    async def resume_run(self, run: str) -> Segment:
+        state = await self.graph.aget_state(THREAD)
+        return await self._run(None) if state.next and not state.interrupts else self._ended(state)
+
+    async def _run(self, given: Any) -> Segment:
+        await self.graph.ainvoke(given, THREAD, durability="sync")
+        return self._ended(await self.graph.aget_state(THREAD))
+
+    def _ended(self, state: Any) -> Segment:
+        waiting = {call: one.id for one in state.interrupts for call in self._calls(one.value)}
+        self.known |= waiting
+        return Segment("Suspended", list(waiting)) if waiting else Segment("NaturalEnd")
+
+    def _build(self, model: Model, tools: list[StructuredTool]) -> Any:
+        raise NotImplementedError
+
+    def _calls(self, asked: Any) -> list[str]:
+        return [asked["tool_call_id"]]
+
+    def _resumption(self, decisions: Sequence[Decision]) -> dict[str, Any]:
+        return {self.known.get(one.call, NOBODY): ANSWERS[one.action] for one in decisions}
+
+    def _tool(self, spec: protocol.ToolSpec) -> StructuredTool:
+        async def body(runtime: ToolRuntime, k: str = "", v: JsonValue = None) -> Any:
+            self._ask(spec.name, str(runtime.tool_call_id))
+            answer = await self.host.tool(str(runtime.tool_call_id), spec.name, {"k": k, "v": v})
+            if answer.kind == "error":
+                raise ToolException(answer.message or str(answer.content))
+            return answer.content
+
+        return StructuredTool.from_function(
+            coroutine=body, name=spec.name, description=spec.name, handle_tool_error=True
+        )
+
+    def _ask(self, tool: str, call: str) -> None:
+        """Where a tool asks by itself, it does so here."""
+
+
+class ToolNodeGraph(LangGraph):
+    """A model, a ToolNode, and tools that interrupt their own call."""
+
+    def _build(self, model: Model, tools: list[StructuredTool]) -> Any:
+        async def ask_model(state: MessagesState) -> dict[str, Any]:
+            return {"messages": [await model.ainvoke(state["messages"])]}
+
+        graph = StateGraph(MessagesState)
+        graph.add_node("model", ask_model)
+        graph.add_node("tools", ToolNode(tools))
+        graph.add_edge(START, "model")
+        graph.add_conditional_edges("model", tools_condition)
+        graph.add_edge("tools", "model")
+        return graph.compile(checkpointer=self.saver)
+
+    def _ask(self, tool: str, call: str) -> None:
+        if tool in self.asking and interrupt({"tool_call_id": call}) != ANSWERS["resume"]:
+            raise ToolException("rejected")
+
+
+class PerCallAgent(LangGraph):
+    """LangChain's agent, whose middleware interrupts for each call."""
+
+    package = "langchain"
+    mode: ClassVar[Any] = "per_call"
+
+    def _build(self, model: Model, tools: list[StructuredTool]) -> Any:
+        asking = HumanInTheLoopMiddleware(
+            {name: {"allowed_decisions": ["approve", "reject"]} for name in self.asking},
+            interrupt_mode=self.mode,
+        )
+        return create_agent(model, tools, middleware=[asking], checkpointer=self.saver)
+
+
+class BatchedAgent(PerCallAgent):
+    """LangChain's agent, whose middleware interrupts once for all calls of a turn that need approval."""
+
+    mode = "batched"
+
+    def _calls(self, asked: Any) -> list[str]:
+        self.order = [request["args"]["k"] for request in asked["action_requests"]]
+        return self.order
+
+    def _resumption(self, decisions: Sequence[Decision]) -> dict[str, Any]:
+        answers = {one.call: ANSWERS[one.action] for one in decisions}
+        if not set(answers) <= set(self.order):
+            raise Refused("answers are given by position, and no call of that id has one")
+        given = [answers[call] for call in self.order if call in answers]
+        return {self.known[self.order[0]]: {"decisions": given}}
+
+
+def _seen(message: BaseMessage) -> Message:
+    """What the model receives, in the protocol's words."""
+    if isinstance(message, AIMessage):
+        calls = [
+            protocol.ToolCall(id=str(one["id"]), name=one["name"], args=one["args"])
+            for one in message.tool_calls
+        ]
+        return Message(role="assistant", text=str(message.content), tool_calls=calls)
+    if isinstance(message, ToolMessage):
+        status: Any = "error" if message.status == "error" else "ok"
+        return Message(role="tool", call=message.tool_call_id, text=str(message.content), status=status)
+    return Message(role="user", text=str(message.content))
