@@ -1,0 +1,189 @@
+"""openai-agents behind the hosted face, offline: a model that asks the kit, and tools that need approval.
+
+A run that waits is a `RunState`, which its caller holds as a string.  The thread is in `InputList` the list
+of input items that a result gives to its caller, and in `InSession` one of the library's own sessions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import agents
+from agents.items import ModelResponse, ToolApprovalItem
+from agents.models.interface import Model
+from agents.tool_context import ToolContext
+from openai.types.responses import (
+    Response,
+    ResponseCompletedEvent,
+    ResponseFunctionToolCall,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
+from pydantic import JsonValue
+
+from interlock.conformance import protocol
+from interlock.conformance.adapter import Host, Segment
+from interlock.conformance.protocol import Decision, Message, Scenario
+
+agents.set_tracing_disabled(True)
+
+
+class KitModel(Model):
+    """A model whose turns are the kit's."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    async def get_response(self, system: Any, given: Any, *args: Any, **more: Any) -> ModelResponse:
+        turn = await self.host.infer(list(_seen(given)))
+        text = ResponseOutputText(type="output_text", text=turn.text, annotations=[])
+        said = ResponseOutputMessage(
+            id="said", type="message", role="assistant", status="completed", content=[text]
+        )
+        calls = [_call(call.id, call.name, json.dumps(call.args)) for call in turn.tool_calls]
+        return ModelResponse([*([said] if turn.text else []), *calls], agents.Usage(), None)
+
+    async def stream_response(self, *args: Any, **more: Any) -> AsyncIterator[Any]:
+        answer = await self.get_response(*args)
+        whole = Response(
+            id="answer", created_at=0, model="kit", object="response", output=answer.output,
+            tool_choice="auto", tools=[], parallel_tool_calls=True,
+        )  # fmt: skip
+        yield ResponseCompletedEvent(type="response.completed", response=whole, sequence_number=0)
+
+
+class InputList:
+    """One thread of an agent, held by its caller."""
+
+    handshake = protocol.Handshake(
+        implementation=protocol.Party(
+            name="openai-agents", version=version("openai-agents"), language="python"
+        ),
+        # https://openai.github.io/openai-agents-python/human_in_the_loop/ gives its caller the state, and
+        # https://openai.github.io/openai-agents-python/tools/ the model a message for a tool that raises.
+        policies={"state": "caller", "tool.raises": "failed_call"},
+        gates=["model", "tool"],
+        stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
+        outcomes=protocol.OfferedOutcomes(tool=["ok", "raise"]),
+        tools=["allow", "ask"],
+        decisions=protocol.DecisionSupport(live=False, ids=False, suspensions=False, payload=False),
+    )
+
+    async def open(self, host: Host, scenario: Scenario) -> None:
+        self.host = host
+        self.thread: list[Any] = []
+        self.session: agents.SQLiteSession | None = None
+        self.result: agents.RunResultStreaming | None = None
+        self.state: agents.RunState[Any] | None = None
+        self.kept: str | None = None  # the state of a run that waits, as its caller stores it
+        self.known: dict[str, ToolApprovalItem] = {}
+        self.text: str | None = None  # what was said and has no answer yet
+        self.agent = agents.Agent(
+            "agent", model=KitModel(host), tools=[self._tool(spec) for spec in scenario.tools]
+        )
+
+    async def start(self, text: str) -> Segment:
+        self.text = text
+        return await self._run([*self.thread, {"role": "user", "content": text}])
+
+    async def input(self, text: str) -> Segment:
+        return await self.start(text)
+
+    async def decide(self, decisions: Sequence[Decision]) -> Segment:
+        assert self.state is not None
+        for one in decisions:
+            item = self.known.get(one.call) or ToolApprovalItem(self.agent, _call(one.call, "nothing", "{}"))
+            (self.state.approve if one.action == "resume" else self.state.reject)(item)
+        return await self._run(self.state)
+
+    async def cancel(self) -> None:
+        if self.result is not None:
+            self.result.cancel()
+
+    async def checkpoint(self) -> Any:
+        return self.kept, self.thread, self.text
+
+    async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
+        await self.open(host, scenario)
+        self.kept, self.thread, self.text = checkpoint
+        if self.kept is not None:
+            self.state = await agents.RunState.from_string(self.agent, self.kept)
+            self.known = {_id(item): item for item in self.state.get_interruptions()}
+
+    async def resume_run(self, run: str) -> Segment:
+        """Its caller says again what has no answer, or still has the state that waits."""
+        return Segment("Suspended", list(self.known)) if self.text is None else await self.start(self.text)
+
+    async def _run(self, given: Any) -> Segment:
+        self.result = result = agents.Runner.run_streamed(self.agent, given, session=self.session)
+        try:
+            async for _ in result.stream_events():
+                pass
+        finally:
+            self.thread = result.to_input_list()
+            self.text = None
+        self.state = result.to_state()
+        waiting = {_id(item): item for item in result.interruptions}
+        self.known |= waiting
+        if waiting:
+            self.kept = self.state.to_string()
+            return Segment("Suspended", list(waiting))
+        return Segment("NaturalEnd" if result.final_output is not None else "Cancelled")
+
+    def _tool(self, spec: protocol.ToolSpec) -> agents.FunctionTool:
+        async def body(ctx: ToolContext[Any], k: str = "", v: JsonValue = None) -> Any:
+            answer = await self.host.tool(ctx.tool_call_id, spec.name, {"k": k, "v": v})
+            return answer.content
+
+        return agents.function_tool(
+            body, name_override=spec.name, needs_approval=spec.permission == "ask", strict_mode=False
+        )
+
+
+class InSession(InputList):
+    """One thread of an agent, in a session of its own."""
+
+    async def open(self, host: Host, scenario: Scenario) -> None:
+        await super().open(host, scenario)
+        self.session = agents.SQLiteSession("thread", Path(scenario.data or "", "session.sqlite"))
+
+    async def start(self, text: str) -> Segment:
+        self.text = text
+        return await self._run(text)
+
+
+def _call(call: str, name: str, args: str) -> ResponseFunctionToolCall:
+    return ResponseFunctionToolCall(
+        id=f"fc_{call}", call_id=call, type="function_call", name=name, arguments=args
+    )
+
+
+def _id(item: ToolApprovalItem) -> str:
+    return str(item.raw_item["call_id"] if isinstance(item.raw_item, dict) else item.raw_item.call_id)
+
+
+def _seen(given: Any) -> Iterator[Message]:
+    """What the model receives, in the protocol's words: the calls of one turn stand beside each other."""
+    calls: list[protocol.ToolCall] = []
+    for item in given if isinstance(given, list) else [{"role": "user", "content": given}]:
+        if item.get("type") == "function_call":
+            args = json.loads(item["arguments"])
+            calls.append(protocol.ToolCall(id=item["call_id"], name=item["name"], args=args))
+            continue
+        if calls:
+            yield Message(role="assistant", tool_calls=calls)
+            calls = []
+        if item.get("type") == "function_call_output":
+            yield Message(role="tool", call=item["call_id"], text=str(item["output"]))
+        else:
+            yield Message(role=item["role"], text=_text(item["content"]))
+    if calls:
+        yield Message(role="assistant", tool_calls=calls)
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
