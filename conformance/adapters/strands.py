@@ -1,0 +1,156 @@
+"""strands-agents behind the hosted face, offline: a model that asks the kit, and a hook that interrupts.
+
+The hook interrupts before each call that needs approval, and a decision answers its interrupt by id.  The
+thread lies in the files of the library's own session manager.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from pydantic import JsonValue
+from strands import Agent, ToolContext, tool
+from strands.hooks import BeforeToolCallEvent
+from strands.models.model import Model
+from strands.session.file_session_manager import FileSessionManager
+
+from interlock.conformance import protocol
+from interlock.conformance.adapter import Host, Refused, Segment
+from interlock.conformance.protocol import Decision, Message, Scenario
+
+
+class KitModel(Model):
+    """A model whose turns are the kit's."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    def update_config(self, **more: Any) -> None: ...
+
+    def get_config(self) -> Any:
+        return {}
+
+    def structured_output(self, *args: Any, **more: Any) -> Any:
+        raise NotImplementedError
+
+    async def stream(self, messages: Any, *args: Any, **more: Any) -> AsyncIterator[Any]:
+        turn = await self.host.infer([seen for message in messages for seen in _seen(message)])
+        yield {"messageStart": {"role": "assistant"}}
+        if turn.text:
+            yield {"contentBlockStart": {"start": {}}}
+            yield {"contentBlockDelta": {"delta": {"text": turn.text}}}
+            yield {"contentBlockStop": {}}
+        for call in turn.tool_calls:
+            yield {"contentBlockStart": {"start": {"toolUse": {"name": call.name, "toolUseId": call.id}}}}
+            yield {"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(call.args)}}}}
+            yield {"contentBlockStop": {}}
+        yield {"messageStop": {"stopReason": "tool_use" if turn.tool_calls else "end_turn"}}
+
+
+class Strands:
+    """One thread of an agent."""
+
+    handshake = protocol.Handshake(
+        implementation=protocol.Party(
+            name="strands-agents", version=version("strands-agents"), language="python"
+        ),
+        # https://strandsagents.com/docs/user-guide/sdk/interrupts/: a session keeps what was interrupted.
+        policies={"state": "runtime"},
+        gates=["model", "tool"],
+        stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
+        outcomes=protocol.OfferedOutcomes(tool=["ok", "error", "raise"]),
+        tools=["allow", "ask"],
+        decisions=protocol.DecisionSupport(live=False, ids=False, suspensions=False, payload=False),
+    )
+
+    async def open(self, host: Host, scenario: Scenario) -> None:
+        self.host, self.folder = host, scenario.data
+        self.known: dict[str, str] = {}
+        self.waiting: list[str] = []
+        self.asking = [spec.name for spec in scenario.tools if spec.permission == "ask"]
+        self.agent = Agent(
+            model=KitModel(host),
+            tools=[self._tool(spec) for spec in scenario.tools],
+            session_manager=FileSessionManager("thread", storage_dir=self.folder),
+            callback_handler=None,
+            agent_id="agent",
+        )
+        self.agent.add_hook(self._ask, BeforeToolCallEvent)
+
+    async def start(self, text: str) -> Segment:
+        return await self._run(text)
+
+    async def input(self, text: str) -> Segment:
+        return await self._run(text)
+
+    async def decide(self, decisions: Sequence[Decision]) -> Segment:
+        return await self._run(
+            [
+                {
+                    "interruptResponse": {
+                        "interruptId": self.known.get(one.call, one.call),
+                        "response": one.action,
+                    }
+                }
+                for one in decisions
+            ]
+        )
+
+    async def cancel(self) -> None:
+        self.agent.cancel()
+
+    async def checkpoint(self) -> Any:
+        return self.known, self.waiting
+
+    async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
+        await self.open(host, scenario)
+        self.known, self.waiting = checkpoint
+        if not self.agent.messages:
+            raise Refused("nothing was durable")
+
+    async def resume_run(self, run: str) -> Segment:
+        try:
+            return await self._run(None)
+        except TypeError:  # a session that is interrupted takes nothing but answers
+            return Segment("Suspended", self.waiting)
+
+    async def _run(self, prompt: Any) -> Segment:
+        result = await self.agent.invoke_async(prompt)
+        self.waiting = [one.name for one in result.interrupts or ()]
+        self.known |= {one.name: one.id for one in result.interrupts or ()}
+        if self.waiting:
+            return Segment("Suspended", self.waiting)
+        return Segment("Cancelled" if result.stop_reason == "cancelled" else "NaturalEnd")
+
+    def _ask(self, event: BeforeToolCallEvent) -> None:
+        call = event.tool_use
+        if call["name"] in self.asking and event.interrupt(call["toolUseId"]) != "resume":
+            event.cancel_tool = "rejected"
+
+    def _tool(self, spec: protocol.ToolSpec) -> Any:
+        async def body(tool_context: ToolContext, k: str = "", v: JsonValue = None) -> Any:
+            call = tool_context.tool_use["toolUseId"]
+            answer = await self.host.tool(call, spec.name, {"k": k, "v": v})
+            status = "error" if answer.kind == "error" else "success"
+            return {"status": status, "content": [{"text": str(answer.content)}]}
+
+        return tool(name=spec.name, description=spec.name, context=True)(body)
+
+
+def _seen(message: Any) -> Iterator[Message]:
+    """What the model receives, in the protocol's words: results first."""
+    parts = message["content"]
+    for result in (part["toolResult"] for part in parts if "toolResult" in part):
+        text = " ".join(one.get("text", "") for one in result["content"])
+        status: Any = "error" if result["status"] == "error" else "ok"
+        yield Message(role="tool", call=result["toolUseId"], text=text, status=status)
+    calls = [
+        protocol.ToolCall(id=one["toolUseId"], name=one["name"], args=one["input"])
+        for one in (part["toolUse"] for part in parts if "toolUse" in part)
+    ]
+    text = " ".join(part["text"] for part in parts if "text" in part)
+    if text or calls:
+        yield Message(role=message["role"], text=text, tool_calls=calls)
