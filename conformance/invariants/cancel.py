@@ -138,8 +138,13 @@ def results_before_a_cancel_are_treated_as_declared(account: Account, seen: Gate
         why = f"the tool of call {call.id} answered {said!r} before run {run.id} was cancelled"
         if policy == "kept":
             yield HELD if shown else f"{why}, which is kept, yet the model was not shown that"
-        elif account.policy("durability") != "call":
+        elif account.policy("durability") != "call" and not _is_whole(run, call.step):
             yield HELD if not shown else f"{why}, which is dropped, yet the model was shown that"
+
+
+def _is_whole(run: Run, step: int) -> bool:
+    """Whether every call of a round has answered after all, so that the cancel cut nothing off."""
+    return all(call.result is not None for call in run.calls.values() if call.step == step)
 
 
 def _cut_off(account: Account) -> Iterator[tuple[Run, Call, str]]:
