@@ -68,6 +68,9 @@ class AgentFramework:
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         client = KitClient()
+        # It stops by itself after some errors in a row, and some rounds: limits that no schedule is about.
+        client.function_invocation_configuration["max_consecutive_errors_per_request"] = 1_000
+        client.function_invocation_configuration["max_iterations"] = 1_000
         client.host = self.host = host
         self.asked: dict[str, Content] = {}
         self.waiting: list[str] = []
