@@ -233,6 +233,39 @@ def selftest(
     return command.selftest(seed, tuple(only or ()), jobs, limit, as_json=json)
 
 
+@app.command()
+def matrix(  # noqa: PLR0917  # each is an option of its own
+    install: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Make the environment of a runtime, as in 'lang*', and end."),
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="These runtimes alone, as in 'lang*'.")
+    ] = None,
+    envs: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where the environments of the runtimes are.")
+    ] = Path(".interlock"),
+    examples: Annotated[
+        int | None, typer.Option(min=0, help="How many schedules to play on each runtime.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="DIR", help="Where the matrix is written."),
+    ] = Path("interlock-matrix"),
+    json: AsJson = False,
+    timeout_scale: Scale = 1.0,
+) -> int:
+    """Put the real runtimes that are installed side by side: which clauses each holds and breaks."""
+    from interlock.conformance.commands import matrix as command
+    from interlock.conformance.matrix import EXAMPLES
+
+    if install:
+        return command.make(install, envs)
+    wish = command.Wish(tuple(only or ()), envs, out, json)
+    return command.run(wish, EXAMPLES if examples is None else examples, seed, timeout_scale)
+
+
 # --- the way out --------------------------------------------------------------------------------
 
 
