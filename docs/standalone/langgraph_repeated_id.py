@@ -1,0 +1,23 @@
+"""LangGraph's ToolNode: two calls with one id in one turn give two messages under that id."""
+
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.tools import tool
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+
+
+@tool
+def read(what: str) -> str:
+    """Read it."""
+    return f"read {what}"
+
+
+calls = [{"id": "c1", "name": "read", "args": {"what": what}} for what in ("a", "b")]
+graph = StateGraph(MessagesState)
+graph.add_node("tools", ToolNode([read]))
+graph.add_edge(START, "tools")
+done = graph.compile().invoke({"messages": [HumanMessage("read both"), AIMessage("", tool_calls=calls)]})
+
+results = [(message.tool_call_id, message.content) for message in done["messages"][2:]]
+print("the model would be shown:", results)
+raise SystemExit(0 if len(results) == 2 else "not seen here")

@@ -1,0 +1,47 @@
+"""LangGraph's ToolNode: one tool interrupts the run while another still runs, which then runs twice."""
+
+import asyncio
+
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+from langgraph.types import Command, interrupt
+
+log = []
+
+
+async def main():
+    may_go_on = asyncio.Event()
+
+    @tool
+    async def write() -> str:
+        """Write, once somebody agrees."""
+        return f"written: {interrupt('may I?')}"
+
+    @tool
+    async def pay() -> str:
+        """Pay."""
+        log.append("pay begins")
+        await may_go_on.wait()
+        log.append("pay ends")
+        return "paid"
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("tools", ToolNode([write, pay]))
+    graph.add_edge(START, "tools")
+    app = graph.compile(checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    calls = [{"id": name, "name": name, "args": {}} for name in ("write", "pay")]
+
+    await app.ainvoke({"messages": [HumanMessage("go"), AIMessage("", tool_calls=calls)]}, thread)
+    log.append("ainvoke has returned, interrupted")
+    may_go_on.set()
+    await app.ainvoke(Command(resume="yes"), thread)
+
+
+asyncio.run(main())
+print(*log, sep="\n")
+is_early = log.index("ainvoke has returned, interrupted") < log.index("pay ends")
+raise SystemExit(0 if is_early and log.count("pay begins") == 2 else "not seen here")

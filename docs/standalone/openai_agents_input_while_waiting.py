@@ -1,0 +1,23 @@
+"""openai-agents: input behind the list of a run that waits leaves its call without a result."""
+
+from agents import Agent, Runner, function_tool, set_tracing_disabled
+from agents.testing import ScriptedModel, assistant_message, function_call
+
+set_tracing_disabled(True)
+
+
+@function_tool(needs_approval=True)
+def write() -> str:
+    """Write."""
+    return "written"
+
+
+model = ScriptedModel([[function_call("write", {}, call_id="c1")], [assistant_message("done")]])
+agent = Agent("agent", model=model, tools=[write])
+
+waiting = Runner.run_sync(agent, "write it")
+print("waits for:", [item.name for item in waiting.interruptions])
+Runner.run_sync(agent, [*waiting.to_input_list(), {"role": "user", "content": "never mind, do this instead"}])
+shown = [item.get("type", item.get("role")) for item in model.last_call.input]
+print("the model is shown:", shown)
+raise SystemExit(0 if "function_call" in shown and "function_call_output" not in shown else "not seen here")

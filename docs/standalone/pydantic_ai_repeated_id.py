@@ -1,0 +1,34 @@
+"""pydantic-ai: a turn with one id twice ends its run, and the next run shows two results under that id."""
+
+from pydantic_ai import Agent, UnexpectedModelBehavior, capture_run_messages
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
+
+shown = []
+
+
+def model(messages, info):
+    shown[:] = messages
+    if len(messages) == 1:
+        return ModelResponse([ToolCallPart("read", {"what": w}, tool_call_id="c1") for w in ("a", "b")])
+    return ModelResponse([TextPart("done")])
+
+
+agent = Agent(FunctionModel(model))
+
+
+@agent.tool_plain
+def read(what: str) -> str:
+    return f"read {what}"
+
+
+with capture_run_messages() as history:
+    try:
+        agent.run_sync("read both")
+    except UnexpectedModelBehavior as error:
+        print("the first run:", error)
+
+agent.run_sync("again", message_history=list(history))
+results = [p for message in shown for p in message.parts if p.part_kind == "tool-return"]
+print("the second run shows the model:", [(part.tool_call_id, part.content) for part in results])
+raise SystemExit(0 if len(results) == 2 else "not seen here")

@@ -1,0 +1,142 @@
+"""What agent-framework does, with a scripted client; a name on the command line shows one."""
+
+import asyncio
+import sys
+
+from agent_framework import (
+    Agent,
+    BaseChatClient,
+    ChatResponse,
+    Content,
+    FunctionInvocationLayer,
+    FunctionTool,
+    Message,
+)
+
+
+class Turns(BaseChatClient):
+    """Gives its turns one after the other: text, an exception, or the ids and names of calls."""
+
+    def _inner_get_response(self, *, messages, stream, options, **more):
+        return self._answer(messages)
+
+    async def _answer(self, messages):
+        self.shown = [(part.type, part.call_id or part.text) for one in messages for part in one.contents]
+        turn = self.turns.pop(0)
+        if isinstance(turn, Exception):
+            raise turn
+        if isinstance(turn, str):
+            parts = [Content.from_text(turn)]
+        else:
+            parts = [
+                Content.from_function_call(call_id=call, name=name, arguments="{}") for call, name in turn
+            ]
+        return ChatResponse(messages=[Message(role="assistant", contents=parts)])
+
+
+class Scripted(FunctionInvocationLayer, Turns):
+    """The same, with the library's layer that runs tools."""
+
+    def __init__(self, *turns):
+        super().__init__()
+        self.turns, self.shown = list(turns), []
+
+    def kinds(self, kind):
+        """The ids of what it was shown last, of one kind."""
+        return [call for one, call in self.shown if one == kind]
+
+
+async def read() -> str:
+    return "read"
+
+
+async def write() -> str:
+    return "written"
+
+
+TOOLS = [
+    FunctionTool(name="read", description="read", func=read),
+    FunctionTool(name="write", description="write", func=write, approval_mode="always_require"),
+]
+
+
+async def repeated_id():
+    """Two calls with one id in one turn give the model two results under that id."""
+    client = Scripted([("c1", "read"), ("c1", "read")], "done")
+    await Agent(client=client, tools=TOOLS).run("read both")
+    print("  the model is shown results for:", client.kinds("function_result"))
+    return client.kinds("function_result") == ["c1", "c1"]
+
+
+async def results_lost():
+    """When the model breaks, the session forgets the tools that had run, and what they answered."""
+    client = Scripted([("c1", "read")], ConnectionError("the model broke"), "done")
+    agent = Agent(client=client, tools=TOOLS)
+    session = agent.create_session()
+    try:
+        await agent.run("read it", session=session)
+    except ConnectionError as error:
+        print("  the first run:", error, "- behind the results for", client.kinds("function_result"))
+    await agent.run("what does it say?", session=session)
+    print("  the second run shows the model:", client.shown)
+    return not client.kinds("function_result")
+
+
+async def unknown_decision():
+    """An approval for a call that nobody asked for sends a run that waits on to the model."""
+    client = Scripted([("c1", "write")], "done")
+    agent = Agent(client=client, tools=TOOLS)
+    session = agent.create_session()
+    waiting = await agent.run("write it", session=session)
+    print("  waits for:", [request.function_call.call_id for request in waiting.user_input_requests])
+    call = Content.from_function_call(call_id="c9", name="write", arguments="{}")
+    unknown = Content.from_function_approval_request(id="c9", function_call=call)
+    await agent.run(Message("user", [unknown.to_function_approval_response(True)]), session=session)
+    print("  turns of the model that are left:", len(client.turns))
+    return not client.turns
+
+
+async def approved_unknown_tool():
+    """A call of no such tool waits for approval beside another one; both approved, it has no result."""
+    client = Scripted([("c1", "write"), ("c2", "nothing")], "done")
+    agent = Agent(client=client, tools=TOOLS)
+    session = agent.create_session()
+    waiting = await agent.run("write it", session=session)
+    answers = [request.to_function_approval_response(True) for request in waiting.user_input_requests]
+    await agent.run(Message("user", answers), session=session)
+    print("  the model is shown calls", client.kinds("function_call"), end=" ")
+    print("and results for", client.kinds("function_result"))
+    return client.kinds("function_result") == ["c1"]
+
+
+async def results_behind_the_input():
+    """Input between two approvals of one turn stands between its calls and their results."""
+    client = Scripted([("c1", "write"), ("c2", "write")], "done")
+    agent = Agent(client=client, tools=TOOLS)
+    session = agent.create_session()
+    first, second = (await agent.run("write both", session=session)).user_input_requests
+    await agent.run(Message("user", [second.to_function_approval_response(True)]), session=session)
+    await agent.run("never mind, do this instead", session=session)
+    await agent.run(Message("user", [first.to_function_approval_response(True)]), session=session)
+    print("  the model is shown:", client.shown)
+    kinds = [kind for kind, _ in client.shown]
+    return "text" in kinds[kinds.index("function_call") : kinds.index("function_result")]
+
+
+SHOWN = {
+    one.__name__: one
+    for one in (
+        repeated_id,
+        results_lost,
+        unknown_decision,
+        approved_unknown_tool,
+        results_behind_the_input,
+    )
+}
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or SHOWN:
+        print(f"{name}: {SHOWN[name].__doc__}")
+        if not asyncio.run(SHOWN[name]()):
+            raise SystemExit("not seen here")

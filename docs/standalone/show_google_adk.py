@@ -1,0 +1,104 @@
+"""What google-adk does, with a scripted model; a name on the command line shows one."""
+
+import asyncio
+import sys
+from typing import Any
+
+from google.adk.agents import LlmAgent
+from google.adk.apps.app import App
+from google.adk.models.base_llm import BaseLlm
+from google.adk.models.llm_response import LlmResponse
+from google.adk.runners import InMemoryRunner
+from google.adk.tools.function_tool import FunctionTool
+from google.genai import types
+
+
+class Scripted(BaseLlm):
+    """Gives its turns one after the other: text, or the ids and names of calls."""
+
+    turns: list[Any]
+    shown: list[Any] = []
+
+    async def generate_content_async(self, request, stream=False):
+        self.shown[:] = request.contents
+        turn = self.turns.pop(0)
+        if isinstance(turn, str):
+            parts = [types.Part(text=turn)]
+        else:
+            calls = [types.FunctionCall(id=call, name=name, args={}) for call, name in turn]
+            parts = [types.Part(function_call=call) for call in calls]
+        yield LlmResponse(content=types.Content(role="model", parts=parts))
+
+    def results(self):
+        """The ids of the results that it was shown last."""
+        parts = [part for content in self.shown for part in content.parts]
+        return [part.function_response.id for part in parts if part.function_response]
+
+
+class Thread:
+    """One session of an app around a model and tools."""
+
+    def __init__(self, model, tools):
+        agent = LlmAgent(name="agent", model=model, tools=tools)
+        self.runner = InMemoryRunner(app=App(name="app", root_agent=agent))
+
+    async def send(self, *parts):
+        """Send a message; gives the ids of the requests for confirmation, by the call."""
+        who, asked = {"user_id": "u", "session_id": "s"}, {}
+        if not await self.runner.session_service.get_session(app_name="app", **who):
+            await self.runner.session_service.create_session(app_name="app", **who)
+        message = types.Content(role="user", parts=list(parts))
+        async for event in self.runner.run_async(**who, new_message=message):
+            for call in event.get_function_calls():
+                if call.name == "adk_request_confirmation":
+                    asked[call.args["originalFunctionCall"]["id"]] = call.id
+        return asked
+
+
+def said(text):
+    return types.Part(text=text)
+
+
+def confirmed(request):
+    answer = types.FunctionResponse(id=request, name="adk_request_confirmation", response={"confirmed": True})
+    return types.Part(function_response=answer)
+
+
+def write() -> str:
+    """Write."""
+    return "written"
+
+
+def read() -> str:
+    """Read."""
+    return "read"
+
+
+async def repeated_id():
+    """Two calls with one id in one turn give the model two results under that id."""
+    model = Scripted(model="scripted", turns=[[("c1", "read"), ("c1", "read")], "done"])
+    await Thread(model, [read]).send(said("read both"))
+    print("  the model is shown results for:", model.results())
+    return model.results() == ["c1", "c1"]
+
+
+async def later_results_lost():
+    """A confirmation that comes late takes from the model what other calls answered in the meantime."""
+    model = Scripted(model="scripted", turns=[[("c1", "write")], [("c2", "read")], "done", "done again"])
+    thread = Thread(model, [FunctionTool(write, require_confirmation=True), read])
+    asked = await thread.send(said("write it"))
+    await thread.send(said("never mind, read it"))
+    print("  the model is shown results for:", model.results())
+    await thread.send(confirmed(asked["c1"]))
+    print("  after the confirmation of c1, for:", model.results())
+    return "c2" not in model.results()
+
+
+SHOWN = {one.__name__: one for one in (repeated_id, later_results_lost)}
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or SHOWN:
+        print(f"{name}: {SHOWN[name].__doc__}")
+        if not asyncio.run(SHOWN[name]()):
+            raise SystemExit("not seen here")

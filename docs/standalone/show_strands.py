@@ -1,0 +1,102 @@
+"""What strands-agents does, with a scripted model; a name on the command line shows one."""
+
+import asyncio
+import json
+import sys
+
+from strands import Agent, tool
+from strands.hooks import BeforeToolCallEvent
+from strands.models.model import Model
+
+
+class Scripted(Model):
+    """Gives its turns one after the other: text, or the ids and names of calls."""
+
+    def __init__(self, *turns):
+        self.turns, self.shown = list(turns), []
+
+    def update_config(self, **more): ...
+
+    def get_config(self):
+        return {}
+
+    def structured_output(self, *args, **more):
+        raise NotImplementedError
+
+    async def stream(self, messages, *args, **more):
+        self.shown = json.loads(json.dumps(messages))
+        turn = self.turns.pop(0)
+        yield {"messageStart": {"role": "assistant"}}
+        for call, name in [] if isinstance(turn, str) else turn:
+            yield {"contentBlockStart": {"start": {"toolUse": {"name": name, "toolUseId": call}}}}
+            yield {"contentBlockDelta": {"delta": {"toolUse": {"input": "{}"}}}}
+            yield {"contentBlockStop": {}}
+        if isinstance(turn, str):
+            yield {"contentBlockStart": {"start": {}}}
+            yield {"contentBlockDelta": {"delta": {"text": turn}}}
+            yield {"contentBlockStop": {}}
+        yield {"messageStop": {"stopReason": "end_turn" if isinstance(turn, str) else "tool_use"}}
+
+
+async def repeated_id():
+    """Two calls with one id in one turn give the model two results under that id."""
+
+    @tool
+    def read() -> str:
+        """Read."""
+        return "read"
+
+    model = Scripted([("c1", "read"), ("c1", "read")], "done")
+    await Agent(model=model, tools=[read], callback_handler=None).invoke_async("read both")
+    results = [part["toolResult"]["toolUseId"] for part in model.shown[-1]["content"]]
+    print("  the model is shown results for:", results)
+    return results == ["c1", "c1"]
+
+
+async def cancel_after_the_end():
+    """A cancel that comes after a run has ended cancels the next one."""
+    agent = Agent(model=Scripted("done", "done again"), callback_handler=None)
+    print("  the first run ends as", (await agent.invoke_async("hello")).stop_reason)
+    agent.cancel()
+    stopped = (await agent.invoke_async("hello again")).stop_reason
+    print("  the second run, which nobody cancelled, ends as", stopped)
+    return stopped == "cancelled"
+
+
+async def cancel_in_a_resume():
+    """A cancel while an approved call runs is lost if another call still waits for approval."""
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    @tool
+    async def write() -> str:
+        """Write."""
+        begun.set()
+        await may_end.wait()
+        return "written"
+
+    def ask(event):
+        if event.interrupt(event.tool_use["toolUseId"]) != "yes":
+            event.cancel_tool = "rejected"
+
+    model = Scripted([("c1", "write"), ("c2", "write")], "done")
+    agent = Agent(model=model, tools=[write], callback_handler=None)
+    agent.add_hook(ask, BeforeToolCallEvent)
+    first = (await agent.invoke_async("write both")).interrupts[0]
+    answer = [{"interruptResponse": {"interruptId": first.id, "response": "yes"}}]
+    resumed = asyncio.create_task(agent.invoke_async(answer))
+    await begun.wait()
+    agent.cancel()
+    may_end.set()
+    stopped = (await resumed).stop_reason
+    print("  the run that was cancelled ends as", stopped)
+    return stopped == "interrupt"
+
+
+SHOWN = {one.__name__: one for one in (repeated_id, cancel_after_the_end, cancel_in_a_resume)}
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or SHOWN:
+        print(f"{name}: {SHOWN[name].__doc__}")
+        if not asyncio.run(SHOWN[name]()):
+            raise SystemExit("not seen here")
