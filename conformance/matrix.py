@@ -18,7 +18,7 @@ from interlock.conformance.runtimes import Runtime
 from interlock.conformance.stages import Order
 from interlock.conformance.supervisor import campaign
 
-EXAMPLES: Final = 400
+EXAMPLES: Final = 250
 """So many schedules, beside the scripted ones, keep two cores busy for a few minutes with all runtimes."""
 
 AT_A_TIME: Final = 2

@@ -1,0 +1,160 @@
+"""The matrix of real runtimes: its list is sound, its page is of that list, and it says what is missing."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from interlock.conformance.cli import main
+from interlock.conformance.runtimes import BIN, ENVIRONMENTS, runtimes
+from interlock.spec.model import load_spec
+
+ROOT = Path(__file__).parent.parent.parent
+STANDALONE = ROOT / "docs/standalone"
+RUNTIMES = runtimes()
+
+
+def by_name(entries):
+    return {one["name"]: one for one in entries}
+
+
+def defined_in(path):
+    """The names of the functions and classes of a module, and of what it assigns."""
+    body = ast.parse(path.read_text("utf-8")).body
+    assigned = {target.id for node in body if isinstance(node, ast.Assign) for target in node.targets}
+    return (
+        assigned
+        | {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        | {node.name for node in body if isinstance(node, ast.AsyncFunctionDef)}
+    )
+
+
+@pytest.fixture
+def committed():
+    """The matrix as it is committed."""
+    return json.loads((ROOT / "docs/matrix.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda one: one.name)
+def test_a_runtime_is_pinned_and_its_adapter_is_there(runtime):
+    """An environment is made of versions, never of an address, and the adapter is one of the kit's."""
+    module, _, name = runtime.adapter.partition(":")
+    source = ROOT / (module.removeprefix("interlock.").replace(".", "/") + ".py")
+    defined = [
+        node for node in ast.parse(source.read_text("utf-8")).body if getattr(node, "name", name) == name
+    ]
+
+    assert all(re.fullmatch(r"[a-z-]+==[0-9.]+", one) for one in runtime.requirements)
+    assert defined
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda one: one.name)
+def test_what_is_known_of_a_violation_can_be_run(runtime):
+    """Each program that shows one is there, with the part that it names, and its clause is of the core."""
+    for known in runtime.seen:
+        file, _, part = (known.standalone or "").partition(" ")
+        defined = {
+            getattr(node, "name", "") for node in ast.parse((STANDALONE / file).read_text("utf-8")).body
+        }
+        assert load_spec().clauses[known.clause].core
+        assert part in {"", *defined}
+
+
+def test_each_program_is_about_a_violation():
+    """A program whose violation is gone goes with it."""
+    named = {str(known.standalone).partition(" ")[0] for one in RUNTIMES for known in one.seen}
+
+    assert {path.name for path in STANDALONE.glob("*.py")} == named
+
+
+def test_what_is_broken_is_known_and_what_is_known_is_broken(committed):
+    """On the committed page, each violation can be shown without the kit, and nothing else is claimed."""
+    seen = {one.name: {known.clause for known in one.seen} for one in RUNTIMES}
+    broken = {one["name"]: {found["clause"] for found in one["violations"]} for one in committed["runtimes"]}
+
+    assert broken == seen
+
+
+def test_the_committed_matrix_is_of_the_pinned_versions(committed):
+    """No version moves on without the matrix."""
+    pinned = {one.name: list(one.requirements) for one in RUNTIMES}
+
+    assert {one["name"]: one["requirements"] for one in committed["runtimes"]} == pinned
+    for one in committed["runtimes"]:
+        assert any(pin.endswith(f"=={one['implementation']['version']}") for pin in one["requirements"])
+
+
+def test_each_policy_that_is_declared_has_its_page(committed):
+    """A documented difference names the documentation."""
+    for one in committed["runtimes"]:
+        assert set(one["pages"]) == set(one["policies"])
+
+
+def test_each_witness_is_committed(committed):
+    """What the page says to replay lies beside it."""
+    for one in committed["runtimes"]:
+        for found in one["violations"]:
+            assert (ROOT / found["trace"]).is_file()
+            assert found["trace"] in found["replay"]
+
+
+def test_a_runtime_that_is_not_installed_is_shown_with_what_installs_it(capsys, tmp_path):
+    """Nothing could be decided, and the page says how it could be."""
+    code = main(
+        ["matrix", "--only", "strands", "--envs", str(tmp_path / "none"), "-o", str(tmp_path / "out")]
+    )
+    shown, page = capsys.readouterr().out, (tmp_path / "out/matrix.md").read_text("utf-8")
+
+    assert code == 3
+    assert f"interlock matrix --install strands --envs {tmp_path / 'none'}" in shown
+    assert "interlock matrix --install strands" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--only", "pydantic"], "`--only pydantic` names no runtime. Did you mean `pydantic-ai`?"),
+        (["--install", "strand"], "`--install strand` names no runtime. Did you mean `strands`?"),
+        (["--only", "zzz"], "`--only zzz` names no runtime. There are pydantic-ai, langgraph,"),
+    ],
+)
+def test_a_name_that_is_none_is_told(capsys, words, sentence):
+    """What was written, and what would have been right."""
+    assert main(["matrix", *words]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_runtime_is_driven_through_the_pipe_of_its_environment(capsys, tmp_path):
+    """What its environment serves is judged, and its witness plays again."""
+    environments, out = tmp_path / "envs", tmp_path / "out"
+    serve = environments / "pydantic-ai" / BIN / "interlock"
+    serve.parent.mkdir(parents=True)
+    serve.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m interlock.conformance.cli "$@"\n')
+    serve.chmod(0o755)
+    words = ["matrix", "--only", "pydantic-ai", "--envs", str(environments), "--examples", "200"]
+    code = main([*words, "-o", str(out), "--json"])
+    column = by_name(json.loads(capsys.readouterr().out)["runtimes"])["pydantic-ai"]
+
+    assert code == 0
+    assert [found["clause"] for found in column["violations"]] == ["ROUND-3"]
+    target = f"cmd:{serve} serve py:interlock.conformance.adapters.pydantic_ai:adapter"
+    assert main(["replay", column["violations"][0]["trace"], target]) == 1
+
+
+def test_the_program_for_pydantic_ai_shows_its_violation():
+    """The one runtime that is installed beside the tests does what its program says."""
+    program = STANDALONE / "pydantic_ai_repeated_id.py"
+    shown = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True)
+
+    assert shown.stdout.count("'c1'") == 3
+
+
+def test_environments_have_a_place_of_their_own():
+    """What is made there is never committed."""
+    ignored = (ROOT / ".gitignore").read_text("utf-8").split()
+
+    assert {f"{ENVIRONMENTS}/", "interlock-matrix/"} <= set(ignored)

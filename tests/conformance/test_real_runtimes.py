@@ -1,0 +1,122 @@
+"""The adapters of real runtimes, offline: what each of them must show before anything of it is judged.
+
+A runtime that is not installed is skipped: `interlock matrix --install` makes an environment for each.
+"""
+
+import contextlib
+import importlib
+
+import pytest
+from hosted_toys import OK, TURN, Talk, only, resume
+
+from interlock.conformance.exceptions import UsageError
+from interlock.conformance.protocol import ProtocolError
+from interlock.conformance.runtimes import runtimes
+
+pytestmark = pytest.mark.filterwarnings("default")  # what a runtime warns of is not ours to fail on
+
+TOOLS = [{"name": "t0"}, {"name": "t1", "permission": "ask"}]
+
+
+@pytest.fixture(params=runtimes(), ids=lambda one: one.name)
+def talk(request, tmp_path):
+    """A conversation with each runtime that is installed."""
+    module, _, name = request.param.adapter.partition(":")
+    try:
+        factory = getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        pytest.skip(f"{request.param.name} is not installed here: there is no {error.name}")
+    talk = Talk(factory, tools=TOOLS, data=str(tmp_path))
+    yield talk
+    with contextlib.suppress(ProtocolError):  # it may be closed by now
+        talk("scenario.close")
+
+
+def turn(*calls):
+    asked = [{"id": call, "name": name, "args": {"k": call}} for call, name in calls]
+    return {"kind": "turn", "tool_calls": asked}
+
+
+def results(gate):
+    return {seen["call"]: seen["text"] for seen in gate["messages"] if seen["role"] == "tool"}
+
+
+def test_a_run_without_tools_ends_naturally(talk):
+    """One inference, one answer; then nothing is left over."""
+    assert [seen["text"] for seen in only(talk.start())["messages"]] == ["hello"]
+    assert only(talk.release("g1", TURN))["reason"] == {"code": "NaturalEnd"}
+    assert talk("scenario.close") == {"leaks": []}
+
+
+def test_what_a_tool_answers_reaches_the_model(talk):
+    """The tool's gate shows its call, and the next inference its answer."""
+    talk.start()
+    gate = only(talk.release("g1", turn(("c1", "t0"))))
+    asked = only(talk.release("g2", OK))
+
+    assert [gate["call"], gate["name"], gate["args"]["k"]] == ["c1", "t0", "c1"]
+    assert "fine" in results(asked)["c1"]
+
+
+def test_a_call_that_asks_runs_when_it_is_approved(talk):
+    """The segment ends with the call pending; the decision enters its body, and the run goes on."""
+    talk.start()
+    assert only(talk.release("g1", turn(("c1", "t1"))))["pending"] == ["c1"]
+    gate = only(talk.decide(resume("c1")))
+    asked = only(talk.release("g2", OK))
+
+    assert [gate["on"], gate["call"], gate["resume"]["decision"]] == ["tool", "c1", "d1"]
+    assert "fine" in results(asked)["c1"]
+    assert only(talk.release("g3", TURN))["reason"] == {"code": "NaturalEnd"}
+
+
+def test_a_call_that_was_rejected_never_runs(talk):
+    """The model is asked next, and is told something about the call."""
+    talk.start()
+    talk.release("g1", turn(("c1", "t1")))
+    asked = only(talk.decide({"id": "d1", "call": "c1", "action": "cancel"}))
+
+    assert asked["on"] == "model"
+    assert "c1" in results(asked)
+
+
+def test_the_next_run_sees_the_one_before(talk):
+    """The thread goes on."""
+    talk.start()
+    talk.release("g1", TURN)
+    said = [seen["text"] for seen in only(talk.start("r2"))["messages"]]
+
+    assert said == ["hello", "bye", "hello"]
+
+
+def test_a_run_that_waits_outlives_a_crash(talk):
+    """Where a runtime can be lost, the approval is taken by the life after."""
+    shaken = talk("initialize", kit={"name": "interlock", "version": "0"})
+    if "soft" not in shaken["control"]["crash"]:
+        pytest.skip("nothing of it is promised to outlive a crash")
+    talk.start()
+    talk.release("g1", turn(("c1", "t1")))
+    talk("crash")
+
+    assert only(talk("recover", run="r1"))["pending"] == ["c1"]
+    assert only(talk.decide(resume("c1")))["call"] == "c1"
+
+
+def test_a_missing_runtime_is_named():
+    """An adapter without its runtime says which module is not there."""
+    from interlock.conformance.exceptions import AdapterError
+    from interlock.conformance.targets import resolve
+
+    missing = next((one for one in runtimes() if not _is_here(one)), None)
+    if missing is None:
+        pytest.skip("every runtime is installed here")
+    with pytest.raises((AdapterError, UsageError), match=r"No module named|There is no module"):
+        resolve(f"py:{missing.adapter}").open()
+
+
+def _is_here(runtime):
+    try:
+        importlib.import_module(runtime.adapter.partition(":")[0])
+    except ModuleNotFoundError:
+        return False
+    return True
