@@ -131,7 +131,7 @@ def _seen(message: Said) -> Iterator[Message]:
     """What the model receives, in the protocol's words."""
     results = [part for part in message.contents if part.type == "function_result"]
     for result in results:
-        status: Any = "error" if result.exception else "ok"
+        status: Any = "error" if result.exception else None  # a refusal is a result like any other there
         yield Message(role="tool", call=result.call_id, text=str(result.result), status=status)
     calls = [
         protocol.ToolCall(id=str(part.call_id), name=str(part.name), args=part.parse_arguments() or {})

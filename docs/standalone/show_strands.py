@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 
-from strands import Agent, tool
+from strands import Agent, ToolContext, tool
 from strands.hooks import BeforeToolCallEvent
 from strands.models.model import Model
 
@@ -92,7 +92,40 @@ async def cancel_in_a_resume():
     return stopped == "interrupt"
 
 
-SHOWN = {one.__name__: one for one in (repeated_id, cancel_after_the_end, cancel_in_a_resume)}
+async def refused_batch_acts_later():
+    """A batch with an unknown interrupt is turned down, yet its other answer acts with the next one."""
+    ran = []
+
+    @tool(context=True)
+    async def write(tool_context: ToolContext) -> str:
+        """Write."""
+        ran.append(tool_context.tool_use["toolUseId"])
+        return "written"
+
+    def ask(event):
+        if event.interrupt(event.tool_use["toolUseId"]) != "yes":
+            event.cancel_tool = "rejected"
+
+    def answers(*interrupts):
+        return [{"interruptResponse": {"interruptId": one, "response": "yes"}} for one in interrupts]
+
+    model = Scripted([("c1", "write"), ("c2", "write")], "done")
+    agent = Agent(model=model, tools=[write], callback_handler=None)
+    agent.add_hook(ask, BeforeToolCallEvent)
+    first, second = (await agent.invoke_async("write both")).interrupts
+    try:
+        await agent.invoke_async(answers(first.id, "nobody"))
+    except KeyError as error:
+        print("  yes to c1 and to nobody:", error)
+    await agent.invoke_async(answers(second.id))
+    print("  yes to c2 alone: these ran:", sorted(ran))
+    return sorted(ran) == ["c1", "c2"]
+
+
+SHOWN = {
+    one.__name__: one
+    for one in (repeated_id, cancel_after_the_end, cancel_in_a_resume, refused_batch_acts_later)
+}
 
 
 if __name__ == "__main__":
