@@ -515,7 +515,7 @@ class Account:
             for decided in self._all_sent():
                 decided.unsure = decided.unsure or decided.at > self.last_settled
         run = self.runs.get(params.get("run", ""))
-        if method == "recover" and run is not None:  # nothing of it was durable: it never was
+        if method == "recover" and run is not None and self.durable(run) is None:  # so it never was
             del self.runs[run.id]
         certain = refusal.decision is None and self.settled_before
         if method == "cancel" and certain and run is not None and run.cancel_at == self.stimuli:
