@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.invariants.shown import is_cut_short
 from interlock.conformance.protocol import CallMoved, GateOpened
 from interlock.conformance.subjects import Call, Decided, Run
 
@@ -172,6 +173,8 @@ def a_rejection_takes_the_declared_way(account: Account, seen: CallMoved) -> Jud
         or seen.to == call.claimed
         or call.suspensions != call.rejection.in_suspension
         or run.crashes
+        or run.hooks
+        or is_cut_short(account, run)  # the end of the run may have closed the call before its rejection did
     ):
         return
     right = "Suspended" if way == "direct" else "Resuming"
