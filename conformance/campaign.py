@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final, Protocol
 
-from pydantic import ValidationError
-
 from interlock.conformance.actions import scenarios
+from interlock.conformance.answers import fitted
 from interlock.conformance.chooser import Seeded
 from interlock.conformance.coverage import Coverage, Goal
 from interlock.conformance.exceptions import AdapterError, InterlockError
+from interlock.conformance.framing import quote
 from interlock.conformance.judge import Judge, Violation
 from interlock.conformance.moves import Move
 from interlock.conformance.open_policies import Exclusion, Undeclared, nothing_left
@@ -140,19 +140,13 @@ class Bench:
         hello = Initialize(kit=Party(name="interlock", version=KIT_VERSION))
         params = hello.model_dump(mode="json", by_alias=True, exclude_none=True)
         try:
-            handshake = Handshake.model_validate(self.sut.request("initialize", params))
+            answer = self.sut.request("initialize", params)
         except ProtocolError as error:
             raise AdapterError(
-                f"The adapter turned the handshake down with error {error.code}: {error.message}.",
+                f"The adapter turned the handshake down with error {error.code}: {quote(error.message)}.",
                 f"It should answer `initialize` for protocol {PROTOCOL_VERSION}.",
             ) from error
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise AdapterError(
-                f"The handshake does not fit the protocol: {where} is {first.get('input')!r}.",
-                f"{first['msg']}.",
-            ) from error
+        handshake = fitted(Handshake, answer, "The handshake", "initialize.answer")
         if handshake.protocol != PROTOCOL_VERSION:
             raise AdapterError(
                 f"The adapter speaks protocol {handshake.protocol}.", f"This kit speaks {PROTOCOL_VERSION}."
