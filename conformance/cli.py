@@ -68,7 +68,12 @@ def check(  # noqa: PLR0917  # each is an option of its own
     examples: Annotated[int | None, typer.Option(min=0, help="How many schedules to play.")] = None,
     seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="How many processes share the work; it changes nothing else.")
+        int | None,
+        typer.Option(
+            min=1,
+            help="How many processes share the work; it changes nothing else. "
+            "With 1 it is the kit's own, which a runtime in Python can end.",
+        ),
     ] = None,
     budget: Annotated[
         float | None,
