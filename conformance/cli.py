@@ -214,6 +214,26 @@ def serve(target: TargetName, store: StoreHolder = "kit") -> int:
 
 
 @app.command()
+def smoke(target: TargetName, json: AsJson = False, timeout_scale: Scale = 1.0) -> int:
+    """Drive an adapter alone through each verb, and say what its handshake leaves untested."""
+    from interlock.conformance.commands import smoke as command
+
+    return command.smoke(target, as_json=json, timeout_scale=timeout_scale)
+
+
+@app.command("new-adapter")
+def new_adapter(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where it is written; made if need be.")],
+    lang: Annotated[str, typer.Option("--lang", metavar="LANG", help="python, node or rust.")],
+    json: AsJson = False,
+) -> int:
+    """Write a working adapter with a test of its own, and say what to run next."""
+    from interlock.conformance.commands import new_adapter as command
+
+    return command.new_adapter(folder, lang, as_json=json)
+
+
+@app.command()
 def selftest(
     seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
     only: Annotated[

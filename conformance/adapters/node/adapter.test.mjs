@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 test("the agent holds", () => {
   const adapter = fileURLToPath(new URL("adapter.mjs", import.meta.url));
   const results = mkdtempSync(join(tmpdir(), "interlock-"));
-  const words = ["check", `cmd:'${process.execPath}' '${adapter}'`, "--examples", "300", "-o", results];
+  const words = ["check", `cmd:'${process.execPath}' '${adapter}'`, "--examples", "60", "--jobs", "1", "-o", results];
   const ran = spawnSync(process.env.INTERLOCK ?? "interlock", words, { encoding: "utf8" });
   assert.equal(ran.status, 0, `${ran.error ?? ""}${ran.stdout}${ran.stderr}`);
 });

@@ -8,7 +8,7 @@ fn the_agent_holds() {
     let target = format!("cmd:{}", env!("CARGO_BIN_EXE_adapter"));
     let results = concat!(env!("CARGO_TARGET_TMPDIR"), "/interlock-results");
     let ran = Command::new(interlock)
-        .args(["check", &target, "--examples", "300", "-o", results])
+        .args(["check", &target, "--examples", "60", "--jobs", "1", "-o", results])
         .output()
         .expect("interlock is on the PATH, or INTERLOCK names it");
     assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
