@@ -170,11 +170,12 @@ def test_time_passes_when_the_kit_says_so(toy):
     ("what", "code", "says"),
     [
         ("spins", -32004, "the runtime was still busy after 10000 turns"),
+        ("strays", -32005, "the runtime or its adapter crashed: RangeError: nobody awaits this"),
         ("7", -32603, "the adapter's start gave 7; a segment is {reason, pending}"),
     ],
 )
 def test_what_a_runtime_must_not_do_is_an_error(toy, what, code, says):
-    """A runtime that never comes to rest, and a segment that is none, are told."""
+    """A runtime that never comes to rest, a rejection without an owner and a wrong segment are told."""
     with pytest.raises(ProtocolError) as error:
         start(toy, what)
 
@@ -268,6 +269,17 @@ def test_a_verb_that_cannot_be_is_an_error(toy, method, params, code):
         toy(method, params)
 
     assert error.value.code == code
+
+
+@needs_node
+def test_a_scenario_that_cannot_be_opened_is_not_open(toy):
+    """What throws in `open` is a crash, after which another scenario may come."""
+    toy("scenario.close", {})
+    with pytest.raises(ProtocolError, match="crashed: Error: we are closed"):
+        toy("scenario.open", {"scenario": "closed"})
+
+    assert toy("scenario.open", {"scenario": "s"}) == {}
+    assert toy("scenario.close", {}) == {"leaks": []}
 
 
 @needs_node

@@ -99,7 +99,7 @@ def served(profile):
 
 @pytest.mark.parametrize("profile", ["tirea", "awaken-9"])
 def test_a_kill_at_any_boundary_of_the_store_breaks_nothing(profile):
-    """Before and after each checkpoint the process dies, comes back, and ends its run, with nothing broken."""
+    """Before and after each checkpoint the process dies, comes back and ends its run; nothing is broken."""
     kills, broken, exercised = swept(served(profile), profile)
 
     assert broken == {}

@@ -24,6 +24,7 @@ const DOES = {
     for (;;) await soon();
   },
   prints: async () => (console.log("a word"), process.stdout.write("another\n"), "printed"),
+  strays: async () => void Promise.reject(new RangeError("nobody awaits this")),
   throws: async () => {
     throw new TypeError("no such thing");
   },
@@ -38,6 +39,7 @@ class Toy {
   };
 
   open(host, scenario) {
+    if (scenario.scenario === "closed") throw new Error("we are closed");
     Object.assign(this, { host, scenario, stop: new AbortController() });
   }
 

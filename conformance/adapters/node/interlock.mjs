@@ -157,10 +157,13 @@ function underWay() {
   return counts;
 }
 
+const stray = []; // what was thrown where nobody awaits: the runtime crashed
+
 /** Let the runtime run until only the kit can move it on. */
 async function settle(life) {
   for (let turns = 0; turns < TURNS_MAX; ) {
     await turn(); // every promise that can be settled is, before an immediate comes
+    if (stray.length) throw stray.pop();
     if (life.worksOutside()) await glance();
     else if (life.clock.immediates.size || life.clock.fire()) turns++;
     else return;
@@ -464,26 +467,27 @@ class Served {
 
   async open(scenario) {
     if (this.scenario) throw illegal(`scenario ${this.scenario.scenario} is open`);
-    Object.assign(this, { counts: new Counts(), kept: undefined, clock: Object.assign(this.clock, { now: 0, horizon: 0 }) });
-    this.scenario = { tools: [], agent: { stop: [] }, hold: [], ...scenario };
-    this.life = new Life(this.factory(), this.scenario, this.counts, this.clock);
-    await this.life.adapter.open(this.life.host, this.scenario);
+    Object.assign(this, { counts: new Counts(), kept: undefined });
+    Object.assign(this.clock, { now: 0, horizon: 0 });
+    const whole = { tools: [], agent: { stop: [] }, hold: [], ...scenario };
+    const life = new Life(this.factory(), whole, this.counts, this.clock);
+    await life.adapter.open(life.host, whole);
     await turn();
-    this.life.baseline = underWay();
+    life.baseline = underWay();
+    Object.assign(this, { life, scenario: whole });
     return {};
   }
 
   async close() {
-    const life = this.living();
-    const leaks = [];
-    if (["Done", null].includes(this.counts.status)) {
-      for (const { id, on, call } of life.gates.values()) leaks.push({ gate: id, on, ...(call && { call }) });
-    }
-    life.isDead = true;
-    await life.adapter.close?.();
+    if (!this.scenario) throw illegal("no scenario is open");
+    const { life } = this;
+    const isOver = ["Done", null].includes(this.counts.status);
+    const gates = life && isOver ? [...life.gates.values()] : [];
+    if (life) life.isDead = true;
+    await life?.adapter.close?.();
     this.clock.forget();
     Object.assign(this, { life: null, scenario: null });
-    return { leaks };
+    return { leaks: gates.map(({ id, on, call }) => ({ gate: id, on, ...(call && { call }) })) };
   }
 
   living() {
@@ -645,6 +649,7 @@ export async function serve(factory) {
   const write = process.stdout.write.bind(process.stdout);
   process.stdout.write = process.stderr.write.bind(process.stderr); // what the runtime prints is no answer
   globalThis.console = new Console(process.stderr, process.stderr);
+  process.on("uncaughtException", (error) => stray.push(error)); // a rejection that nobody awaits as well
   const served = new Served(factory);
   for await (const line of lines(process.stdin)) {
     const answer = await answered(served, line);

@@ -1,4 +1,4 @@
-"""The reference with a store of its own, behind the pipe, wrong on purpose: `stores_wrongly.py HOW PROFILE`."""
+"""The reference with a store of its own, wrong on purpose: `stores_wrongly.py HOW PROFILE`."""
 
 import sys
 
