@@ -89,64 +89,71 @@ class Followed:
 
 def smoke(open_sut: Callable[[], Sut]) -> Smoke:
     """Drive an adapter through everything that it offers."""
-    return _Run(open_sut).result
+    asked: list[str] = []
+    try:
+        bench = Bench(lambda: Followed(open_sut(), asked))
+    except InterlockError as error:
+        return Smoke(verbs={"initialize": _fault("initialize", error)})
+    try:
+        return _Drive(bench, asked).result()
+    finally:
+        bench.close()
 
 
-class _Run:
-    def __init__(self, open_sut: Callable[[], Sut]) -> None:
-        self.asked: list[str] = []
-        self.result = Smoke()
+class _Drive:
+    """One drive through all verbs; `asked` are those that the newest script has sent."""
+
+    def __init__(self, bench: Bench, asked: list[str]) -> None:
+        self.bench = bench
+        self.asked = asked
+        self.verbs = {"initialize": Tried("initialize", WORKS)}
+        self.broken: dict[str, str] = {}
         self.tally = Tally()
         self.is_stopped = False  # whether something kept the last script from its end
-        self.scripts = _scripts()
-        try:
-            self.bench = Bench(lambda: Followed(open_sut(), self.asked))
-        except InterlockError as error:
-            self.result.verbs["initialize"] = _fault("initialize", error)
-            return
-        try:
-            self._drive()
-        finally:
-            self.bench.close()
 
-    def _drive(self) -> None:
+    def result(self) -> Smoke:
+        """Try everything, in the order in which a run comes to it."""
         handshake = self.bench.handshake
-        self.result.implementation = handshake.implementation.to_wire()
-        self.result.profile = handshake.profile
-        self.result.untested = dict(_weaknesses(self.bench))
-        self.result.verbs["initialize"] = Tried("initialize", WORKS)
         for verb in ("scenario.open", *STIMULI, "scenario.close"):
-            if verb not in self.result.verbs:
+            if verb not in self.verbs:
                 self._try_verb(verb)
-        self.result.gates = [self._try_gate(gate) for gate in handshake.gates]
-        self.result.observes = [self._seen(kind) for kind in handshake.observes]
+        gates = [self._try_gate(gate) for gate in handshake.gates]
         for verb, params in (("inspect", {"run": "r1"}), ("shutdown", {})):
-            self.result.verbs[verb] = self._optional(verb, params)
-        self.result.verbs = {verb: self.result.verbs[verb] for verb in ORDER}
+            self.verbs[verb] = self._optional(verb, params)
+        return Smoke(
+            implementation=handshake.implementation.to_wire(),
+            profile=handshake.profile,
+            verbs={verb: self.verbs[verb] for verb in ORDER},
+            gates=gates,
+            observes=[self._seen(kind) for kind in handshake.observes],
+            broken=self.broken,
+            untested=dict(_weaknesses(self.bench)),
+        )
 
     # -- verbs that scripts send
 
     def _try_verb(self, verb: str) -> None:
         lacks = "" if verb in ALWAYS else unmet(NEEDS.get(verb, f"stimulus {verb}"), self.bench.handshake)
         if lacks:
-            self.result.verbs[verb] = Tried(verb, NOT_OFFERED, lacks)
+            self.verbs[verb] = Tried(verb, NOT_OFFERED, lacks)
             return
-        why = self._play_until(lambda script: _sends(script, verb), lambda: verb in self.result.verbs, verb)
-        self.result.verbs.setdefault(verb, Tried(verb, NOT_REACHED, why))
+        why = self._play_until(lambda script: _sends(script, verb), lambda: verb in self.verbs, verb)
+        self.verbs.setdefault(verb, Tried(verb, NOT_REACHED, why))
 
     def _play_until(self, fits: Callable[[Script], bool], is_done: Callable[[], bool], verb: str = "") -> str:
         """Play some scripts that fit, the shortest first; why it is not done after all of them."""
-        scripts = [one for one in self.scripts if fits(one)]
+        scripts = [one for one in _scripts() if fits(one)]
         for script in [one for one in scripts if not applicable(one, self.bench.handshake)][:TRIES]:
             if is_done():
                 return ""
             self._play(script, _settled(play(script)) if verb == "settle" else play(script))
             if self.is_stopped:
                 break
-        if self.result.broken:
-            return f"{next(iter(self.result.broken))} broke before"
-        if self.result.faults:
-            return f"{', '.join(one.what for one in self.result.faults)} does not work"
+        if self.broken:
+            return f"{next(iter(self.broken))} broke before"
+        faults = [one.what for one in self.verbs.values() if one.state == FAILS]
+        if faults:
+            return f"{', '.join(faults)} does not work"
         whys = (applicable(one, self.bench.handshake) for one in scripts)
         return next((why for why in whys if why), NO_SCRIPT)
 
@@ -161,16 +168,16 @@ class _Run:
             return
         self.bench.enter(session, self.tally)
         if session.violation is not None:
-            self.result.broken.setdefault(session.violation.clause, session.violation.because)
+            self.broken.setdefault(session.violation.clause, session.violation.because)
         self.is_stopped = session.violation is not None
         for verb in self.asked:
-            self.result.verbs.setdefault(verb, Tried(verb, WORKS))
+            self.verbs.setdefault(verb, Tried(verb, WORKS))
 
     def _failed(self, error: InterlockError) -> None:
         verb = self.asked[-1]
         for earlier in self.asked[:-1]:
-            self.result.verbs.setdefault(earlier, Tried(earlier, WORKS))
-        self.result.verbs[verb] = _fault(verb, error)
+            self.verbs.setdefault(earlier, Tried(earlier, WORKS))
+        self.verbs[verb] = _fault(verb, error)
         with suppress(InterlockError):  # it does not even start again: the next script says so
             self.bench.renew()
 
@@ -234,10 +241,10 @@ def _fault(verb: str, error: InterlockError) -> Tried:
 
 
 def _sends(script: Script, verb: str) -> bool:
-    methods = {CRASH_AND_RECOVER: ("crash", "recover")}
-    sent = {method for move in script.moves for method in methods.get(move.method, (move.method,))}
-    parts = {method for move in script.moves for method, _ in move.parts()}
-    return verb in sent | parts | {"scenario.open", "scenario.close", "settle"}
+    if verb in ("scenario.open", "scenario.close", "settle"):
+        return True  # each begins and ends, and is made to settle
+    sent = {method for move in script.moves for method in (move.method, *(part for part, _ in move.parts()))}
+    return (CRASH_AND_RECOVER if verb in ("crash", "recover") else verb) in sent
 
 
 def _settled(schedule: Schedule) -> Schedule:

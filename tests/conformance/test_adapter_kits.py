@@ -229,6 +229,44 @@ def test_a_suspension_is_counted_and_its_decision_shown(toy):
 
 
 @needs_node
+def test_one_decision_of_a_batch_may_be_turned_down(toy):
+    """The others of the verb are taken."""
+    start(toy, "suspends")
+    batch = [{"id": f"d{number}", "call": "c1", "action": "resume"} for number in (1, 2)]
+    answer = toy("decide", {"run": "r1", "decisions": batch})
+
+    assert answer["refused"] == [{"stimulus": 0, "decision": "d2", "why": "one at a time"}]
+    assert [one["kind"] for one in answer["observations"]] == ["gate.open"]
+
+
+@needs_node
+def test_a_plugin_is_held_at_its_phase(toy):
+    """A hook is a gate that names its phase and what may be looked at."""
+    (held,) = start(toy, "hooks")["observations"]
+    ended = toy("gate.release", {"gate": held["gate"], "outcome": {"kind": "continue"}})
+
+    assert (held["on"], held["at"], held["data"]) == ("hook", "RunStart", {"state": {}})
+    assert [one["kind"] for one in ended["observations"]] == ["run.finished"]
+
+
+@needs_node
+def test_a_tool_that_tells_something_stays_at_work(toy):
+    """Whoever watches hears of it, and the gate stays open until the tool answers."""
+    seated = toy("watch", {"run": "r1", "watcher": "w1", "stream": "native"})["observations"]
+    (entered,) = start(toy, "works")["observations"]
+    told = toy("gate.release", {"gate": entered["gate"], "outcome": {"kind": "activity", "content": "half"}})
+    cut = toy("unwatch", {"run": "r1"})["observations"]
+    ended = toy("gate.release", {"gate": entered["gate"], "outcome": {"kind": "ok"}})["observations"]
+
+    assert [(one["name"], one["watcher"]) for one in (*seated, *told["observations"], *cut)] == [
+        ("hello", "w1"),
+        ("half", "w1"),
+        ("gone", "w1"),
+    ]
+    assert [one["kind"] for one in ended] == ["run.finished"]
+
+
+@needs_node
 def test_what_the_store_takes_is_shown(toy):
     """A checkpoint that is held waits at its gate, and is durable once it is released."""
     (held,) = start(toy, "stores")["observations"]

@@ -33,7 +33,7 @@ const DOES = {
 class Toy {
   handshake = {
     implementation: { name: "toy", version: "1" },
-    gates: ["model", "permission", "tool", "store.put"],
+    gates: ["model", "permission", "tool", "hook", "store.put"],
     observes: ["call.status"],
     policies: {},
   };
@@ -50,9 +50,24 @@ class Toy {
       this.host.observe("call.status", { call: "c1", from: "Running", to: "Suspended" });
       return { reason: "Suspended", pending: ["c1"] };
     }
+    if (input === "hooks") await this.host.hook("RunStart", { state: {} });
+    if (input === "works") await this.host.tool("c1", "t0", {}, { activity: (told) => this.tell(told) });
     if (input === "stores") await this.host.commit({ trigger: "UserMessage", state: { run: { status: "Running" } } });
     const detail = await DOES[input]?.();
     return { reason: { code: "NaturalEnd", detail } };
+  }
+
+  tell(name) {
+    this.host.observe("event", { stream: "native", name, watcher: this.watcher ?? null });
+  }
+
+  watch(watcher) {
+    this.watcher = watcher;
+    this.tell("hello");
+  }
+
+  unwatch() {
+    this.tell("gone");
   }
 
   async asks() {
@@ -61,6 +76,7 @@ class Toy {
   }
 
   async decide(decisions) {
+    for (const one of decisions.slice(1)) this.host.refuse("one at a time", one.id);
     if (decisions[0].call !== "c1") throw new Refused("nobody asked", decisions[0].id);
     const { content } = await this.host.tool("c1", "t0", {});
     return { reason: { code: "NaturalEnd", detail: content } };
