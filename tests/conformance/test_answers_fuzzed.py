@@ -196,6 +196,36 @@ def test_any_answer_is_judged_or_blamed(profile):
     fuzzed()
 
 
+class Greeting:
+    """A runtime that shakes hands, and no more."""
+
+    def __init__(self, handshake):
+        self.handshake = handshake
+
+    def request(self, method, params):
+        """The handshake, whatever is asked."""
+        return self.handshake
+
+    def kill(self):
+        """Nothing is held."""
+
+    def close(self):
+        """Nothing is held."""
+
+
+@settings(FUZZ, max_examples=30)
+@given(st.data())
+def test_any_handshake_is_taken_or_blamed(data):
+    """A handshake with any part changed is one that clauses can stand on, or the adapter's fault in words."""
+    handshake = bench_of("awaken-9").handshake.to_wire()
+    for _ in range(data.draw(st.integers(1, 3))):
+        handshake = data.draw(changes(handshake))
+    try:
+        Bench(lambda: Greeting(handshake)).close()
+    except AdapterError as error:
+        assert (error.blame, str(error).isprintable()) == ("adapter", True)
+
+
 @pytest.mark.parametrize("profile", SCRIPTS)
 def test_what_is_not_listed_is_legal(profile):
     """Kinds and fields that the protocol does not list are kept, and change nothing."""

@@ -27,7 +27,8 @@ def folder(tmp_path, monkeypatch):
 def smoked(capsys, *words):
     """What `smoke --json` says of a runtime with a fault."""
     target = " ".join(["cmd:" + sys.executable, str(MISBEHAVING), *words])
-    ran = run(capsys, "smoke", target, "--timeout-scale", 0.1, "--json")
+    scale = 0.3 if "hangs" in words else 6
+    ran = run(capsys, "smoke", target, "--timeout-scale", scale, "--json")
     return ran.code, ran.json
 
 
@@ -120,7 +121,7 @@ def test_a_python_adapter_is_smoked_apart(capsys, folder, monkeypatch):
     ("words", "what", "state", "says"),
     [
         (("does_not_support_it", "cancel"), "cancel", "does not work", "Leave it out of the handshake"),
-        (("hangs", "decide"), "decide", "does not work", "did not answer decide within 1 s"),
+        (("hangs", "decide"), "decide", "does not work", "did not answer decide within 3 s"),
         (("mistypes_a_field", "run.start"), "run.start", "does not work", "step of a gate.open is “\"one\"”"),
         (("mistypes_a_field", "run.start"), "decide", "not reached", "run.start does not work"),
         (("ends_with_exit_code_0", "scenario.open"), "inspect", "not reached", "scenario.open does not work"),
