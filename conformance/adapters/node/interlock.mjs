@@ -611,9 +611,11 @@ class Served {
     return life.report();
   }
 
-  async restoring(life, verb, state) {
+  async restoring(life, verb, state = null) {
+    const { handshake, checkpoint } = life.adapter;
+    const findsItself = handshake.control?.store === "own" && !checkpoint; // its bytes are where it left them
     try {
-      if (state === undefined || state === null) throw new Refused("nothing was durable");
+      if (state === null && !findsItself) throw new Refused("nothing was durable");
       await life.adapter.restore(life.host, life.scenario, state);
     } catch (error) {
       life.adapter = this.factory(); // the run never was: the runtime is as new
