@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final, Protocol
 
-from pydantic import ValidationError
-
 from interlock.conformance.actions import scenarios
+from interlock.conformance.answers import fitted
 from interlock.conformance.chooser import Seeded
 from interlock.conformance.coverage import Coverage, Goal
 from interlock.conformance.exceptions import AdapterError, InterlockError
+from interlock.conformance.framing import quote
 from interlock.conformance.judge import Judge, Violation
 from interlock.conformance.moves import Move
 from interlock.conformance.open_policies import Exclusion, Undeclared, nothing_left
@@ -67,6 +67,7 @@ class Tally:
     """What a number of schedules showed; tallies add up in the order of their shards."""
 
     exercised: Counter[str] = field(default_factory=Counter)
+    shown: Counter[str] = field(default_factory=Counter)  # gates and observations, as clauses need them
     schedules: int = 0
     stimuli: int = 0
     found: dict[str, Found] = field(default_factory=dict)
@@ -79,6 +80,7 @@ class Tally:
     def add(self, other: Tally) -> None:
         """Take another tally in; of two violations of a clause the shorter stays."""
         self.exercised.update(other.exercised)
+        self.shown.update(other.shown)
         self.schedules += other.schedules
         self.stimuli += other.stimuli
         self.troubles += other.troubles
@@ -140,19 +142,13 @@ class Bench:
         hello = Initialize(kit=Party(name="interlock", version=KIT_VERSION))
         params = hello.model_dump(mode="json", by_alias=True, exclude_none=True)
         try:
-            handshake = Handshake.model_validate(self.sut.request("initialize", params))
+            answer = self.sut.request("initialize", params)
         except ProtocolError as error:
             raise AdapterError(
-                f"The adapter turned the handshake down with error {error.code}: {error.message}.",
+                f"The adapter turned the handshake down with error {error.code}: {quote(error.message)}.",
                 f"It should answer `initialize` for protocol {PROTOCOL_VERSION}.",
             ) from error
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise AdapterError(
-                f"The handshake does not fit the protocol: {where} is {first.get('input')!r}.",
-                f"{first['msg']}.",
-            ) from error
+        handshake = fitted(Handshake, answer, "The handshake", "initialize.answer")
         if handshake.protocol != PROTOCOL_VERSION:
             raise AdapterError(
                 f"The adapter speaks protocol {handshake.protocol}.", f"This kit speaks {PROTOCOL_VERSION}."
@@ -228,6 +224,7 @@ class Bench:
         tally.schedules += 1
         tally.stimuli += session.account.stimuli
         tally.exercised.update(session.judge.exercised)
+        tally.shown.update(_shown(session.trace))
         tally.coverage.add(session.judge.coverage)
         violation = session.violation
         if violation is not None:
@@ -271,6 +268,13 @@ class Bench:
             self.renew()
             return None
         return session
+
+
+def _shown(trace: Trace) -> set[str]:
+    """What a runtime showed, each in the words in which clauses need it."""
+    seen = list(trace.of("observation"))
+    gates = {f"gate {one.get('on')}" for one in seen if one.get("kind") == "gate.open"}
+    return gates | {f"observes {one.get('kind')}" for one in seen}
 
 
 def _found(session: Session, violation: Violation) -> Found:
@@ -319,6 +323,17 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
         elif count:
             yield ClauseVerdict(clause_id, level, "held", "", count)
         else:
-            permission = level == "MAY"
-            why = "it is a permission, and was not taken" if permission else "no schedule reached it"
-            yield ClauseVerdict(clause_id, level, "untested", why)
+            yield ClauseVerdict(clause_id, level, "untested", _unreached(standing, tally))
+
+
+def _unreached(standing: Standing, tally: Tally) -> str:
+    """Why a clause that can be judged was not: a claim of the handshake that never came true goes first."""
+    if standing.clause.level == "MAY":
+        return "it is a permission, and was not taken"
+    claimed = [need for need in standing.clause.needs if need.startswith(("gate ", "observes "))]
+    never = next((need.partition(" ") for need in claimed if not tally.shown[need]), None)
+    if never is None or not tally.schedules:
+        return "no schedule reached it"
+    if never[0] == "gate":
+        return f"the handshake names a {never[2]} gate, and none was ever opened"
+    return f"the handshake says that {never[2]} is shown, and it never was"

@@ -1,7 +1,8 @@
 """One life of a child process: its group, its three pipes, and the lines that come out of one of them.
 
-The child leads a process group of its own, and its end is the end of the whole group.  Nothing here has
-a thread: one `poll` watches standard input, output and error, so a child that floods any of them, or
+The child leads a process group of its own, and its end is the end of the whole group, and of whoever left
+the group but bears the child's cookie in the environment (where there is a /proc to see it).  Nothing here
+has a thread: one `poll` watches standard input, output and error, so a child that floods any of them, or
 reads none, blocks nobody.  Waiting for a process needs a time limit, which is the only wall clock of the
 kit; it ends in an error and never in a verdict.  POSIX only.
 """
@@ -9,13 +10,15 @@ kit; it ends in an error and never in a verdict.  POSIX only.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import select
 import signal
 import subprocess
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from .framing import LINE_LIMIT_BYTES
@@ -25,6 +28,9 @@ LEAVE_LIMIT_SECONDS: Final = 1.0
 
 STDERR_TAIL_BYTES: Final = 16 * 1024
 _CHUNK_BYTES: Final = 64 * 1024
+_COOKIE: Final = "INTERLOCK_CHILD"
+_NUMBERS: Final = itertools.count(1)
+_ROUNDS_MAX: Final = 8  # of looking for processes that fork while they are being killed
 _GLANCE_SECONDS: Final = 0.05  # a dead child whose output lives on in a child of its own is seen this soon
 
 
@@ -49,6 +55,7 @@ class Child:
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
+        cookie = f"{os.getpid()}-{next(_NUMBERS)}"
         self._process = subprocess.Popen(
             argv,
             bufsize=0,
@@ -56,11 +63,12 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=cwd,
-            env=dict(env) if env is not None else None,
+            env={**(os.environ if env is None else env), _COOKIE: cookie},
             start_new_session=True,
         )
+        self._cookie = f"{_COOKIE}={cookie}".encode()
         # Also at the end of the interpreter, and where the owner forgot it: no orphan is left.
-        self._finalizer = weakref.finalize(self, _end_group, self._process)
+        self._finalizer = weakref.finalize(self, _end_group, self._process, self._cookie)
         self._stdin, self._stdout, self._stderr = _descriptors(self._process)
         self._poll = select.poll()
         self._poll.register(self._stdout, select.POLLIN)
@@ -120,7 +128,7 @@ class Child:
 
     def end(self) -> None:
         """Kill the process group; what it wrote on standard error stays in `last_words`."""
-        _kill_group(self._process)
+        _kill_group(self._process, self._cookie)
         for _ in range(16):  # bounded: a process that left the group may write on
             if not self._read_stderr():
                 break
@@ -192,15 +200,30 @@ def _descriptors(process: subprocess.Popen[bytes]) -> tuple[int, int, int]:
     return numbers
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    _kill_group(process)
+def _end_group(process: subprocess.Popen[bytes], cookie: bytes) -> None:
+    _kill_group(process, cookie)
     _close_pipes(process)
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
+def _kill_group(process: subprocess.Popen[bytes], cookie: bytes) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    for _ in range(_ROUNDS_MAX):
+        strays = list(_bearers(cookie))
+        if not strays:
+            return
+        for pid in strays:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _bearers(cookie: bytes) -> Iterator[int]:
+    """The processes with this cookie in their environment; one that is dead already has none."""
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):  # it is another user's, or ended meanwhile
+            if cookie in file.read_bytes().split(b"\0"):
+                yield int(file.parent.name)
 
 
 def _close_pipes(process: subprocess.Popen[bytes]) -> None:

@@ -68,7 +68,12 @@ def check(  # noqa: PLR0917  # each is an option of its own
     examples: Annotated[int | None, typer.Option(min=0, help="How many schedules to play.")] = None,
     seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="How many processes share the work; it changes nothing else.")
+        int | None,
+        typer.Option(
+            min=1,
+            help="How many processes share the work; it changes nothing else. "
+            "With 1 it is the kit's own, which a runtime in Python can end.",
+        ),
     ] = None,
     budget: Annotated[
         float | None,
@@ -206,6 +211,26 @@ def serve(target: TargetName, store: StoreHolder = "kit") -> int:
     from interlock.conformance.commands import serve as command
 
     return command.run(target, store)
+
+
+@app.command()
+def smoke(target: TargetName, json: AsJson = False, timeout_scale: Scale = 1.0) -> int:
+    """Drive an adapter alone through each verb, and say what its handshake leaves untested."""
+    from interlock.conformance.commands import smoke as command
+
+    return command.smoke(target, as_json=json, timeout_scale=timeout_scale)
+
+
+@app.command("new-adapter")
+def new_adapter(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where it is written; made if need be.")],
+    lang: Annotated[str, typer.Option("--lang", metavar="LANG", help="python, node or rust.")],
+    json: AsJson = False,
+) -> int:
+    """Write a working adapter with a test of its own, and say what to run next."""
+    from interlock.conformance.commands import new_adapter as command
+
+    return command.new_adapter(folder, lang, as_json=json)
 
 
 @app.command()

@@ -1,7 +1,8 @@
 """What can go wrong between the kit, the adapter and the runtime under test, and whose fault it is.
 
 In the order of a conversation: the target cannot be resolved (`UsageError`); it cannot be started or
-breaks the protocol (`AdapterError`); it does not answer in time (`TimedOut`); it dies (`SutDied`).
+breaks the protocol (`AdapterError`); it does not answer in time (`TimedOut`), says that it does not come to
+rest (`Restless`) or dies (`SutDied`).
 Each says in one sentence what happened and, in a second one, what would have been right.  None of
 them is a verdict: a violation is a value, never an exception.
 """
@@ -46,5 +47,11 @@ class TimedOut(AdapterError):
 
 class SutDied(AdapterError):
     """The process of the SUT ended, or the SUT said that it crashed, where nobody asked it to."""
+
+    blame: ClassVar[Blame] = "SUT"
+
+
+class Restless(AdapterError):
+    """The SUT kept moving where it had to come to rest."""
 
     blame: ClassVar[Blame] = "SUT"

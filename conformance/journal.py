@@ -107,7 +107,7 @@ def in_flight(path: Path) -> tuple[str, Trace | None]:
     """The verb that has had no answer, if any, and the trace that led there."""
     try:
         trace = Trace(list(_records(path)))
-    except (OSError, ValueError):  # the process ended while it wrote, or before it wrote anything
+    except (OSError, ValueError, TypeError):  # the process ended while it wrote, or before it wrote anything
         return "", None
     if not trace.records:
         return "", None
@@ -122,9 +122,9 @@ def _records(path: Path) -> Iterator[Record]:
         record = json.loads(line)
         if "answer" in record:
             answer = record["answer"]
-            yield from ({"observation": seen} for seen in answer.get("observations", ()))
+            yield from ({"observation": seen} for seen in answer.get("observations") or ())
             yield {
-                "report": {"quiescent": answer.get("quiescent", True), "refused": answer.get("refused", [])}
+                "report": {"quiescent": answer.get("quiescent", True), "refused": answer.get("refused") or []}
             }
         else:
             yield record

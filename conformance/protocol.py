@@ -9,7 +9,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag, TypeAdapter, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    JsonValue,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 JsonObject = dict[str, JsonValue]
 
@@ -499,6 +511,65 @@ class Resumption(Wire):
     payload: JsonValue = None
 
 
+class DurableRun(Wire):
+    """The run in a checkpoint."""
+
+    status: RunStatus | None = None
+    reason: Reason | None = None
+    step: int | None = None
+
+
+class DurableCall(Wire):
+    """A call in a checkpoint."""
+
+    status: CallStatus | None = None
+    name: str | None = None
+    args: dict[str, JsonValue] | None = None
+    resume_mode: ResumeMode | None = None
+    suspension: int | None = None
+
+
+class DurableDecision(Wire):
+    """A decision in a checkpoint."""
+
+    id: str | None = None
+    action: Action | None = None
+    payload: JsonValue = None
+
+
+class DurableState(Wire):
+    """What the state of a checkpoint holds at least; the rest is the runtime's own."""
+
+    run: DurableRun | None = None
+    calls: dict[str, DurableCall] | None = None
+    decisions: dict[str, DurableDecision] | None = None
+    messages: list[Message] | None = None
+
+
+PART_OF_A_STATE: Final = "part_of_a_state"
+"""The type of an error about a listed part of a state; its context is the error of that part."""
+
+
+def _with_its_parts(state: dict[str, Any]) -> dict[str, Any]:
+    try:
+        DurableState.model_validate(state)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise PydanticCustomError(
+            PART_OF_A_STATE,
+            "its {place} does not fit: {msg}",
+            {
+                "place": ".".join(map(str, first["loc"])),
+                **{key: first[key] for key in ("type", "loc", "input", "msg")},
+            },
+        ) from None
+    return state
+
+
+State = Annotated[dict[str, JsonValue], AfterValidator(_with_its_parts)]
+"""A state as the runtime gave it, of which the listed parts fit."""
+
+
 class Observation(Wire):
     """Something that happened in the SUT, of one of the listed kinds or of its own."""
 
@@ -526,7 +597,7 @@ class GateOpened(Observation):
     trigger: str | None = None  # store.put
     cause: str | None = None  # store.put
     force: bool | None = None  # store.put
-    state: dict[str, JsonValue] | None = None  # store.put
+    state: State | None = None  # store.put
 
 
 def gate_name(on: str, at: str | None, call: str | None) -> str:
@@ -603,7 +674,7 @@ class Checkpointed(Observation):
     trigger: str
     cause: str | None = None
     force: bool | None = None
-    state: dict[str, JsonValue] | None = None
+    state: State | None = None
 
 
 class Published(Observation):
@@ -655,7 +726,7 @@ LISTED: Final[dict[str, type[Observation]]] = {
 
 def _kind_of(raw: Any) -> str:
     kind = raw.get("kind") if isinstance(raw, dict) else getattr(raw, "kind", None)
-    return kind if kind in LISTED else "unlisted"
+    return kind if isinstance(kind, str) and kind in LISTED else "unlisted"
 
 
 AnyObservation = Annotated[

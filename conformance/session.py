@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from pydantic import ValidationError
-
-from interlock.conformance.exceptions import AdapterError, SutDied
+from interlock.conformance.answers import Gates, fitted, moved_by_itself
+from interlock.conformance.exceptions import AdapterError, Restless, SutDied
 from interlock.conformance.judge import Judge, Violation
 from interlock.conformance.moves import CRASH_AND_RECOVER, Move, admitted, grounded
 from interlock.conformance.protocol import (
     DID_NOT_SETTLE,
     SUT_CRASHED,
     UNSUPPORTED,
+    Closed,
     Handshake,
     ProtocolError,
     Report,
@@ -22,9 +21,12 @@ from interlock.conformance.protocol import (
 )
 from interlock.conformance.sut import Sut
 from interlock.conformance.trace import Trace
+from interlock.conformance.wording import cut, plain
 
 DRAIN_LIMIT: Final = 60
 """Moves within which a run that is given everything it waits for has to be Done."""
+
+WORDS_LIMIT: Final = 300
 
 
 class Session:
@@ -49,6 +51,7 @@ class Session:
         self.scenario = scenario
         self.judge = judge
         self.account = judge.account
+        self.gates = Gates(handshake.gates)
         self.trace = Trace()
         self.sent: list[Move] = []
         self.attempted: list[Move] = []  # the same, and the one whose answer is missing
@@ -85,14 +88,18 @@ class Session:
         return True
 
     def _stimulate(self, method: str, params: Mapping[str, Any]) -> None:
+        is_idle = method == "settle" and self.account.quiescent and self.judge.silence_counts
         self.trace.add("stimulus", {"method": method, "params": dict(params)})
         self.judge.stimulus(method, params)
         raw = self._request(method, params)
-        report = self._report(method, raw)
-        for observation in raw.get("observations", ()):
+        report = fitted(Report, raw, f"The answer to {method}", f"{method}.answer")
+        self.gates.check(method, report)
+        for observation in raw.get("observations") or ():
             self.trace.add("observation", observation)
-        self.trace.add("report", {"quiescent": report.quiescent, "refused": raw.get("refused", [])})
+        self.trace.add("report", {"quiescent": report.quiescent, "refused": raw.get("refused") or []})
         self.judge.answer(report)
+        if is_idle and self.violation is None and (error := moved_by_itself(report)):
+            raise error
 
     def _crash(self, wanted: str) -> bool:
         run = self.account.run
@@ -106,6 +113,7 @@ class Session:
             self._kill()
         else:
             self._request("crash", {})
+        self.gates.begin_a_life()
         self.judge.stimulus("crash", {})
         durable = self.account.durable(run) if self.handshake.control.store == "kit" else None
         store = durable.state if durable is not None else None
@@ -122,17 +130,6 @@ class Session:
         assert self.revive is not None  # else it is no way to crash
         self.sut = self.revive()
         self._request("scenario.open", self._opening)
-
-    def _report(self, method: str, raw: Mapping[str, Any]) -> Report:
-        try:
-            return Report.model_validate(raw)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            given = json.dumps(first.get("input"), default=str)[:80]
-            raise AdapterError(
-                f"The answer to {method} does not fit the protocol: {where} is {given}.", f"{first['msg']}."
-            ) from error
 
     def _request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         try:
@@ -171,7 +168,8 @@ class Session:
     def close(self) -> None:
         """End the scenario on the runtime."""
         answer = self._request("scenario.close", {})
-        self.trace.add("end", {"leaks": answer.get("leaks", [])})
+        closed = fitted(Closed, answer, "The answer to scenario.close", "scenario.close.answer")
+        self.trace.add("end", {"leaks": closed.leaks})
 
 
 def _easy_outcome(on: str, ref: str) -> dict[str, Any]:
@@ -185,13 +183,14 @@ def _easy_outcome(on: str, ref: str) -> dict[str, Any]:
 
 
 def _blamed(method: str, error: ProtocolError) -> AdapterError:
+    words = cut(plain(error.message), WORDS_LIMIT).rstrip(".")
     if error.code == SUT_CRASHED:
-        return SutDied(f"The runtime crashed at {method}: {error.message}.")
+        return SutDied(f"The runtime crashed at {method}: {words}.")
     if error.code == DID_NOT_SETTLE:
-        return AdapterError(f"The runtime did not settle at {method}: {error.message}.")
+        return Restless(f"The runtime did not settle at {method}: {words}.")
     if error.code == UNSUPPORTED:
         return AdapterError(
-            f"The adapter does not support {method}, which its handshake offers: {error.message}.",
+            f"The adapter does not support {method}, which its handshake offers: {words}.",
             "Leave it out of the handshake, or answer it.",
         )
-    return AdapterError(f"The adapter answered {method} with error {error.code}: {error.message}.")
+    return AdapterError(f"The adapter answered {method} with error {error.code}: {words}.")

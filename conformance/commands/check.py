@@ -27,6 +27,8 @@ EXAMPLES: Final = 6_000
 """So many schedules keep two cores busy for about half a minute on the reference."""
 
 JOBS_MAX: Final = 4
+JOBS_MIN: Final = 2
+"""With one alone the kit's own process plays, which a runtime in it can take along or keep for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ class Wish:
 
 
 def jobs_of(wanted: int | None) -> int:
-    """How many processes: as many as there are cores, but not more than four."""
-    return wanted or max(1, min(len(os.sched_getaffinity(0)), JOBS_MAX))
+    """How many processes: as many as there are cores, but two at least and four at most."""
+    return wanted or max(JOBS_MIN, min(len(os.sched_getaffinity(0)), JOBS_MAX))
 
 
 def check(order: Order, jobs: int, budget_seconds: float | None, wish: Wish) -> int:

@@ -31,6 +31,7 @@ FILES = {
     ),
     "twice.jsonl": '{"scenario": {"scenario": "s"}}\n{"scenario": {"scenario": "t"}}\n',
     "plain.txt": "a file\n",
+    "taken/test_adapter.py": "mine\n",
 }
 
 TOYS = "py:toys_of_the_line"
@@ -81,6 +82,16 @@ COMMANDS = (
     "list weather",
     "serve refrence",
     "serve trace:empty.jsonl",
+    "serve reference --store ours",
+    "smoke refrence",
+    "smoke trace:empty.jsonl",
+    "smoke",
+    "new-adapter somewhere",
+    "new-adapter --lang pyton somewhere",
+    "new-adapter --lang js somewhere",
+    "new-adapter --lang cobol somewhere",
+    "new-adapter --lang rust plain.txt",
+    "new-adapter --lang python taken",
     "--vershion",
 )
 
@@ -88,6 +99,7 @@ COMMANDS = (
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """A folder with files of every kind, where nothing but the folder itself differs from run to run."""
+    (tmp_path / "taken").mkdir()
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)

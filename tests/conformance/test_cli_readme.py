@@ -51,6 +51,6 @@ def test_every_command_has_its_line():
     """The table of commands is the command line's own."""
     from interlock.conformance.cli import app
 
-    named = set(re.findall(r"^\| `interlock (\w+)", README, re.MULTILINE))
+    named = set(re.findall(r"^\| `interlock ([\w-]+)", README, re.MULTILINE))
     registered = {command.name or command.callback.__name__.strip("_") for command in app.registered_commands}
     assert named == registered

@@ -7,6 +7,7 @@ import pytest
 from the_line import child, run, run_child
 
 from interlock.conformance.campaign import Tally
+from interlock.conformance.commands.check import jobs_of
 from interlock.conformance.result import Trouble
 from interlock.conformance.stages import Order, stages_of
 from interlock.conformance.supervisor import campaign, given_up_at, merged
@@ -122,6 +123,13 @@ def test_a_bug_in_a_worker_keeps_its_place(monkeypatch):
     assert broke.words == "ZeroDivisionError: by nothing"
     assert broke.place.startswith(f"{__file__}:")
     assert KitBroke.of(broke) is broke
+
+
+def test_unless_told_otherwise_no_campaign_plays_in_the_kits_own_process(monkeypatch):
+    """On one core too, a runtime in Python gets a process that it may end or keep."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0}, raising=False)
+
+    assert (jobs_of(None), jobs_of(1)) == (2, 1)
 
 
 def test_a_campaign_is_a_function(folder):

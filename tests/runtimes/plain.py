@@ -26,7 +26,9 @@ HANDSHAKE = {
 
 
 class Plain:
-    """One thread of runs.  `todo` is what the run does next, as a list of calls to look at."""
+    """One thread of runs; whoever changes `prefix` changes the ids of its gates."""
+
+    prefix = "gate-"
 
     def __init__(self, wrong: str | None) -> None:
         self.wrong = wrong
@@ -134,7 +136,7 @@ class Plain:
     def open(self, on: str, **fields: Any) -> None:
         self.gates += 1
         assert self.run is not None
-        self.gate = {"gate": f"gate-{self.gates}", "on": on, "step": self.run["step"], **fields}
+        self.gate = {"gate": f"{self.prefix}{self.gates}", "on": on, "step": self.run["step"], **fields}
         self.say("gate.open", **self.gate)
 
     def infer(self) -> None:
@@ -267,24 +269,26 @@ class Plain:
 ANSWERED = ("initialize", "scenario.open", "scenario.close", "shutdown")
 
 
+def respond(runtime: Plain, request: dict[str, Any]) -> dict[str, Any]:
+    """The answer to one request."""
+    verb = getattr(runtime, request["method"].replace(".", "_"), None)
+    answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request["id"]}
+    if verb is None:
+        return {**answer, "error": {"code": -32001, "message": f"{request['method']} is not supported"}}
+    result = verb(request.get("params", {}))
+    if request["method"] not in ANSWERED:
+        result = {"observations": runtime.log[:], "quiescent": True, "refused": runtime.refused[:]}
+        runtime.log.clear()
+        runtime.refused.clear()
+    return {**answer, "result": result}
+
+
 def main() -> None:
     """Answer requests until standard input ends."""
     wrong = sys.argv[sys.argv.index("--wrong") + 1] if "--wrong" in sys.argv else None
     runtime = Plain(wrong)
     for line in sys.stdin:
-        request = json.loads(line)
-        verb = getattr(runtime, request["method"].replace(".", "_"), None)
-        answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request["id"]}
-        if verb is None:
-            answer["error"] = {"code": -32001, "message": f"{request['method']} is not supported"}
-        else:
-            result = verb(request.get("params", {}))
-            if request["method"] not in ANSWERED:
-                result = {"observations": runtime.log[:], "quiescent": True, "refused": runtime.refused[:]}
-                runtime.log.clear()
-                runtime.refused.clear()
-            answer["result"] = result
-        print(json.dumps(answer), flush=True)
+        print(json.dumps(respond(runtime, json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,107 @@
+// An adapter on the JavaScript face whose runs do what their input says; started with the path of that face.
+
+import { readFile } from "node:fs/promises";
+
+const { Refused, serve } = await import(process.argv[2]);
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+const soon = () => new Promise((done) => setImmediate(done));
+
+const DOES = {
+  sleeps: async () => {
+    const began = Date.now();
+    await sleep(1000);
+    return `it is ${Date.now() - began} ms later, by all clocks ${new Date() - began === performance.now() - began}`;
+  },
+  ticks: async () => {
+    for (let tick = 0; tick < 3; tick++) await new Promise((done) => {
+      const timer = setInterval(() => (clearInterval(timer), done()), 10);
+    });
+    return "ticked";
+  },
+  reads: async () => `read ${(await readFile(process.argv[1])).length > 0}`,
+  hurries: async () => (await soon(), await soon(), await Promise.resolve(), "soon"),
+  spins: async () => {
+    for (;;) await soon();
+  },
+  prints: async () => (console.log("a word"), process.stdout.write("another\n"), "printed"),
+  strays: async () => void Promise.reject(new RangeError("nobody awaits this")),
+  throws: async () => {
+    throw new TypeError("no such thing");
+  },
+};
+
+class Toy {
+  handshake = {
+    implementation: { name: "toy", version: "1" },
+    gates: ["model", "permission", "tool", "hook", "store.put"],
+    observes: ["call.status"],
+    policies: {},
+  };
+
+  open(host, scenario) {
+    if (scenario.scenario === "closed") throw new Error("we are closed");
+    Object.assign(this, { host, scenario, stop: new AbortController() });
+  }
+
+  async start(input) {
+    if (input === "7") return 7;
+    if (input === "asks") return this.asks();
+    if (input === "suspends") {
+      this.host.observe("call.status", { call: "c1", from: "Running", to: "Suspended" });
+      return { reason: "Suspended", pending: ["c1"] };
+    }
+    if (input === "hooks") await this.host.hook("RunStart", { state: {} });
+    if (input === "works") await this.host.tool("c1", "t0", {}, { activity: (told) => this.tell(told) });
+    if (input === "stores") await this.host.commit({ trigger: "UserMessage", state: { run: { status: "Running" } } });
+    const detail = await DOES[input]?.();
+    return { reason: { code: "NaturalEnd", detail } };
+  }
+
+  tell(name) {
+    this.host.observe("event", { stream: "native", name, watcher: this.watcher ?? null });
+  }
+
+  watch(watcher) {
+    this.watcher = watcher;
+    this.tell("hello");
+  }
+
+  unwatch() {
+    this.tell("gone");
+  }
+
+  async asks() {
+    const { text } = await this.host.infer([], { signal: this.stop.signal });
+    return { reason: { code: "NaturalEnd", detail: text } };
+  }
+
+  async decide(decisions) {
+    for (const one of decisions.slice(1)) this.host.refuse("one at a time", one.id);
+    if (decisions[0].call !== "c1") throw new Refused("nobody asked", decisions[0].id);
+    const { content } = await this.host.tool("c1", "t0", {});
+    return { reason: { code: "NaturalEnd", detail: content } };
+  }
+
+  cancel() {
+    this.stop.abort();
+  }
+
+  checkpoint() {
+    return { asked: true };
+  }
+
+  async restore(host, scenario, state) {
+    this.open(host, scenario);
+    this.kept = state;
+  }
+
+  async resumeRun() {
+    return this.asks();
+  }
+
+  inspect() {
+    return { status: "Running", kept: this.kept ?? null };
+  }
+}
+
+serve(() => new Toy());
