@@ -201,6 +201,33 @@ def list_(
 
 
 @app.command()
+def draw(
+    charts: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="CHART...", help="Which charts, by name; all of them if none."),
+    ] = None,
+    forms: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--format",
+            metavar="FORM",
+            help="dot, mermaid, scxml, json, svg or png, more than once if need be; the first four if none.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="Where to; docs/charts if not said, - for standard output."
+        ),
+    ] = None,
+) -> int:
+    """Draw the charts."""
+    from interlock.conformance.commands import draw as command
+
+    return command.draw(charts or (), forms or (), out)
+
+
+@app.command()
 def serve(target: TargetName, store: StoreHolder = "kit") -> int:
     """Put a runtime in process behind the pipe: the protocol on standard input and output."""
     from interlock.conformance.commands import serve as command
