@@ -202,29 +202,35 @@ def list_(
 
 @app.command()
 def draw(
-    charts: Annotated[
+    what: Annotated[
         list[str] | None,
-        typer.Argument(metavar="CHART...", help="Which charts, by name; all of them if none."),
+        typer.Argument(
+            metavar="WHAT...",
+            help="Charts by name, all of them if there is nothing; a trace, a result.json or a kill matrix.",
+        ),
     ] = None,
     forms: Annotated[
         list[str] | None,
         typer.Option(
             "--format",
             metavar="FORM",
-            help="dot, mermaid, scxml, json, svg or png, more than once if need be; the first four if none.",
+            help="dot, mermaid, scxml, json, svg or png; may be said more than once.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="DIR", help="Where to; docs/charts if not said, - for standard output."
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Where to, if not docs/charts, or beside the file that is drawn; - for standard output.",
         ),
     ] = None,
 ) -> int:
-    """Draw the charts."""
+    """Draw charts, a trace, the coverage of a result, or a kill matrix."""
     from interlock.conformance.commands import draw as command
 
-    return command.draw(charts or (), forms or (), out)
+    return command.draw(what or (), forms or (), out)
 
 
 @app.command()
