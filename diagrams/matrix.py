@@ -16,7 +16,7 @@ from interlock.diagrams.svg import Drawing, element, width_of
 Kill = Mapping[str, Any]
 
 ROW: Final = 17.0
-CELL: Final = 46.0
+CELL: Final = 52.0
 SIZE: Final = 11.0
 TOP: Final = 66.0
 

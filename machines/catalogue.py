@@ -12,15 +12,20 @@ from interlock.machines.table import Table, compile_chart
 
 
 @cache
-def tables() -> tuple[Table, ...]:
-    """Every chart as a table, in the order of the files and, within one, of the page."""
+def every_chart() -> tuple[type[Chart], ...]:
+    """Every chart, in the order of the files and, within one, of the page."""
     modules = [
         import_module(f"{charts.__name__}.{one.name}") for one in pkgutil.iter_modules(charts.__path__)
     ]
-    found = [
+    return tuple(
         part
         for module in modules
         for part in vars(module).values()
         if isinstance(part, type) and issubclass(part, Chart) and part.__module__ == module.__name__
-    ]
-    return tuple(compile_chart(chart) for chart in found)
+    )
+
+
+@cache
+def tables() -> tuple[Table, ...]:
+    """Every chart as a table."""
+    return tuple(compile_chart(chart) for chart in every_chart())
