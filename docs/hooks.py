@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from generator import charts, clauses, interfaces, reference
-from generator.markdown import picture
+from generator.markdown import picture, played
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
@@ -21,7 +21,7 @@ from interlock.conformance.trace import Trace
 from interlock.diagrams import drawn_sequence, drawn_timeline, layout, palette
 from interlock.diagrams.dot import Wish, dot, page_of
 from interlock.diagrams.picture import pictures
-from interlock.diagrams.svg import Drawing
+from interlock.diagrams.playable import fragment, script
 
 DARK = '[data-md-color-scheme="slate"] '
 
@@ -42,7 +42,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for module in (charts, clauses, reference, interfaces):
         for name, content in module.pages():
             files.append(File.generated(config, name, content=content))
-    others = [*charts.files(), *((f"schemas/{name}", text) for name, text in interfaces.schemas())]
+    others = [
+        ("assets/charts.js", script()),
+        *charts.files(),
+        *((f"schemas/{name}", text) for name, text in interfaces.schemas()),
+    ]
     for name, content in [*others, ("assets/colours.css", _colours())]:
         files.append(File.generated(config, name, content=content))
     return files
@@ -64,26 +68,44 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 def _drawn(kind: str, name: str, root: str) -> str:
     if kind not in KINDS:
         raise PluginError(f"There is no picture of kind {kind}; there are {', '.join(KINDS)}.")
-    return picture(KINDS[kind](name, root))
+    return KINDS[kind](name, root)
 
 
-def _chart(name: str, root: str) -> Drawing:
-    return layout.svg(dot(pictures()[name], Wish(lambda clause: page_of(clause, root))), f"The chart {name}")
+def _chart(name: str, root: str) -> str:
+    wish = Wish(lambda clause: page_of(clause, root))
+    return picture(layout.svg(dot(pictures()[name], wish), f"The chart {name}"))
 
 
-def _witness(draw: Callable[[Trace, str, str], Drawing], name: str, what: str) -> Drawing:
-    mutant = next(one for one in MUTANTS if one.name == name)
-    exhibit = exhibit_of(mutant)
+def _sequence(name: str, _: str) -> str:
+    clause, because, trace = _witness(name)
+    label = f"A sequence in which {clause} is broken"
+    return picture(drawn_sequence.drawn(trace, label, f"{clause}: {because}"))
+
+
+def _timeline(name: str, _: str) -> str:
+    clause, because, trace = _witness(name)
+    label = f"A timeline in which {clause} is broken"
+    return picture(drawn_timeline.drawn(trace, label, f"{clause}: {because}"))
+
+
+def _link(name: str, root: str) -> str:
+    clause, because, trace = _witness(name)
+    return played(fragment(trace, f"{clause}: {because}"), root, "play it step by step")
+
+
+def _witness(name: str) -> tuple[str, str, Trace]:
+    """The clause that a mutant breaks, why, and the trace that shows it."""
+    mutant = next((one for one in MUTANTS if one.name == name), None)
+    exhibit = exhibit_of(mutant) if mutant is not None else None
     if exhibit is None:
         raise PluginError(f"There is no witness of {name}.")
-    return draw(
-        exhibit.trace, f"{what} in which {mutant.clause} is broken", f"{mutant.clause}: {exhibit.because}"
-    )
+    return exhibit.mutant.clause, exhibit.because, exhibit.trace
 
 
-KINDS: dict[str, Callable[[str, str], Drawing]] = {
+KINDS: dict[str, Callable[[str, str], str]] = {
     "chart": _chart,
-    "sequence": lambda name, _: _witness(drawn_sequence.drawn, name, "A sequence"),
-    "timeline": lambda name, _: _witness(drawn_timeline.drawn, name, "A timeline"),
+    "sequence": _sequence,
+    "timeline": _timeline,
+    "play": _link,
 }
-"""The pictures that a page can ask for."""
+"""What a page can ask for."""

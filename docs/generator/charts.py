@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from inspect import getdoc
 
-from generator.markdown import WIDE, chart, clause, picture, table, text
+from generator.markdown import WIDE, chart, clause, picture, played, table, text
 from interlock.diagrams import layout
 from interlock.diagrams.dot import dot
-from interlock.diagrams.picture import Picture, pictures
+from interlock.diagrams.picture import DERIVED, Picture, pictures
 from interlock.diagrams.svg import Drawing
 from interlock.machines.catalogue import every_chart
 from interlock.spec.model import load_spec
@@ -60,6 +60,7 @@ sources arrow by arrow.
 
 {table(("chart", "what it is the life of", "states", "arrows"), rows)}
 Each is kept as text in `docs/charts/`, and `interlock draw` writes those files anew.
+They can be [played](../play.md).
 
 In a picture, an arrow bears its **event**, a guard in brackets, the clause, which is a link, and the phrase
 that says when it is taken. A double rim is an end; a yellow cylinder is a checkpoint: it is entered when
@@ -80,13 +81,19 @@ def _page(one: Picture) -> str:
     )
     return f"""{WIDE}# {one.name}
 
-{about(one)} It is kept as {kept}.
+{about(one)} It is kept as {kept}.{_play(one)}
 
 {picture(_drawn(one))}
 ## Arrows
 
 {_arrows(one)}
 {_closings(one)}"""
+
+
+def _play(one: Picture) -> str:
+    """The link to where it moves; a chart of regions is played there as a run with its calls."""
+    what = "calls=2" if one.name == DERIVED else f"chart={one.name}"
+    return f" {played(what, '..', 'Play it.')}"
 
 
 def _arrows(one: Picture) -> str:

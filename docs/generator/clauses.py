@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from generator.markdown import anchor, chart, clause, fold, picture, policy, table, text
+from generator.markdown import anchor, chart, clause, fold, picture, played, policy, table, text
 from interlock.conformance.exhibits import fault_of, mutants_of
 from interlock.conformance.report.chart import Line, shown, tables_of
 from interlock.conformance.report.examples import Example, illegal, legal, profiles_of
 from interlock.conformance.report.explained import checks_of
 from interlock.conformance.report.listed import LISTS
 from interlock.diagrams import drawn_timeline
+from interlock.diagrams.playable import fragment
 from interlock.spec.model import Clause, load_spec
 
 ABOUT = {
@@ -146,4 +147,7 @@ def _example(title: str, example: Example, one: Clause, kind: str) -> str:
     label = f"A timeline in which {one.id} is {'broken' if example.because else 'kept'}"
     seen = example.seen(one)
     below = f"\nAt the last step: {text(', '.join(seen))}\n" if seen else ""
+    if example.because:
+        what = fragment(example.trace, f"{one.id}: {example.because}")
+        below += f"\n{played(what, '..', 'Play it step by step')}\n"
     return fold(title, f"{picture(drawn_timeline.drawn(example.trace, label))}{below}", kind)

@@ -68,6 +68,11 @@ def picture(drawing: Drawing) -> str:
     return f"<div {frame}>{inner}</div>\n"
 
 
+def played(what: str, root: str, words: str) -> str:
+    """A link to the page that plays charts, with what it is to play behind the hash."""
+    return f'<a href="{root}/play.html#{escape(what)}">{words}</a>'
+
+
 def indented(block: str) -> str:
     """A block inside of another one."""
     return "".join(f"    {line}\n" if line else "\n" for line in block.splitlines())
