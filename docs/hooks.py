@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from generator import charts, clauses, interfaces, reference
@@ -26,11 +27,16 @@ from interlock.diagrams.playable import fragment, script
 DARK = '[data-md-color-scheme="slate"] '
 
 
+ROOM = {"Adapters": "adapters.md", "Runtimes side by side": "matrix.md", "In continuous integration": "ci.md"}
+"""Pages that have a place in the navigation as soon as they are written."""
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the pages that are added into the navigation, where it has room for them."""
     every_area = [{area: f"clauses/{area.lower()}.md"} for area in clauses.areas()]
     every_chart = [{one.name: f"charts/{one.name}.md"} for one in charts.ordered()]
-    added = {"Clauses": every_area, "Charts": every_chart}
+    there = [{title: name} for title, name in ROOM.items() if (Path(config.docs_dir) / name).is_file()]
+    added = {"Clauses": every_area, "Charts": every_chart, "Interlock": there}
     for entry in config.nav or []:
         for title, below in entry.items():
             below.extend(added.get(title, []))
@@ -69,6 +75,11 @@ def _drawn(kind: str, name: str, root: str) -> str:
     if kind not in KINDS:
         raise PluginError(f"There is no picture of kind {kind}; there are {', '.join(KINDS)}.")
     return KINDS[kind](name, root)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Give a name to the one dialog that the theme leaves without."""
+    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
 
 
 def _chart(name: str, root: str) -> str:

@@ -122,7 +122,7 @@ def _applies(one: Clause) -> Iterator[str]:
 def _charts(one: Clause) -> str:
     parts = []
     for drawn in tables_of(one.id):
-        lines = table(("", "from", "on", "to", "clause", "when"), map(_line, shown(drawn, one.id)))
+        lines = table(("this", "from", "on", "to", "clause", "when"), map(_line, shown(drawn, one.id)))
         parts.append(fold(f"In the chart {drawn.name}", f"{chart(drawn.name)}\n\n{lines}", "abstract"))
     return "\n".join(parts)
 

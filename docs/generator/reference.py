@@ -46,7 +46,7 @@ sides are whole designs, the decision is a *policy*, and a runtime may have eith
 
 Whoever holds a source to be right where the spec decided otherwise finds here what to argue with.
 
-{table(("", "what", "where"), rows)}
+{table(("erratum", "what", "where"), rows)}
 {"".join(map(_erratum, every))}"""
 
 
