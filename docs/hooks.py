@@ -77,9 +77,12 @@ def _drawn(kind: str, name: str, root: str) -> str:
     return KINDS[kind](name, root)
 
 
-def on_post_page(output: str, **_: Any) -> str:
-    """Give a name to the one dialog that the theme leaves without."""
-    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+def on_post_page(output: str, config: MkDocsConfig, **_: Any) -> str:
+    """Give names to what the theme leaves without: the search, and sections that have a page of their own."""
+    titles = [title for entry in config.nav or [] for title in entry]
+    output = output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+    unnamed = r'aria-labelledby="__nav_(\d+)_label"'
+    return re.sub(unnamed, lambda found: f'aria-label="{titles[int(found[1]) - 1]}"', output)
 
 
 def _chart(name: str, root: str) -> str:

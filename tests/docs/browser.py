@@ -24,6 +24,7 @@ class Browser:
     """One window; closed when the tests are over."""
 
     def __init__(self, is_dark=False):
+        self.is_dark = is_dark
         self.process = subprocess.Popen(
             [DRIVER, "--port=0", "--log-level=SEVERE"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
@@ -37,6 +38,7 @@ class Browser:
         flags += ["--blink-settings=preferredColorScheme=0"] if is_dark else []
         wish = {
             "browserName": "chrome",
+            "timeouts": {"script": 180_000, "pageLoad": 180_000},
             "goog:chromeOptions": {"args": flags, "binary": CHROMIUM},
             "goog:loggingPrefs": {"browser": "ALL"},
         }
@@ -47,7 +49,7 @@ class Browser:
         data = None if body is None else json.dumps(body).encode()
         request = Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
         try:
-            with urlopen(request, timeout=60) as answer:
+            with urlopen(request, timeout=200) as answer:
                 return json.load(answer)["value"]
         except HTTPError as error:
             raise AssertionError(json.load(error)["value"]["message"]) from None

@@ -70,6 +70,7 @@ def test_every_page_keeps_the_rules_of_accessibility(browser, address):
     """Names, roles, contrast, focus: no rule of axe is broken, with everything unfolded."""
     if not AXE.is_file():
         pytest.skip("axe-core is not here: `npm install --no-save axe-core` brings it")
+    browser.size(WIDTHS["narrow" if browser.is_dark else "wide"], 900)
     for page in PAGES:
         browser.open(f"{address}/{page}")
         browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
