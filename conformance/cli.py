@@ -205,7 +205,7 @@ def draw(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="WHAT...",
+            metavar="WHAT",
             help="Charts by name, all of them if there is nothing; a trace, a result.json or a kill matrix.",
         ),
     ] = None,

@@ -407,17 +407,19 @@ function alone(chart, data) {
   return make("div", {}, picture, panel, words, make("button", { type: "button", class: "again", onclick: again }, "begin again"), rows.frame);
 }
 
-/* The picture of a chart, from its page; without a server there is none, and the rest plays on. */
-async function drawn(name) {
-  try {
-    const text = await (await fetch(`charts/${name}.svg`)).text();
+/* The picture of a chart comes as a script, which a page can load from a folder too; without it, the rest plays on. */
+function drawn(name) {
+  const ready = (done) => {
+    const text = globalThis.PICTURES?.[name];
+    if (!text) return done(null);
     const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-    svg.querySelector("style")?.remove();
     for (const link of svg.querySelectorAll("a")) link.setAttribute("href", link.getAttribute("href").replace("../", ""));
-    return document.importNode(svg, true);
-  } catch {
-    return null;
-  }
+    return done(document.importNode(svg, true));
+  };
+  return new Promise((done) => {
+    const script = make("script", { src: `assets/pictures/${name}.js`, onload: () => ready(done), onerror: () => ready(done) });
+    document.head.append(script);
+  });
 }
 
 function trace(text, data, because) {

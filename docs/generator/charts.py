@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from inspect import getdoc
 
@@ -9,7 +10,7 @@ from generator.markdown import WIDE, chart, clause, picture, played, table, text
 from interlock.diagrams import layout
 from interlock.diagrams.dot import dot
 from interlock.diagrams.picture import DERIVED, Picture, pictures
-from interlock.diagrams.svg import Drawing
+from interlock.diagrams.svg import NAMESPACE, Drawing
 from interlock.machines.catalogue import every_chart
 from interlock.spec.model import load_spec
 
@@ -27,7 +28,16 @@ def pages() -> Iterator[tuple[str, str]]:
 def files() -> Iterator[tuple[str, str]]:
     """The pictures as files, beside the texts."""
     for one in ordered():
-        yield f"charts/{one.name}.svg", _drawn(one).text()
+        drawing = _drawn(one)
+        named = f'xmlns="{NAMESPACE}" '
+        inner = drawing.text(is_alone=False).replace("<svg ", f"<svg {named}", 1)
+        yield f"charts/{one.name}.svg", drawing.text()
+        yield f"assets/pictures/{one.name}.js", _script(one.name, inner)
+
+
+def _script(name: str, text: str) -> str:
+    """A picture for the page that plays charts, as a script that needs no server."""
+    return f"(globalThis.PICTURES ??= {{}})[{json.dumps(name)}] = {json.dumps(text)};\n"
 
 
 def ordered() -> list[Picture]:

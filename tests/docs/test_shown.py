@@ -42,6 +42,25 @@ def fits(shown, now):
     return re.fullmatch("(?:.*\n)*?".join(parts), now + "\n") is not None
 
 
+def renewed(shown, now):
+    """What is printed now, without the lines that were left out; all of it, if they are found no more."""
+    lines, kept, at = now.splitlines(), [], 0
+    try:
+        for part in re.split(r"^…$", shown, flags=re.MULTILINE):
+            wanted = part.strip("\n").splitlines()
+            if wanted:
+                start = next(
+                    n for n in range(at, len(lines)) if lines[n].split()[:2] == wanted[0].split()[:2]
+                )
+                ends = wanted[-1].split()[:1]
+                at = next(n for n in range(start, len(lines)) if lines[n].split()[:1] == ends) + 1
+                wanted = lines[start:at]
+            kept.append("\n".join(wanted))
+    except StopIteration:
+        return now
+    return "\n…\n".join(kept).strip("\n")
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """The folder of somebody who reads along."""
@@ -60,12 +79,18 @@ def test_the_docs_show_what_is_printed(page, folder, capfd, rewrites):
             now = printed(capfd, command)
             if not fits(shown, now):
                 stale.append(command)
-            fresh.append(f"$ {command}\n{shown if fits(shown, now) else now}\n")
+            fresh.append(f"$ {command}\n{shown if fits(shown, now) else renewed(shown, now)}\n")
         text = text.replace(block, "".join(fresh))
     if rewrites:
         page.write_text(text, "utf-8")
     else:
         assert stale == [], "`pytest -m shown --rewrite` writes what is printed now"
+
+
+def test_what_was_left_out_stays_left_out():
+    """Writing anew keeps to the lines that a page wants to show."""
+    assert renewed("a 1\n…\nc 1\nd 1\n…", "a 2\nb 2\nc 1 2\nd 2\ne 2") == "a 2\nb 2\nc 1 2\nd 2\ne 2"
+    assert renewed("a x\n…\nc y 1\nd 1\n…", "a x\nb 2\nc y 2\nd 2\ne 2") == "a x\n…\nc y 2\nd 2\n…"
 
 
 def test_an_ellipsis_stands_for_any_lines():
