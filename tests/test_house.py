@@ -21,7 +21,7 @@ JUDGES = tuple(f"conformance.{name}" for name in JUDGED_BY)
 CHARTS = ("machines.chart", "machines.charts", "machines.table", "machines.joint")
 WIRE = ("conformance.protocol", "conformance.trace")
 SHOWN = (
-    *CHARTS, "machines.catalogue", "spec", *WIRE,
+    *CHARTS, "machines.catalogue", "machines.explore", "spec", *WIRE,
     *(f"conformance.{name}" for name in ("account", "subjects", "moves", "wording", "exceptions")),
 )  # fmt: skip
 MADE_OF_THE_RUNTIME = ("conformance.mutants", "conformance.variants", "conformance.adapters.reference")

@@ -21,6 +21,7 @@ WIDTHS = {"wide": 1280, "narrow": 420}
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.long,
     pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=WHY_NOT),
 ]
 

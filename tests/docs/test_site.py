@@ -13,7 +13,7 @@ from interlock.conformance.cli import app
 from interlock.diagrams.picture import pictures
 from interlock.spec.model import load_spec
 
-pytestmark = pytest.mark.site
+pytestmark = [pytest.mark.site, pytest.mark.long]
 
 
 class Page(HTMLParser):
