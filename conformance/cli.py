@@ -206,6 +206,39 @@ def list_(
 
 
 @app.command()
+def draw(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="WHAT",
+            help="Charts by name, all of them if there is nothing; a trace, a result.json or a kill matrix.",
+        ),
+    ] = None,
+    forms: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--format",
+            metavar="FORM",
+            help="dot, mermaid, scxml, json, svg or png; may be said more than once.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Where to, if not docs/charts, or beside the file that is drawn; - for standard output.",
+        ),
+    ] = None,
+) -> int:
+    """Draw charts, a trace, the coverage of a result, or a kill matrix."""
+    from interlock.conformance.commands import draw as command
+
+    return command.draw(what or (), forms or (), out)
+
+
+@app.command()
 def serve(target: TargetName, store: StoreHolder = "kit") -> int:
     """Put a runtime in process behind the pipe: the protocol on standard input and output."""
     from interlock.conformance.commands import serve as command

@@ -168,7 +168,7 @@ def run_status(account: Account, run: Run) -> str:
 def render(trace: Trace, width: int = 100) -> list[str]:
     """The timeline as lines of text; calls for which there is no room are counted."""
     rows = timeline(trace)
-    tools = _tools(trace)
+    tools = tools_of(trace)
     calls = list(dict.fromkeys(call for row in rows for call in row.calls))
     for drawn in range(min(len(calls), CALLS_MAX), -1, -1):
         table = _table(rows, calls[:drawn], calls[drawn:], tools)
@@ -197,7 +197,7 @@ def _left(table: list[list[str]]) -> int:
     return sum(size + 2 for size in _widths(table))
 
 
-def _tools(trace: Trace) -> dict[str, str]:
+def tools_of(trace: Trace) -> dict[str, str]:
     """What each call asks for: the permission of its tool, which says more than the tool's name."""
     offered: dict[str, str] = {}
     for scenario in trace.of("scenario"):

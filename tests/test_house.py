@@ -20,6 +20,10 @@ JUDGED_BY = (
 JUDGES = tuple(f"conformance.{name}" for name in JUDGED_BY)
 CHARTS = ("machines.chart", "machines.charts", "machines.table", "machines.joint")
 WIRE = ("conformance.protocol", "conformance.trace")
+SHOWN = (
+    *CHARTS, "machines.catalogue", "machines.explore", "spec", *WIRE,
+    *(f"conformance.{name}" for name in ("account", "subjects", "moves", "wording", "exceptions")),
+)  # fmt: skip
 MADE_OF_THE_RUNTIME = ("conformance.mutants", "conformance.variants", "conformance.adapters.reference")
 RUNTIME_USERS = ("machines.runtime", *MADE_OF_THE_RUNTIME)
 
@@ -43,6 +47,7 @@ RULES = (
         "who judges must not see the reference, a mutant or an adapter",
     ),
     Rule(("conformance.adapters",), None, JUDGES, "an adapter that sees a judge can agree with it"),
+    Rule(("diagrams",), ("diagrams", *SHOWN), (), "a picture shows charts, clauses and traces, and no more"),
     Rule(PACKAGES, None, ("tests", "docs"), "what is shipped stands without its tests and its docs"),
 )
 
@@ -216,6 +221,7 @@ PLANTED = {
         "conformance.cli",
         "from interlock.machines.runtime import Reference",
     ): "but only conformance.mut",
+    ("diagrams.dot", "from ..conformance.oracle import Oracle"): "oracle.Oracle, but a picture shows charts,",
     ("diagrams.dot", "import tests.test_house"): "diagrams.dot imports tests.test_house, but what is shipped",
 }
 

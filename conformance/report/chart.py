@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import pkgutil
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from typing import Any, Final
 
-from interlock.machines import charts
-from interlock.machines.chart import Chart
-from interlock.machines.table import Table, compile_chart
+from interlock.machines.catalogue import tables
+from interlock.machines.table import Table
 
 ROWS_MAX: Final = 12
 """A chart with more arrows than this is cut to the states that a clause is about."""
@@ -42,21 +38,6 @@ class Line:
             "clause": self.clause,
             "marked": self.marked,
         }
-
-
-@cache
-def tables() -> tuple[Table, ...]:
-    """Every chart there is, as a table."""
-    modules = [
-        import_module(f"{charts.__name__}.{one.name}") for one in pkgutil.iter_modules(charts.__path__)
-    ]
-    found = [
-        part
-        for module in modules
-        for part in vars(module).values()
-        if isinstance(part, type) and issubclass(part, Chart) and part.__module__ == module.__name__
-    ]
-    return tuple(compile_chart(chart) for chart in found)
 
 
 def tables_of(clause: str) -> list[Table]:

@@ -15,7 +15,9 @@ from interlock.conformance.report import chart
 from interlock.conformance.report.clauses import file_of, grouped
 from interlock.conformance.report.examples import Example, exhibited, illegal, legal, profiles_of
 from interlock.conformance.report.sheet import Drawn, Part, Said, Sheet, in_columns
+from interlock.diagrams.picture import DERIVED, Picture, pictures
 from interlock.diagrams.timeline import render
+from interlock.machines.catalogue import tables
 from interlock.machines.table import Table
 from interlock.spec.model import Clause, Erratum, Policy, Profile, Term, Value, load_spec
 
@@ -41,7 +43,8 @@ def _named() -> Iterator[tuple[Callable[[str], Sheet], Sequence[str]]]:
     yield lambda name: of_profile(spec.profiles[name]), list(spec.profiles)
     yield lambda name: of_erratum(spec.errata[name]), list(spec.errata)
     yield lambda name: of_word(spec.glossary[name]), list(spec.glossary)
-    yield lambda name: of_chart(_table(name)), [table.name for table in chart.tables()]
+    yield lambda name: of_chart(_table(name)), [table.name for table in tables()]
+    yield lambda _: of_derived(pictures()[DERIVED]), [DERIVED]
     yield lambda name: of_mutant(_mutant(name)), [mutant.name for mutant in MUTANTS]
 
 
@@ -50,7 +53,7 @@ def _mutant(name: str) -> Mutant:
 
 
 def _table(name: str) -> Table:
-    return next(table for table in chart.tables() if table.name == name)
+    return next(table for table in tables() if table.name == name)
 
 
 # --- a clause -----------------------------------------------------------------------------------
@@ -261,6 +264,18 @@ def of_chart(table: Table) -> Sheet:
         "lines": [line.as_json() for line in lines],
     }
     return Sheet("chart", table.name, f": the chart of a {table.subject}", parts, facts)
+
+
+def of_derived(picture: Picture) -> Sheet:
+    """The chart that is no table: regions for two calls, and one that follows them."""
+    lines = [
+        chart.Line(one.source, one.event or "follows", one.target, one.phrase, one.clause)
+        for one in picture.arrows
+    ]
+    regions = [f"{place.name}: {', '.join(one.name for one in place.inside)}" for place in picture.regions]
+    parts: list[Part] = [Said("regions", regions), Drawn("arrows", str(len(lines)), _drawn(lines))]
+    facts = {"subject": picture.subject, "lines": [line.as_json() for line in lines]}
+    return Sheet("chart", picture.name, ": the chart of a run that follows its calls", parts, facts)
 
 
 def of_mutant(mutant: Mutant) -> Sheet:

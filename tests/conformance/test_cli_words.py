@@ -13,11 +13,11 @@ from the_line import child, run, run_child
 from interlock.conformance.corpus import corpus
 from interlock.conformance.exhibits import mutants_of, witnessed
 from interlock.conformance.mutants import MUTANTS
-from interlock.conformance.report.chart import tables
 from interlock.conformance.report.explained import sheets_of
 from interlock.conformance.report.page import Page
 from interlock.conformance.standing import CHECKED
 from interlock.conformance.variants import VARIANTS
+from interlock.machines.catalogue import tables
 from interlock.spec.model import load_spec
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -201,7 +201,7 @@ def test_a_clause_is_listed_with_what_stands_behind_it(capsys):
         (("mutants", "--profile", "tirea"), lambda entry: entry["profile"] == "tirea"),
         (("variants", "--profile", "tirea"), lambda entry: entry["profile"] == "tirea"),
         (("scenarios", "--area", "ONCE"), lambda entry: any("ONCE-" in one for one in entry["clauses"])),
-        (("charts", "--area", "CALL"), lambda entry: entry["name"] == "ToolCall"),
+        (("charts", "--area", "CALL"), lambda entry: entry["name"] in ("ToolCall", "DerivedRun")),
     ],
 )
 def test_a_list_is_filtered(capsys, words, kept):

@@ -1,0 +1,22 @@
+"""The charts of a result, with how often each arrow was taken painted on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from interlock.conformance.exceptions import UsageError
+from interlock.diagrams.dot import Wish, dot, page_of
+from interlock.diagrams.picture import pictures
+
+
+def painted(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The name and the DOT source of each chart that a result of `interlock check` covers."""
+    for chart in result["coverage"]:
+        name = chart["chart"]
+        if name not in pictures():
+            raise UsageError(
+                f"It covers {name}, which is no chart.", "`interlock list charts` has the names."
+            )
+        counts = {arrow["clause"]: int(arrow["taken"]) for arrow in chart["arrows"]}
+        yield name, dot(pictures()[name], Wish(page_of, counts))

@@ -1,0 +1,153 @@
+"""A page for each area of clauses: what `interlock explain` says of each, with its examples drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from generator.markdown import anchor, chart, clause, fold, picture, played, policy, table, text
+from interlock.conformance.exhibits import fault_of, mutants_of
+from interlock.conformance.report.chart import Line, shown, tables_of
+from interlock.conformance.report.examples import Example, illegal, legal, profiles_of
+from interlock.conformance.report.explained import checks_of
+from interlock.conformance.report.listed import LISTS
+from interlock.diagrams import drawn_timeline
+from interlock.diagrams.playable import fragment
+from interlock.spec.model import Clause, load_spec
+
+ABOUT = {
+    "CALL": "The life of a tool call: which statuses follow which, and what moves it.",
+    "CANCEL": "What a cancel ends, what it may not touch, and when it comes too late.",
+    "DECIDE": "Decisions: which are taken, once, by the call that they name, and how a wait ends.",
+    "DERIVE": "The status of a run as it follows from its calls.",
+    "FLOW": "One segment of a run, from its start to its forced last checkpoint.",
+    "GATE": "What needs approval does not run before it is approved.",
+    "INPUT": "New input for a run that is not over.",
+    "ONCE": "What has a result is not executed again.",
+    "PAIR": "Each tool call of the history has exactly one visible result.",
+    "PHASE": "The phases of a step and of a call, and what may happen in each.",
+    "PROGRESS": "A run to which nothing is owed comes to its end.",
+    "RECOVER": "What holds after a crash, whenever it came.",
+    "RESUME": "The gate at which decisions become replays.",
+    "ROUND": "How the calls of one turn are carried, one by one or at once.",
+    "RUN": "The life of a run: active, parked, over.",
+    "STOP": "The conditions that stop a run.",
+    "STORE": "What becomes durable, when, and in which order.",
+    "STREAM": "Who watches a run, and what they are sent.",
+}
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The overview, and one page for each area."""
+    yield "clauses/index.md", _overview()
+    for area in areas():
+        yield f"clauses/{area.lower()}.md", _page(area)
+
+
+def areas() -> list[str]:
+    """The areas, in the order of the alphabet."""
+    return sorted({one.area for one in load_spec().clauses.values()})
+
+
+def _of(area: str) -> list[Clause]:
+    found = [one for one in load_spec().clauses.values() if one.area == area]
+    return sorted(found, key=lambda one: int(one.id.rpartition("-")[2]))
+
+
+def _overview() -> str:
+    rows = [(f"[{area}]({area.lower()}.md)", ABOUT.get(area, ""), str(len(_of(area)))) for area in areas()]
+    listing = LISTS["clauses"]()
+    assert listing.summary is not None
+    return f"""# The clauses
+
+A clause is one sentence that a runtime keeps or breaks, with an id that is never used again. Each says why
+it stands, where it comes from, under which policies it applies and what it takes to see it.
+{listing.summary(listing.entries)}
+
+{table(("area", "what it is about", "clauses"), rows)}
+Beside each clause stands an example that keeps it, played on the reference when this page was written, and
+the shortest known one that breaks it, played on a *mutant*: the reference, made wrong on purpose.
+`interlock explain CALL-4` says the same in a terminal.
+"""
+
+
+def _page(area: str) -> str:
+    every = _of(area)
+    on = dict.fromkeys(one.name for each in every for one in tables_of(each.id))
+    drawn = f"\n\nIts charts: {', '.join(map(chart, on))}." if on else ""
+    rows = [(clause(one.id), one.level, text(one.sentence)) for one in every]
+    parts = "\n".join(map(_clause, every))
+    glance = fold("All at a glance", table(("clause", "level", "sentence"), rows))
+    return f"# {area}\n\n{ABOUT.get(area, '')}{drawn}\n\n{glance}\n{parts}"
+
+
+def _clause(one: Clause) -> str:
+    facts = "".join(f"{label}\n:   {words}\n\n" for label, words in _facts(one) if words)
+    level = f'<span class="level {one.level.lower()}">{one.level}</span>'
+    return f"""## {one.id} {{ #{one.id.lower()} }}
+
+{level} {text(one.sentence)}
+{{ .sentence }}
+
+{text(one.intent)}
+
+{facts}
+{_charts(one)}
+{_examples(one)}
+"""
+
+
+def _facts(one: Clause) -> Iterator[tuple[str, str]]:
+    yield "Source", _lines(map(text, one.sources))
+    yield "Applies", _lines(_applies(one))
+    yield "Needs", ", ".join(f"`{need}`" for need in one.needs)
+    yield "Checked by", _lines(map(text, checks_of(one)))
+    yield "Look at", _lines(map(text, one.look_at))
+    yield "Mutants", _lines(f"`{each.name}`: {text(fault_of(each))}" for each in mutants_of(one.id))
+
+
+def _lines(words: Iterator[str] | map[str]) -> str:
+    return "<br>".join(words)
+
+
+def _applies(one: Clause) -> Iterator[str]:
+    if one.core:
+        yield "to every runtime: it is part of the universal core"
+    for key, values in one.applies.items():
+        yield f"where {policy(key)} is {' or '.join(f'`{value}`' for value in values)}"
+    under = profiles_of(one)
+    named = [f"[{name}](../reference/profiles.md#{anchor(name)})" for name in under]
+    yield f"under {', '.join(named)}" if named else "under no profile as it stands"
+
+
+def _charts(one: Clause) -> str:
+    parts = []
+    for drawn in tables_of(one.id):
+        lines = table(("this", "from", "on", "to", "clause", "when"), map(_line, shown(drawn, one.id)))
+        parts.append(fold(f"In the chart {drawn.name}", f"{chart(drawn.name)}\n\n{lines}", "abstract"))
+    return "\n".join(parts)
+
+
+def _line(line: Line) -> tuple[str, ...]:
+    cells = (text(line.source), f"**{text(line.event)}**", text(line.target or "refused"))
+    mark = "▶" if line.marked else ""
+    return (mark, *cells, clause(line.clause), text(line.phrase if line.target else ""))
+
+
+def _examples(one: Clause) -> str:
+    right, wrong = legal(one), illegal(one)
+    parts = []
+    if right is not None:
+        parts.append(_example(f"Kept: {right.source}, on {right.target}", right, one, "success"))
+    if wrong is not None:
+        parts.append(_example(f"Broken by {wrong.source}: {wrong.because}", wrong, one, "failure"))
+    return "\n".join(parts)
+
+
+def _example(title: str, example: Example, one: Clause, kind: str) -> str:
+    label = f"A timeline in which {one.id} is {'broken' if example.because else 'kept'}"
+    seen = example.seen(one)
+    below = f"\nAt the last step: {text(', '.join(seen))}\n" if seen else ""
+    if example.because:
+        what = fragment(example.trace, f"{one.id}: {example.because}")
+        below += f"\n{played(what, '..', 'Play it step by step')}\n"
+    return fold(title, f"{picture(drawn_timeline.drawn(example.trace, label))}{below}", kind)

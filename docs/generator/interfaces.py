@@ -1,0 +1,222 @@
+"""The pages that come from code: the schemas of the protocol, the command line, and the API in Python."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from enum import Enum
+from html import escape
+from importlib import import_module
+from importlib.resources import files
+from typing import Any
+
+import typer
+
+from generator.markdown import fold, table, text
+from interlock.conformance import protocol
+from interlock.conformance.cli import app
+
+MODULES = {
+    "interlock.conformance.adapter": "What the author of an adapter writes, and what the kit gives.",
+    "interlock.conformance.protocol": "The messages, as models.",
+    "interlock.conformance.trace": "Traces.",
+    "interlock.conformance.scenario": "Scenario files.",
+    "interlock.conformance.exceptions": "What can go wrong, and whose fault it is.",
+    "interlock.machines.chart": "How a chart is written.",
+    "interlock.machines.table": "A chart as a table.",
+    "interlock.machines.catalogue": "Every chart.",
+    "interlock.spec.model": "The words of the spec.",
+    "interlock.diagrams.picture": "What there is to draw of a chart.",
+}
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """One page each."""
+    yield "reference/schemas.md", _schemas()
+    yield "reference/command-line.md", _command_line()
+    yield "reference/python.md", _python()
+
+
+# --- schemas ------------------------------------------------------------------------------------
+
+
+def schemas() -> Iterator[tuple[str, str]]:
+    """Each schema by its file's name."""
+    folder = files("interlock.conformance") / "schemas"
+    for one in sorted(folder.iterdir(), key=lambda file: file.name):
+        if one.name.endswith(".json"):
+            yield one.name, one.read_text("utf-8")
+
+
+def _schemas() -> str:
+    methods: dict[str, list[str]] = {}
+    for name, _ in schemas():
+        methods.setdefault(re.sub(r"\.(params|answer)\.json$|\.json$", "", name), []).append(name)
+    for names in methods.values():
+        names.sort(reverse=True)  # what a method takes, before what it answers
+    known = dict(schemas())
+    parts = [_method(method, {name: known[name] for name in names}) for method, names in methods.items()]
+    return f"""# Schemas of the protocol
+
+Protocol version {protocol.PROTOCOL_VERSION}. These schemas are made from the models that the kit itself
+reads and writes with, so that an adapter in any language can be checked against them. Fields that a schema
+does not name are ignored by both sides. What the messages mean stands in [the protocol](../protocol.md).
+
+{"".join(parts)}"""
+
+
+def _method(method: str, found: dict[str, str]) -> str:
+    parts = [
+        f"{_fields(json.loads(schema), name)}{fold(name, f'```json{chr(10)}{schema}```', 'quote')}"
+        for name, schema in found.items()
+    ]
+    return f"## {method}\n\n{''.join(parts)}\n"
+
+
+def _fields(schema: dict[str, Any], name: str) -> str:
+    properties = schema.get("properties", {})
+    needed = schema.get("required", [])
+    what = "answer" if ".answer." in name else "takes" if ".params." in name else "is"
+    about = text(schema.get("description", ""))
+    rows = [(f"`{key}`", _type(one), "yes" if key in needed else "") for key, one in properties.items()]
+    listed = table((what, "type", "required"), rows) if rows else f"The {what} has no fields of its own.\n"
+    return f"{about}\n\n{listed}\n"
+
+
+def _type(one: dict[str, Any]) -> str:
+    if "$ref" in one:
+        return str(one["$ref"]).rpartition("/")[2]
+    if "anyOf" in one or "oneOf" in one:
+        return " or ".join(_type(each) for each in one.get("anyOf", one.get("oneOf", [])))
+    if "enum" in one:
+        return ", ".join(f"`{each}`" for each in one["enum"])
+    if "const" in one:
+        return f"`{one['const']}`"
+    if one.get("type") == "array":
+        return f"list of {_type(one.get('items', {}))}"
+    return str(one.get("type", "anything"))
+
+
+# --- the command line ---------------------------------------------------------------------------
+
+
+def _command_line() -> str:
+    group: Any = typer.main.get_command(app)
+    parts = [_command(name, group.commands[name]) for name in sorted(group.commands)]
+    return f"""# The command line
+
+{"".join(parts)}
+## Exit codes
+
+| code | what it means |
+|---|---|
+| 0 | nothing is broken, and every clause that the handshake makes testable was exercised |
+| 1 | a clause is broken |
+| 2 | the command line cannot be used as it is |
+| 3 | it could not be decided |
+| 70 | a bug of the kit |
+"""
+
+
+def _command(name: str, command: Any) -> str:
+    shown = [one for one in command.params if not getattr(one, "hidden", False)]
+    usage = " ".join(one.metavar or one.name for one in shown if one.param_type_name == "argument")
+    rows = [(_written(one), text(one.help or ""), _default(one)) for one in shown]
+    return f"""## interlock {name} {{ #{name} }}
+
+{text(command.help or "")}
+
+```text
+interlock {name} {usage}
+```
+
+{table(("argument", "what it says", "default"), rows)}
+"""
+
+
+def _written(one: Any) -> str:
+    if one.param_type_name == "argument":
+        return f"`{one.metavar or one.name}`"
+    names = ", ".join(f"`{each}`" for each in one.opts)
+    return names if one.is_flag else f"{names} `{(one.metavar or one.name).upper()}`"
+
+
+def _default(one: Any) -> str:
+    if one.default in (None, False, ()) or callable(one.default):
+        return ""
+    return f"`{one.default}`"
+
+
+# --- Python -------------------------------------------------------------------------------------
+
+
+def _python() -> str:
+    return "# The Python API\n\n" + "".join(_module(name, about) for name, about in MODULES.items())
+
+
+def _module(name: str, about: str) -> str:
+    module = import_module(name)
+    public = getattr(module, "__all__", None) or [
+        key for key, value in vars(module).items() if _is_own(key, value, name)
+    ]
+    parts = "".join(
+        _thing(key, getattr(module, key)) for key in public if _is_own(key, getattr(module, key), name)
+    )
+    return f"## {name}\n\n{about} {text(_first(inspect.getdoc(module)))}\n\n{parts}\n"
+
+
+def _is_own(key: str, value: Any, module: str) -> bool:
+    is_thing = inspect.isclass(value) or inspect.isfunction(value)
+    return is_thing and not key.startswith("_") and value.__module__ == module
+
+
+def _first(words: str | None) -> str:
+    return " ".join((words or "").partition("\n\n")[0].split())
+
+
+def _thing(name: str, value: Any) -> str:
+    if inspect.isfunction(value):
+        shown = f"```python\n{name}{_signature(value)}\n```"
+        return f"### {name}\n\n{shown}\n\n{text(_first(inspect.getdoc(value)))}\n\n"
+    members = [(key, one) for key, one in vars(value).items() if _is_method(key, one)]
+    rows = [(f"`{key}{_brief(one)}`", text(_first(inspect.getdoc(one)))) for key, one in members]
+    fields = [(f"`{key}`", _code(_named(kind))) for key, kind in _annotations(value).items()]
+    below = table(("field", "type"), fields) + "\n" if fields and not issubclass(value, Enum) else ""
+    below += table(("method", "what it does"), rows) + "\n" if rows else ""
+    return f"### {name}\n\n{text(_first(value.__doc__))}\n\n{below}"
+
+
+def _code(words: str) -> str:
+    """Code in a table, where a stroke would end the cell."""
+    return f"<code>{escape(words).replace('|', '&#124;')}</code>"
+
+
+def _annotations(value: type) -> dict[str, Any]:
+    found = inspect.get_annotations(value)
+    return {
+        key: kind for key, kind in found.items() if not key.startswith("_") and "ClassVar" not in str(kind)
+    }
+
+
+def _named(kind: Any) -> str:
+    return re.sub(
+        r"\b(?:\w+\.)+(\w+)", r"\1", kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
+    )
+
+
+def _is_method(key: str, one: Any) -> bool:
+    return not key.startswith("_") and (inspect.isfunction(one) or isinstance(one, property | classmethod))
+
+
+def _brief(one: Any) -> str:
+    if isinstance(one, property):
+        return ""
+    function = one.__func__ if isinstance(one, classmethod) else one
+    names = [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
+    return f"({', '.join(names)})"
+
+
+def _signature(value: Any) -> str:
+    return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", str(inspect.signature(value)).replace("'", ""))

@@ -1,0 +1,83 @@
+"""Markdown from facts: tables, links and pictures, with nothing in them that Markdown reads as more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from interlock.diagrams.svg import Drawing
+from interlock.spec.model import load_spec
+
+LEAST = 0.65
+"""A picture is made no smaller than this to fit a page; below, the page scrolls it."""
+
+WIDE = "---\nhide:\n  - toc\n---\n"
+"""What a page begins with that needs the room of its table of contents."""
+
+ID = re.compile(r"\b([A-Z]+-[1-9][0-9]*)\b")
+
+
+def text(words: str) -> str:
+    """Words as they are, whatever signs are in them."""
+    return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", words)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose cells are Markdown already."""
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    lines += [f"| {' | '.join(cell.replace(chr(10), ' ') for cell in row)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def clause(clause_id: str, root: str = "..") -> str:
+    """A link to a clause; a word that looks like one and is none stays a word."""
+    if clause_id not in load_spec().clauses:
+        return clause_id
+    area = clause_id.rpartition("-")[0].lower()
+    return f"[{clause_id}]({root}/clauses/{area}.md#{clause_id.lower()})"
+
+
+def clauses(words: str, root: str = "..") -> str:
+    """Words in which each clause that is named is a link."""
+    return ID.sub(lambda found: clause(found[1], root), text(words))
+
+
+def chart(name: str, root: str = "..") -> str:
+    """A link to a chart."""
+    return f"[{name}]({root}/charts/{name}.md)"
+
+
+def policy(key: str, root: str = "..") -> str:
+    """A link to a policy."""
+    return f"[`{key}`]({root}/reference/policies.md#{anchor(key)})"
+
+
+def anchor(name: str) -> str:
+    """A name as it stands behind the hash of an address."""
+    return name.lower().replace(".", "-")
+
+
+def picture(drawing: Drawing) -> str:
+    """A picture in a page, on one line, so that Markdown leaves it alone; search does not look inside."""
+    inner = re.sub(r"\s*\n\s*", "", drawing.text(is_alone=False))
+    least = round(drawing.width * drawing.scale * LEAST)
+    inner = inner.replace("<svg ", f'<svg style="min-width: {least}px" ', 1)
+    label = escape(drawing.label)
+    frame = f'class="picture" role="group" tabindex="0" aria-label="{label}" data-search-exclude'
+    return f"<div {frame}>{inner}</div>\n"
+
+
+def played(what: str, root: str, words: str) -> str:
+    """A link to the page that plays charts, with what it is to play behind the hash."""
+    return f'<a href="{root}/play.html#{escape(what)}">{words}</a>'
+
+
+def indented(block: str) -> str:
+    """A block inside of another one."""
+    return "".join(f"    {line}\n" if line else "\n" for line in block.splitlines())
+
+
+def fold(title: str, block: str, kind: str = "note") -> str:
+    """A block that opens on a click."""
+    return f'??? {kind} "{title.replace(chr(34), chr(39))}"\n\n{indented(block)}\n'

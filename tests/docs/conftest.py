@@ -1,0 +1,40 @@
+"""The site, built once for all tests of it."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory, worker_id):
+    """The folder of the built site; whichever worker comes first builds it, and the others wait."""
+    pytest.importorskip("material", reason="the site needs the extra `docs`")
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "site"
+    done = folder.with_suffix(".built")
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        for _ in range(6000):
+            if done.exists():
+                break
+            time.sleep(0.1)
+    else:
+        said = build(folder)
+        done.write_text(said)
+    assert done.read_text() == "", "mkdocs has nothing to warn of"
+    return folder
+
+
+def build(folder):
+    """Build as the continuous integration does; what mkdocs says against it."""
+    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    ran = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    return ran.stderr if ran.returncode or "WARNING" in ran.stderr else ""

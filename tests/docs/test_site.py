@@ -1,0 +1,142 @@
+"""The site holds every clause, leads nowhere that is not there, and needs nobody else to be read."""
+
+import json
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+
+from interlock.conformance.cli import app
+from interlock.diagrams.picture import pictures
+from interlock.spec.model import load_spec
+
+pytestmark = [pytest.mark.site, pytest.mark.long]
+
+
+class Page(HTMLParser):
+    """What a page links to, where, and what can be linked to in it."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.drawn, self.loads, self.ids = [], [], [], []
+        self.depth = 0
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        facts = dict(attrs)
+        self.depth += tag == "svg"
+        self.ids.append(facts.get("id"))
+        if tag == "a" and facts.get("href"):
+            (self.drawn if self.depth else self.links).append(facts["href"])
+        if tag in ("script", "img", "iframe"):
+            self.loads.append(facts.get("src"))
+        if tag == "link" and facts.get("rel") in ("stylesheet", "icon", "preconnect", "preload"):
+            self.loads.append(facts.get("href"))
+
+    def handle_endtag(self, tag):
+        self.depth -= tag == "svg"
+
+
+@cache
+def page(path):
+    """A page, read once."""
+    return Page(path)
+
+
+def pages(site):
+    return sorted(site.rglob("*.html"))
+
+
+def dead(site, path, links):
+    """The links that lead to no file, or to no place in one."""
+    for link in links:
+        where, anchor = urldefrag(link)
+        if re.match(r"[a-z]+:", where):
+            continue
+        target = (path.parent / unquote(where)).resolve() if where else path
+        if not target.is_file() or (anchor and target.suffix == ".html" and anchor not in page(target).ids):
+            yield f"{path.relative_to(site)}: {link}"
+
+
+def test_links_in_pictures_lead_somewhere(site):
+    """The builder checks links in the text; those in pictures are checked here, file and anchor."""
+    every = [one for path in pages(site) for one in dead(site, path, page(path).drawn)]
+    count = sum(len(page(path).drawn) for path in pages(site))
+
+    assert count > 200
+    assert every == []
+
+
+def test_links_in_pictures_that_stand_alone_lead_somewhere(site):
+    """A picture that is opened by itself leads to the same places."""
+    found = sorted((site / "charts").glob("*.svg"))
+
+    assert len(found) == len(pictures())
+    assert [one for path in found for one in dead(site, path, page(path).drawn)] == []
+
+
+def test_every_clause_has_a_place(site):
+    """Each clause can be linked to, with its sentence."""
+    for clause in load_spec().clauses.values():
+        path = site / "clauses" / f"{clause.area.lower()}.html"
+
+        assert clause.id.lower() in page(path).ids
+
+
+def test_every_chart_and_every_policy_has_a_place(site):
+    """So can charts, policies, profiles and errata."""
+    spec = load_spec()
+
+    assert all((site / "charts" / f"{name}.html").is_file() for name in pictures())
+    assert {key.replace(".", "-") for key in spec.policies} <= set(page(site / "reference/policies.html").ids)
+    assert set(spec.profiles) <= set(page(site / "reference/profiles.html").ids)
+    assert {key.lower() for key in spec.errata} <= set(page(site / "reference/errata.html").ids)
+
+
+def test_every_command_has_a_place(site):
+    """The page of the command line comes from the command line."""
+    registered = {one.name or one.callback.__name__.strip("_") for one in app.registered_commands}
+
+    assert registered <= set(page(site / "reference/command-line.html").ids)
+
+
+def test_ids_are_unique(site):
+    """No two places of a page have one name."""
+    for path in pages(site):
+        ids = [one for one in page(path).ids if one]
+
+        assert sorted(one for one in set(ids) if ids.count(one) > 1) == [], path
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    """A page brings its fonts, scripts and styles with it."""
+    loaded = {one for path in pages(site) for one in page(path).loads if one}
+    styles = "".join(path.read_text("utf-8") for path in site.rglob("*.css"))
+
+    assert [one for one in loaded if re.match(r"(?:[a-z]+:)?//", one)] == []
+    assert re.findall(r"@import|url\((?!\"?data:|\"?#)[^)]*//[^)]*\)", styles) == []
+
+
+@pytest.mark.parametrize("words", ["GATE-2", "rejected", "placeholder", "E-1"])
+def test_search_finds(site, words):
+    """The index of the search holds clauses by id and by word."""
+    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
+
+    assert any(words.lower() in f"{one['title']} {one['text']}".lower() for one in index["docs"])
+
+
+def test_the_index_leaves_pictures_out(site):
+    """What is written in a picture is not found a hundred times."""
+    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
+    of_clauses = [one["text"] for one in index["docs"] if one["location"].startswith("clauses/")]
+
+    assert len(of_clauses) > len(load_spec().clauses)
+    assert sum("what happened" in text for text in of_clauses) < 5
+
+
+def test_no_source_of_the_site_is_published(site):
+    """The builder's own files stay at home."""
+    assert [path for path in site.rglob("*.py*") if isinstance(path, Path)] == []
