@@ -32,6 +32,7 @@ from interlock.conformance.trace import Record
 from interlock.spec.model import load_spec
 
 DEFAULT_TARGET: Final = "reference:awaken-8"
+WITNESSES: Final = "witnesses"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,26 @@ def corpus() -> list[Script]:
     return [script_of(path.name.removesuffix(ENDING), path.read_text("utf-8")) for path in corpus_files()]
 
 
-def corpus_files() -> list[Traversable]:
+def corpus_files(folder: str = "scenarios") -> list[Traversable]:
     """The scenario files that come with the kit, by name."""
-    folder = files("interlock.conformance") / "scenarios"
-    return sorted((one for one in folder.iterdir() if one.name.endswith(ENDING)), key=lambda one: one.name)
+    there = (files("interlock.conformance") / folder).iterdir()
+    return sorted((one for one in there if one.name.endswith(ENDING)), key=lambda one: one.name)
+
+
+def witnesses(most: int) -> list[Script]:
+    """What gave planted faults away, each schedule once and as many as that: it may give away others."""
+    scripts: dict[str, Script] = {}
+    for path in corpus_files(WITNESSES):
+        if len(scripts) == most:
+            break
+        script = script_of(path.name.removesuffix(ENDING), path.read_text("utf-8"))
+        scripts.setdefault(_schedule_of(script), script)
+    return list(scripts.values())
+
+
+def _schedule_of(script: Script) -> str:
+    """What is played, whatever it is called."""
+    return repr((script.scenario.model_copy(update={"scenario": ""}), script.moves))
 
 
 def script_of(name: str, text: str) -> Script:

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Any, Final
 
 from interlock.conformance.campaign import Bench, Schedule, Tally
 from interlock.conformance.chooser import Seeded
-from interlock.conformance.corpus import applicable, corpus, play
+from interlock.conformance.corpus import WITNESSES, applicable, corpus, play
 from interlock.conformance.exceptions import InterlockError
 from interlock.conformance.hosted import Hosted
 from interlock.conformance.judge import Violation
@@ -29,7 +28,6 @@ from interlock.conformance.shrink import shrink
 from interlock.conformance.trace import Trace
 from interlock.conformance.walk import walk
 
-FOLDER: Final = "witnesses"
 WALKS_MAX: Final = 400
 SEED: Final = 1
 
@@ -61,16 +59,9 @@ class Exhibit:
         return list(moves_of(self.trace))
 
 
-def exhibit_files() -> list[Traversable]:
-    """The files that come with the kit, by name."""
-    folder = files("interlock.conformance") / FOLDER
-    found = folder.iterdir() if folder.is_dir() else ()
-    return sorted((one for one in found if one.name.endswith(ENDING)), key=lambda one: one.name)
-
-
 def exhibit_of(mutant: Mutant) -> Exhibit | None:
     """The exhibit of a mutant, read from its file; nothing if it has none yet."""
-    file = files("interlock.conformance") / FOLDER / f"{mutant.name}{ENDING}"
+    file = files("interlock.conformance") / WITNESSES / f"{mutant.name}{ENDING}"
     if not file.is_file():
         return None
     document = parse(file.read_text("utf-8"), file.name)

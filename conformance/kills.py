@@ -1,8 +1,8 @@
 """Kills: how soon the schedules of a campaign blame a runtime, made wrong on purpose, on its clause.
 
-The scripted scenarios come first, then the shards of the walks, the Hypothesis machine and the tours by
-turns: the same units, with the same seeds, of which `check` is made.  A variant is put through the
-scenarios and the first shards, and nothing may be blamed.
+The scripted scenarios come first, and what gave planted faults away; then the shards of the walks, the
+Hypothesis machine and the tours by turns: the same units, with the same seeds, of which `check` is made.
+A variant is put through the scenarios and the first shards, and nothing may be blamed.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ class Hunt(Bench):
 
 def portions(order: Order, shards: int | None = None) -> Iterator[tuple[Stage, int]]:
     """The units of a campaign, cheap ones early: what finds most faults in the fewest schedules."""
-    scripted, *others = _stages(order)
-    yield from ((scripted, unit) for unit in range(scripted.units))
+    scripted, witnessed, *others = _stages(order)
+    yield from ((stage, unit) for stage in (scripted, witnessed) for unit in range(stage.units))
     for shard in range(SHARDS if shards is None else shards):
         yield from ((stage, shard) for stage in reversed(others) if shard < stage.units)
 

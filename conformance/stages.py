@@ -6,17 +6,18 @@ processes that share the units changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from interlock.conformance.campaign import SHARDS, Bench, Tally, run_shard, shard_sizes
-from interlock.conformance.corpus import applicable, corpus, play, variations
+from interlock.conformance.corpus import Script, applicable, corpus, play, variations, witnesses
 from interlock.conformance.suite import generate
 from interlock.conformance.tours import play_tours
 
-CORPUS_UNITS: Final = 4
+SCRIPT_UNITS: Final = 4
 SCRIPTED: Final = "scripted scenarios"
+WITNESSED: Final = "witnesses of planted faults"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,32 +49,36 @@ TOUR_SHARE: Final = 16
 """One of so many schedules of the budget makes for an arrow of a chart, or for two in a row."""
 
 
+WITNESS_SHARE: Final = 16
+"""At most one of so many schedules of the budget has given a planted fault away."""
+
+
 def stages_of(order: Order) -> tuple[Stage, ...]:
     """The stages of a campaign, in the order in which their tallies add up.
 
     The scripted corpus comes first and outside the budget: it is what every clause is owed.
     """
     toured, drawn = order.examples // TOUR_SHARE, order.examples // MACHINE_SHARE
+    known = witnesses(order.examples // WITNESS_SHARE)
     return (
-        _corpus(),
+        _scripts(SCRIPTED, corpus()),
+        _scripts(WITNESSED, known),
         _tours(order, toured),
         _machine(order, drawn),
-        _walks(order, order.examples - toured - drawn),
+        _walks(order, order.examples - len(known) - toured - drawn),
     )
 
 
-def _corpus() -> Stage:
-    scripts = corpus()
-
+def _scripts(name: str, scripts: Sequence[Script]) -> Stage:
     def play_some(bench: Bench, unit: int) -> Tally:
         tally = Tally()
-        for script in scripts[unit::CORPUS_UNITS]:
+        for script in scripts[unit::SCRIPT_UNITS]:
             if not applicable(script, bench.handshake):
                 for way in variations(script, bench.handshake):
                     bench.play_twice(way.scenario, play(way), tally)
         return tally
 
-    return Stage(SCRIPTED, CORPUS_UNITS, len(scripts), play_some)
+    return Stage(name, SCRIPT_UNITS if scripts else 0, len(scripts), play_some)
 
 
 def _tours(order: Order, tours: int) -> Stage:

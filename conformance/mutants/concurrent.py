@@ -300,7 +300,13 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(RejectsBehindTheBatch, "ROUND-68", "was rejected, yet its status is Resuming", CONCURRENT),
     Mutant(AsksAgainWhileItWaits, "ROUND-69", "is in WaitDecision, yet its permission", CONCURRENT),
     Mutant(TakesABatchFromItsEnd, "ROUND-70", "came before it", CONCURRENT),
-    Mutant(RegistersNoWaiter, "ROUND-72", "waits, yet decision", CONCURRENT, also=("DECIDE-15",)),
+    Mutant(
+        RegistersNoWaiter,
+        "ROUND-72",
+        "waits, yet decision",
+        CONCURRENT,
+        also=("DECIDE-14", "DECIDE-15", "RECOVER-4"),
+    ),
     Mutant(
         KeepsForLater, "ROUND-73", "came when nobody waited for it, yet call", CONCURRENT, also=("DECIDE-23",)
     ),
@@ -323,7 +329,13 @@ MUTANTS: tuple[Mutant, ...] = (
         also=("DECIDE-2",),
     ),
     Mutant(HangsBehindTheLastCall, "ROUND-80", "every call of the round is over", CONCURRENT),
-    Mutant(LeavesReplaysBehind, "ROUND-81", "is still at work, yet the model is asked", CONCURRENT),
+    Mutant(
+        LeavesReplaysBehind,
+        "ROUND-81",
+        "is still at work, yet the model is asked",
+        CONCURRENT,
+        also=("ROUND-89",),
+    ),
     Mutant(
         StopsBeforeTheBarrier, "ROUND-89", "was not over, yet the run ended", CONCURRENT, also=("STOP-11",)
     ),

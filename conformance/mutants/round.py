@@ -258,7 +258,7 @@ MUTANTS: tuple[Mutant, ...] = (
         RunsOneBeforeAllAreJudged, "ROUND-46", "has not been looked at", "awaken-9", ROW, also=("PHASE-26",)
     ),
     Mutant(RunsBeforeAllAreJudged, "ROUND-47", "has not been looked at", "awaken-9"),
-    Mutant(PreparesOnTheSpot, "ROUND-44", "is made ready, yet call", "awaken-9"),
+    Mutant(PreparesOnTheSpot, "ROUND-44", "is made ready, yet call", "awaken-9", also=("PHASE-72",)),
     Mutant(PreparesTwice, "ROUND-45", "is made ready twice", "awaken-9", also=("PHASE-90",)),
     Mutant(JudgesWhatHasRun, "ROUND-48", "has run, yet it is judged again", "awaken-9"),
     Mutant(ForgetsTheRest, "ROUND-26", "which is allowed, was not entered", policies=ROW),

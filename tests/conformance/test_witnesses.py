@@ -12,10 +12,8 @@ import pytest
 
 import interlock.conformance
 from interlock.conformance.campaign import Bench
-from interlock.conformance.corpus import Script, script_of
+from interlock.conformance.corpus import WITNESSES, Script, corpus_files, script_of
 from interlock.conformance.exhibits import (
-    FOLDER,
-    exhibit_files,
     exhibit_of,
     fault_of,
     innocent,
@@ -29,12 +27,12 @@ from interlock.conformance.mutants import MUTANTS, Mutant
 from interlock.conformance.scenario import ENDING
 from interlock.machines.runtime.runtime import Runtime
 
-WITNESSES = Path(interlock.conformance.__path__[0]) / FOLDER
+FOLDER = Path(interlock.conformance.__path__[0]) / WITNESSES
 HOW = '; `pytest -m "" tests/conformance/test_witnesses.py --rewrite` puts it right'
 
 
 def file_of(mutant: Mutant) -> Path:
-    return WITNESSES / f"{mutant.name}{ENDING}"
+    return FOLDER / f"{mutant.name}{ENDING}"
 
 
 def script(mutant: Mutant) -> Script:
@@ -44,10 +42,10 @@ def script(mutant: Mutant) -> Script:
 def test_every_mutant_has_a_witness_and_every_witness_a_mutant(rewrites: bool) -> None:
     """A mutant without a file cannot be shown, and a file without a mutant shows nothing."""
     names = {mutant.name for mutant in witnessed()}
-    files = {file.name.removesuffix(ENDING) for file in exhibit_files()}
+    files = {file.name.removesuffix(ENDING) for file in corpus_files(WITNESSES)}
     if rewrites:
         for name in files - names:
-            (WITNESSES / f"{name}{ENDING}").unlink()
+            (FOLDER / f"{name}{ENDING}").unlink()
         return
 
     assert sorted(names - files) == [], f"these mutants have no witness{HOW}"
