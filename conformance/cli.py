@@ -45,6 +45,12 @@ StoreHolder = Annotated[
     str,
     typer.Option("--store", metavar="HOLDER", help="Who holds the checkpoints of the reference: kit or own."),
 ]
+StoredResult = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RESULT", help="A folder of results, as `check -o` leaves it, or its result.json."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, and nothing else.")]
 
 
@@ -103,6 +109,23 @@ def check(  # noqa: PLR0917  # each is an option of its own
     played = command.EXAMPLES if examples is None else examples
     order = Order(target, played, seed, tuple(only or ()), timeout_scale)
     return command.check(order, command.jobs_of(jobs), budget, command.Wish(out, json, strict, verbose))
+
+
+@app.command()
+def report(
+    result: StoredResult,
+    wanted: Annotated[
+        str | None, typer.Option("--format", metavar="FORMAT", help="junit, markdown, badge or html.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Where it is written; a badge in .svg is drawn."),
+    ] = None,
+) -> int:
+    """Make a report of a stored result: for a machine, a pull request, a README or a browser."""
+    from interlock.conformance.commands import report as command
+
+    return command.report(result, wanted, out)
 
 
 @app.command()

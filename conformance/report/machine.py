@@ -11,6 +11,7 @@ from interlock.conformance.covered import ChartCoverage
 from interlock.conformance.moves import Move
 from interlock.conformance.report.text import trouble_name
 from interlock.conformance.result import ClauseVerdict, Result, Trouble, Witness
+from interlock.diagrams.timeline import timeline
 
 SCHEMA: Final = 1
 
@@ -78,6 +79,7 @@ def _violation(witness: Witness, path: Path | None) -> dict[str, Any]:
         "because": witness.because,
         "steps": witness.steps,
         "witness": [stimulus(move) for move in witness.moves],
+        "timeline": [asdict(row) for row in timeline(witness.trace)],
         "trace": None if path is None else str(path),
     }
 
