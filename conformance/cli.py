@@ -100,6 +100,14 @@ def check(  # noqa: PLR0917  # each is an option of its own
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Name every arrow, pair and refusal that was never exercised.")
     ] = False,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Violations that are expected, with their reasons, in TOML."),
+    ] = None,
+    today: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="The day by which entries of the baseline expire; else this one."),
+    ] = None,
     timeout_scale: Scale = 1.0,
 ) -> int:
     """Put a runtime through its schedules, and say which clauses it holds and which it breaks."""
@@ -108,7 +116,8 @@ def check(  # noqa: PLR0917  # each is an option of its own
 
     played = command.EXAMPLES if examples is None else examples
     order = Order(target, played, seed, tuple(only or ()), timeout_scale)
-    return command.check(order, command.jobs_of(jobs), budget, command.Wish(out, json, strict, verbose))
+    wish = command.Wish(out, json, strict, verbose, baseline, today)
+    return command.check(order, command.jobs_of(jobs), budget, wish)
 
 
 @app.command()
@@ -126,6 +135,23 @@ def report(
     from interlock.conformance.commands import report as command
 
     return command.report(result, wanted, out)
+
+
+baselines = typer.Typer(help="Violations that are known and expected, so that only new ones fail.")
+app.add_typer(baselines, name="baseline")
+
+
+@baselines.command("write")
+def write_baseline(
+    result: StoredResult,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where it is written; a new file.")
+    ] = None,
+) -> int:
+    """Write the violations of a stored result as a baseline, whose reasons are left to you."""
+    from interlock.conformance.commands import baseline as command
+
+    return command.write_baseline(result, out)
 
 
 @app.command()

@@ -22,7 +22,7 @@ def badge(result: Stored) -> str:
     """What an endpoint badge of shields.io reads."""
     label, message, colour = _facts(result)
     said = {"schemaVersion": 1, "label": label, "message": message, "color": colour}
-    return json.dumps(said | ({"isError": True} if result.verdict == "broken" else {}), indent=1) + "\n"
+    return json.dumps(said | ({"isError": True} if result.outcome == "broken" else {}), indent=1) + "\n"
 
 
 def drawn(result: Stored) -> str:
@@ -50,10 +50,12 @@ def drawn(result: Stored) -> str:
 
 def _facts(result: Stored) -> tuple[str, str, str]:
     counts = result.counts()
-    held = f"{counts['held']} of {counts['held'] + counts['broken'] + counts['untested']} clauses held"
-    message = f"{counts['broken']} broken" if result.verdict == "broken" else held
-    shown = message if result.verdict != "undecided" else f"undecided, {held}"
-    return cut(plain(f"interlock {result.profile}"), LABEL_MAX), shown, COLOURS[result.verdict]
+    broken = counts["broken"] - len(result.expected)
+    known = f", {len(result.expected)} expected to break" if result.expected else ""
+    held = f"{counts['held']} of {counts['held'] + counts['broken'] + counts['untested']} clauses held{known}"
+    told = {"held": held, "broken": f"{broken} broken" if broken else "a stale baseline"}
+    shown = told.get(result.outcome, f"undecided, {held}")
+    return cut(plain(f"interlock {result.profile}"), LABEL_MAX), shown, COLOURS[result.outcome]
 
 
 def _text(text: str, left: int) -> str:

@@ -18,6 +18,9 @@ def junit(result: Stored) -> str:
     for blame, what in dict.fromkeys((one.blame, one.what) for one in result.troubles):
         case = SubElement(suite, "testcase", classname="schedules", name="a schedule could not be judged")
         SubElement(case, "error", type=plain(blame), message=plain(f"blame the {blame}: {what}"))
+    for about, sentence in result.complaints.items():
+        case = SubElement(suite, "testcase", classname="baseline", name=plain(about))
+        SubElement(case, "failure", message=plain(sentence))
     _count(suite)
     indent(suites)
     text = tostring(suites, encoding="unicode")
@@ -30,7 +33,9 @@ def _testcase(suite: Element, clause: StoredClause, result: Stored) -> None:
     if clause.verdict == "held":
         return
     violation = result.of_clause(clause.id)
-    if clause.verdict == "broken":
+    if clause.id in result.expected:
+        SubElement(case, "skipped", message=plain(f"expected to break: {result.expected[clause.id]}"))
+    elif clause.verdict == "broken":
         failure = SubElement(case, "failure", type=plain(clause.level), message=plain(clause.why))
         failure.text = "\n".join(_witness(result, violation)) if violation is not None else None
     elif clause.verdict == "error":

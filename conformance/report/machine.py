@@ -16,7 +16,9 @@ from interlock.diagrams.timeline import timeline
 SCHEMA: Final = 1
 
 
-def as_json(result: Result, files: Mapping[str, Path], exit_code: int) -> dict[str, Any]:
+def as_json(
+    result: Result, files: Mapping[str, Path], exit_code: int, baseline: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """The whole result as a JSON object; `files` are the trace files by clause."""
     return {
         "schema": SCHEMA,
@@ -27,6 +29,7 @@ def as_json(result: Result, files: Mapping[str, Path], exit_code: int) -> dict[s
         "spec": result.spec,
         "verdict": result.verdict,
         "exit_code": exit_code,
+        "baseline": baseline,
         "budget": dict(result.budget),
         "partial": result.partial or None,
         "schedules": result.schedules,

@@ -43,7 +43,7 @@ def _longest_ticks(text: str) -> int:
 
 def _verdict(result: Stored) -> Iterator[str]:
     who = f"{code(result.target)} is {code(result.who)}, profile {code(result.profile)}"
-    yield f"**{word(result.verdict)}**: {who}"
+    yield f"**{word(result.outcome)}**: {who}"
     yield ""
     counts = ", ".join(f"{number} {word(verdict)}" for verdict, number in result.counts().items() if number)
     yield f"{result.schedules} schedules, {result.stimuli} stimuli; clauses: {counts or 'none'}."
@@ -51,6 +51,10 @@ def _verdict(result: Stored) -> Iterator[str]:
         yield from ("", f"Partial: {code(result.partial)}")
     for what in dict.fromkeys(f"{one.blame}: {one.what}" for one in result.troubles):
         yield from ("", f"Could not be judged, blame the {code(what)}")
+    for clause, reason in result.expected.items():
+        yield from ("", f"Expected to break: {code(clause)}, {code(reason)}")
+    for sentence in result.complaints.values():
+        yield from ("", f"The baseline: {code(sentence)}")
 
 
 def _areas(result: Stored) -> Iterator[str]:
@@ -67,9 +71,10 @@ def _cell(text: str) -> str:
 
 
 def _violations(result: Stored) -> Iterator[str]:
-    for violation in result.violations[:SHOWN_MAX]:
+    news = [one for one in result.violations if one.clause not in result.expected]
+    for violation in news[:SHOWN_MAX]:
         yield from _violation(result, violation)
-    if more := result.violations[SHOWN_MAX:]:
+    if more := news[SHOWN_MAX:]:
         yield from ("", f"Broken too: {', '.join(code(one.clause) for one in more)}.")
 
 

@@ -137,6 +137,15 @@ class StoredChart(Part):
     refusals: list[StoredRefusal]
 
 
+class StoredBaseline(Part):
+    """What a baseline made of the result: clauses with reasons, and with sentences on what is wrong."""
+
+    file: str
+    expected: dict[str, str]
+    stale: dict[str, str]
+    unseen: dict[str, str]
+
+
 class Stored(Part):
     """A whole result."""
 
@@ -153,6 +162,24 @@ class Stored(Part):
     violations: list[StoredViolation]
     coverage: list[StoredChart]
     troubles: list[StoredTrouble]
+    baseline: StoredBaseline | None = None
+
+    @property
+    def outcome(self) -> Overall:
+        """The verdict, or with a baseline what is left of it."""
+        if self.baseline is None:
+            return self.verdict
+        return "held" if self.exit_code == 0 else "broken" if self.exit_code == 1 else "undecided"
+
+    @property
+    def expected(self) -> Mapping[str, str]:
+        """Why each violation that was expected is borne, by clause."""
+        return {} if self.baseline is None else self.baseline.expected
+
+    @property
+    def complaints(self) -> Mapping[str, str]:
+        """What is wrong with entries of the baseline, by clause."""
+        return {} if self.baseline is None else {**self.baseline.stale, **self.baseline.unseen}
 
     @property
     def who(self) -> str:

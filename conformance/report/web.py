@@ -51,7 +51,7 @@ OPEN: Final[tuple[Verdict, ...]] = ("broken", "error")
 
 def web(result: Stored) -> str:
     """The whole page."""
-    heading = f"{word(result.verdict)}: {result.target}"
+    heading = f"{word(result.outcome)}: {result.target}"
     lines = [
         "<!DOCTYPE html>",
         '<html lang="en">',
@@ -87,7 +87,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def _verdict(result: Stored) -> Iterator[str]:
-    news = f'<span class="{result.verdict}">{word(result.verdict)}</span>'
+    news = f'<span class="{result.outcome}">{word(result.outcome)}</span>'
     yield f"<h1>{news}: {safe(result.target)}</h1>"
     yield f"<p>{safe(result.who)}, profile {safe(result.profile)}, spec {safe(result.spec)}. "
     yield f"{result.schedules} schedules, {result.stimuli} stimuli.</p>"
@@ -95,6 +95,8 @@ def _verdict(result: Stored) -> Iterator[str]:
         yield f'<p class="undecided">Partial: {safe(result.partial)}.</p>'
     for blame, what in dict.fromkeys((one.blame, one.what) for one in result.troubles):
         yield f'<p class="undecided">Could not be judged, blame the {safe(blame)}: {safe(what)}</p>'
+    for sentence in result.complaints.values():
+        yield f'<p class="broken">{safe(sentence)}</p>'
 
 
 # --- violations ---------------------------------------------------------------------------------
@@ -112,6 +114,8 @@ def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
     yield '<section class="violation">'
     yield f'<h3><span class="broken">{safe(violation.clause)}</span>{title}</h3>'
     yield f"<p>{safe(violation.because)}</p>"
+    if violation.clause in result.expected:
+        yield f'<p class="dim">Expected: {safe(result.expected[violation.clause])}</p>'
     yield from _timeline(violation)
     yield f"<h4>The witness in {violation.steps} step{'' if violation.steps == 1 else 's'}</h4><ol>"
     yield from (f"<li>{safe(move.words)}</li>" for move in violation.witness)

@@ -63,7 +63,7 @@ SCHEMA = {
     "type": "object",
     "required": [
         "schema", "target", "implementation", "profile", "policies", "spec", "verdict", "exit_code",
-        "budget", "partial", "schedules", "stimuli", "clauses", "violations", "coverage",
+        "baseline", "budget", "partial", "schedules", "stimuli", "clauses", "violations", "coverage",
         "tours", "troubles",
     ],
     "additionalProperties": False,
@@ -76,6 +76,7 @@ SCHEMA = {
         "spec": {"const": "1.0"},
         "verdict": {"enum": ["held", "broken", "undecided"]},
         "exit_code": {"enum": [0, 1, 3]},
+        "baseline": {"type": ["object", "null"]},
         "budget": {"type": "object"},
         "partial": {"type": ["string", "null"]},
         "schedules": {"type": "integer"},
@@ -96,7 +97,7 @@ SCHEMA = {
             "type": "array",
             "items": {
                 "type": "object",
-                "required": ["clause", "because", "steps", "witness", "trace"],
+                "required": ["clause", "because", "steps", "witness", "timeline", "trace"],
                 "properties": {
                     "steps": {"type": "integer"},
                     "witness": {"type": "array", "items": {"required": ["method", "params"]}},
