@@ -108,6 +108,10 @@ def check(  # noqa: PLR0917  # each is an option of its own
         str | None,
         typer.Option(metavar="DATE", help="The day by which entries of the baseline expire; else this one."),
     ] = None,
+    spec: Annotated[
+        str | None,
+        typer.Option(metavar="REVISION", help="Judge the clauses of this revision, and no younger ones."),
+    ] = None,
     timeout_scale: Scale = 1.0,
 ) -> int:
     """Put a runtime through its schedules, and say which clauses it holds and which it breaks."""
@@ -116,7 +120,7 @@ def check(  # noqa: PLR0917  # each is an option of its own
 
     played = command.EXAMPLES if examples is None else examples
     order = Order(target, played, seed, tuple(only or ()), timeout_scale)
-    wish = command.Wish(out, json, strict, verbose, baseline, today)
+    wish = command.Wish(out, json, strict, verbose, baseline, today, spec)
     return command.check(order, command.jobs_of(jobs), budget, wish)
 
 

@@ -43,6 +43,7 @@ class Wish:
     is_verbose: bool = False
     baseline: Path | None = None
     today: str | None = None
+    spec: str | None = None
 
 
 def jobs_of(wanted: int | None) -> int:
@@ -56,6 +57,7 @@ def check(order: Order, jobs: int, budget_seconds: float | None, wish: Wish) -> 
         target = resolve(order.target, timeout_scale=order.timeout_scale)
         _refuse_idle_patterns(order.only)
         known = _known(wish)
+        order = replace(order, only=_of_revision(order.only, wish.spec))
         folder.ready(wish.out)
         if target.path is not None:
             result = audit(target.path, order.target, order.only)
@@ -63,7 +65,25 @@ def check(order: Order, jobs: int, budget_seconds: float | None, wish: Wish) -> 
             total = sum(stage.schedules for stage in stages_of(order))
             with progress(order.target, total, is_silent=wish.as_json) as advanced:
                 result = campaign(order, jobs, budget_seconds, advanced)
+        result.spec = wish.spec or result.spec
         return _report(result, wish, known, stdout)
+
+
+def _of_revision(only: tuple[str, ...], revision: str | None) -> tuple[str, ...]:
+    """The patterns, narrowed to the clauses of a revision if it leaves any out."""
+    spec = load_spec()
+    if revision is None:
+        return only
+    if revision not in spec.revisions:
+        known = ", ".join(spec.revisions)
+        raise UsageError(f"The spec has no revision {revision}.", f"This kit knows {known}.")
+    kept = spec.clauses_of(revision)
+    if len(kept) == len(spec.clauses):
+        return only
+    asked = tuple(one for one in kept if not only or any(fnmatchcase(one, pattern) for pattern in only))
+    if not asked:
+        raise UsageError(f"`--only {' '.join(only)}` names no clause of revision {revision}.")
+    return asked
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ COMMANDS = (
     "check reference reference",
     "check reference --only CAL-*",
     "check reference --only nothing-like-it",
+    "check reference --spec 0.9",
     "check reference -o plain.txt",
     "check reference -o plain.txt/deeper",
     "check refrence",
