@@ -119,10 +119,10 @@ def _not_exercised(entry: Expected, partial: str) -> str:
 
 
 def _is_alike(fragment: str, because: str) -> bool:
-    return _unnumbered(fragment) in _unnumbered(because)
+    return unnumbered(fragment) in unnumbered(because)
 
 
-def _unnumbered(text: str) -> str:
+def unnumbered(text: str) -> str:
     """The words without the numbers of ids, which differ with the schedule that was found."""
     return re.sub(r"\b([a-z]+)\d+\b", r"\1", " ".join(plain(text).split()))
 

@@ -141,6 +141,29 @@ def report(
     return command.report(result, wanted, out)
 
 
+@app.command()
+def diff(  # noqa: PLR0917  # each is an option of its own
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A folder of results, or a target.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="Another one.")],
+    examples: Annotated[
+        int | None, typer.Option(min=0, help="How many schedules a target is played.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
+    jobs: Annotated[int | None, typer.Option(min=1, help="How many processes share the work.")] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Where results of targets are written.")
+    ] = Path("interlock-results"),
+    json: AsJson = False,
+) -> int:
+    """Say what changed between two results, clause by clause; targets are checked first, both alike."""
+    from interlock.conformance.commands import check as checking
+    from interlock.conformance.commands import diff as command
+    from interlock.conformance.stages import Order
+
+    order = Order("", checking.EXAMPLES if examples is None else examples, seed)
+    return command.diff(before, after, order, checking.jobs_of(jobs), out, as_json=json)
+
+
 baselines = typer.Typer(help="Violations that are known and expected, so that only new ones fail.")
 app.add_typer(baselines, name="baseline")
 

@@ -59,14 +59,20 @@ def check(order: Order, jobs: int, budget_seconds: float | None, wish: Wish) -> 
         known = _known(wish)
         order = replace(order, only=_of_revision(order.only, wish.spec))
         folder.ready(wish.out)
-        if target.path is not None:
-            result = audit(target.path, order.target, order.only)
-        else:
-            total = sum(stage.schedules for stage in stages_of(order))
-            with progress(order.target, total, is_silent=wish.as_json) as advanced:
-                result = campaign(order, jobs, budget_seconds, advanced)
+        result = found(order, target.path, jobs, budget_seconds, is_silent=wish.as_json)
         result.spec = wish.spec or result.spec
         return _report(result, wish, known, stdout)
+
+
+def found(
+    order: Order, recorded: Path | None, jobs: int, budget_seconds: float | None, *, is_silent: bool
+) -> Result:
+    """What a campaign finds, or for a recorded trace its judgement."""
+    if recorded is not None:
+        return audit(recorded, order.target, order.only)
+    total = sum(stage.schedules for stage in stages_of(order))
+    with progress(order.target, total, is_silent=is_silent) as advanced:
+        return campaign(order, jobs, budget_seconds, advanced)
 
 
 def _of_revision(only: tuple[str, ...], revision: str | None) -> tuple[str, ...]:

@@ -152,6 +152,8 @@ class Stored(Part):
     target: str
     implementation: dict[str, Any]
     profile: str
+    policies: dict[str, Any]
+    budget: dict[str, Any]
     spec: str
     verdict: Overall
     exit_code: int
