@@ -45,6 +45,12 @@ StoreHolder = Annotated[
     str,
     typer.Option("--store", metavar="HOLDER", help="Who holds the checkpoints of the reference: kit or own."),
 ]
+StoredResult = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RESULT", help="A folder of results, as `check -o` leaves it, or its result.json."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, and nothing else.")]
 
 
@@ -94,6 +100,18 @@ def check(  # noqa: PLR0917  # each is an option of its own
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Name every arrow, pair and refusal that was never exercised.")
     ] = False,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Violations that are expected, with their reasons, in TOML."),
+    ] = None,
+    today: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="The day by which entries of the baseline expire; else this one."),
+    ] = None,
+    spec: Annotated[
+        str | None,
+        typer.Option(metavar="REVISION", help="Judge the clauses of this revision, and no younger ones."),
+    ] = None,
     timeout_scale: Scale = 1.0,
 ) -> int:
     """Put a runtime through its schedules, and say which clauses it holds and which it breaks."""
@@ -102,7 +120,65 @@ def check(  # noqa: PLR0917  # each is an option of its own
 
     played = command.EXAMPLES if examples is None else examples
     order = Order(target, played, seed, tuple(only or ()), timeout_scale)
-    return command.check(order, command.jobs_of(jobs), budget, command.Wish(out, json, strict, verbose))
+    wish = command.Wish(out, json, strict, verbose, baseline, today, spec)
+    return command.check(order, command.jobs_of(jobs), budget, wish)
+
+
+@app.command()
+def report(
+    result: StoredResult,
+    wanted: Annotated[
+        str | None, typer.Option("--format", metavar="FORMAT", help="junit, markdown, badge or html.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Where it is written; a badge in .svg is drawn."),
+    ] = None,
+) -> int:
+    """Make a report of a stored result: for a machine, a pull request, a README or a browser."""
+    from interlock.conformance.commands import report as command
+
+    return command.report(result, wanted, out)
+
+
+@app.command()
+def diff(  # noqa: PLR0917  # each is an option of its own
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A folder of results, or a target.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="Another one.")],
+    examples: Annotated[
+        int | None, typer.Option(min=0, help="How many schedules a target is played.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
+    jobs: Annotated[int | None, typer.Option(min=1, help="How many processes share the work.")] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Where results of targets are written.")
+    ] = Path("interlock-results"),
+    json: AsJson = False,
+) -> int:
+    """Say what changed between two results, clause by clause; targets are checked first, both alike."""
+    from interlock.conformance.commands import check as checking
+    from interlock.conformance.commands import diff as command
+    from interlock.conformance.stages import Order
+
+    order = Order("", checking.EXAMPLES if examples is None else examples, seed)
+    return command.diff(before, after, order, checking.jobs_of(jobs), out, as_json=json)
+
+
+baselines = typer.Typer(help="Violations that are known and expected, so that only new ones fail.")
+app.add_typer(baselines, name="baseline")
+
+
+@baselines.command("write")
+def write_baseline(
+    result: StoredResult,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where it is written; a new file.")
+    ] = None,
+) -> int:
+    """Write the violations of a stored result as a baseline, whose reasons are left to you."""
+    from interlock.conformance.commands import baseline as command
+
+    return command.write_baseline(result, out)
 
 
 @app.command()

@@ -20,7 +20,7 @@ from pydantic_core import ErrorDetails
 from interlock.spec.needs import known_words, not_a_need
 
 __all__ = [
-    "Clause", "Erratum", "Place", "Policy", "Profile", "Spec", "SpecError", "Term", "Value",
+    "Clause", "Erratum", "Place", "Policy", "Profile", "Revision", "Spec", "SpecError", "Term", "Value",
     "load_spec", "read_entries", "read_spec",
 ]  # fmt: skip
 
@@ -32,6 +32,9 @@ Value = str | list[str]
 Sentence = Annotated[str, Field(pattern=r"^\S.*\.$")]
 Source = Annotated[str, Field(pattern=r"^\S+ § \S.*$")]
 Words = Annotated[str, Field(pattern=r"^\S.*$")]
+FIRST: Final = "1.0"
+"""The revision of a clause that names none."""
+
 SENTENCES: Final = ("sentence", "intent", "meaning", "found", "decided", "why")
 
 
@@ -58,6 +61,7 @@ class Clause(Word):
     needs: list[str] = Field(default_factory=list)
     look_at: list[Words] = Field(default_factory=list)
     untestable: Words | None = None
+    since: Words = FIRST
 
     @property
     def area(self) -> str:
@@ -105,6 +109,13 @@ class Erratum(Word):
     why: Sentence
 
 
+class Revision(Word):
+    """A set of clauses that is frozen: all that are as old as this revision, or older."""
+
+    id: Annotated[str, Field(pattern=r"^[1-9][0-9]*\.[0-9]+$")]
+    sentence: Sentence
+
+
 class Term(Word):
     """A word of the project and the one thing that it means."""
 
@@ -132,6 +143,18 @@ class Spec:
     def glossary(self) -> Mapping[str, Term]:
         """The words of the project and their meanings."""
         return _by_name("word", _parts(self.folder / "glossary.toml", "word", Term))
+
+    @cached_property
+    def revisions(self) -> Mapping[str, Revision]:
+        """The revisions of the spec, the oldest first."""
+        return _by_name("id", _parts(self.folder / "revisions.toml", "revision", Revision))
+
+    def clauses_of(self, revision: str) -> list[str]:
+        """Return the ids of a revision: a clause that is younger is not in it."""
+        _named("revision", revision, self.revisions)
+        order = list(self.revisions)
+        known = order[: order.index(revision) + 1]
+        return [clause.id for clause in self.clauses.values() if clause.since in known]
 
     def clause(self, clause_id: str) -> Clause:
         """Return a clause by its id."""
@@ -304,6 +327,8 @@ def _complaints(spec: Spec) -> Iterator[tuple[str, str]]:
     for clause in spec.clauses.values():
         place = f"{clause.area.lower()}.toml, clause {clause.id}"
         yield from ((place, complaint) for complaint in _misapplied(clause.applies, spec))
+        if clause.since != FIRST and clause.since not in spec.revisions:
+            yield place, f"is since {clause.since!r}; {known_words(clause.since, spec.revisions)}"
         yield from ((place, complaint) for need in clause.needs if (complaint := not_a_need(need)))
         for part in ("sources", "needs", "look_at"):
             yield from ((place, complaint) for complaint in _repeated(part, getattr(clause, part)))

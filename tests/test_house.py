@@ -65,6 +65,7 @@ BANNED = {
 }
 EXCEPTIONS = {
     ("conformance.child", "time.monotonic"): "waiting for a process needs a limit; no verdict comes of it",
+    ("conformance.commands.check", "datetime.date.today"): "--baseline alone asks for the day, and says so",
     ("conformance.commands.explore", "time.monotonic"): "--budget only cuts off, and says so",
     ("conformance.hand", "time.monotonic"): "a worker that hangs is given up; no verdict comes of it",
     ("conformance.supervisor", "time.monotonic"): "--budget only cuts off, and says so",

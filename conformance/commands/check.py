@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 from interlock.conformance.audit import audit
+from interlock.conformance.baseline import Baseline, Compared, compared, read_baseline
 from interlock.conformance.commands.progress import progress
 from interlock.conformance.commands.streams import results
 from interlock.conformance.exceptions import UsageError
 from interlock.conformance.report import folder, machine
 from interlock.conformance.report.page import Page
-from interlock.conformance.report.text import write_report
+from interlock.conformance.report.text import beside_baseline, write_report
 from interlock.conformance.result import Result
 from interlock.conformance.stages import Order, stages_of
 from interlock.conformance.supervisor import INTERRUPTED, campaign
@@ -39,6 +41,9 @@ class Wish:
     as_json: bool = False
     is_strict: bool = False
     is_verbose: bool = False
+    baseline: Path | None = None
+    today: str | None = None
+    spec: str | None = None
 
 
 def jobs_of(wanted: int | None) -> int:
@@ -51,14 +56,71 @@ def check(order: Order, jobs: int, budget_seconds: float | None, wish: Wish) -> 
     with results() as stdout:
         target = resolve(order.target, timeout_scale=order.timeout_scale)
         _refuse_idle_patterns(order.only)
+        known = _known(wish)
+        order = replace(order, only=_of_revision(order.only, wish.spec))
         folder.ready(wish.out)
-        if target.path is not None:
-            result = audit(target.path, order.target, order.only)
-        else:
-            total = sum(stage.schedules for stage in stages_of(order))
-            with progress(order.target, total, is_silent=wish.as_json) as advanced:
-                result = campaign(order, jobs, budget_seconds, advanced)
-        return _report(result, wish, stdout)
+        result = found(order, target.path, jobs, budget_seconds, is_silent=wish.as_json)
+        result.spec = wish.spec or result.spec
+        return _report(result, wish, known, stdout)
+
+
+def found(
+    order: Order, recorded: Path | None, jobs: int, budget_seconds: float | None, *, is_silent: bool
+) -> Result:
+    """What a campaign finds, or for a recorded trace its judgement."""
+    if recorded is not None:
+        return audit(recorded, order.target, order.only)
+    total = sum(stage.schedules for stage in stages_of(order))
+    with progress(order.target, total, is_silent=is_silent) as advanced:
+        return campaign(order, jobs, budget_seconds, advanced)
+
+
+def _of_revision(only: tuple[str, ...], revision: str | None) -> tuple[str, ...]:
+    """The patterns, narrowed to the clauses of a revision if it leaves any out."""
+    spec = load_spec()
+    if revision is None:
+        return only
+    if revision not in spec.revisions:
+        known = ", ".join(spec.revisions)
+        raise UsageError(f"The spec has no revision {revision}.", f"This kit knows {known}.")
+    kept = spec.clauses_of(revision)
+    if len(kept) == len(spec.clauses):
+        return only
+    asked = tuple(one for one in kept if not only or any(fnmatchcase(one, pattern) for pattern in only))
+    if not asked:
+        raise UsageError(f"`--only {' '.join(only)}` names no clause of revision {revision}.")
+    return asked
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A baseline, and the day by which its entries expire, if any does."""
+
+    baseline: Baseline
+    today: date | None
+    is_given: bool  # the day, and not taken from the machine
+
+    def against(self, result: Result) -> Compared:
+        """The result beside it."""
+        return compared(self.baseline, result, self.today)
+
+
+def _known(wish: Wish) -> Known | None:
+    if wish.baseline is None:
+        if wish.today is not None:
+            raise UsageError("`--today` was given, and nothing expires.", "It goes with `--baseline FILE`.")
+        return None
+    given = None if wish.today is None else _day(wish.today)
+    baseline = read_baseline(wish.baseline)
+    today = given or (date.today() if baseline.is_dated else None)
+    return Known(baseline, today, given is not None)
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"`--today {text}` is no date.", "A date is written as in 2027-01-31.") from None
 
 
 def _refuse_idle_patterns(only: tuple[str, ...]) -> None:
@@ -74,10 +136,12 @@ def _areas(clauses: object) -> list[str]:
     return [f"{clause.area}-*" for clause in load_spec().clauses.values()]
 
 
-def _report(result: Result, wish: Wish, stdout: TextIO) -> int:
-    code = exit_code(result, wish.is_strict)
+def _report(result: Result, wish: Wish, known: Known | None, stdout: TextIO) -> int:
+    beside = None if known is None else known.against(result)
+    code = exit_code(result, wish.is_strict) if beside is None else _code_beside(result, beside, wish)
     files = folder.write_traces(result, wish.out)
-    report = machine.as_json(result, files, code)
+    baseline = None if known is None or beside is None else _baseline(known, beside)
+    report = machine.as_json(result, files, code, baseline)
     folder.write_result(report, wish.out)
     page = Page(stdout)
     if wish.as_json:
@@ -85,6 +149,8 @@ def _report(result: Result, wish: Wish, stdout: TextIO) -> int:
     else:
         target = _replay_target(result.target)
         write_report(result, page, files, target, is_verbose=wish.is_verbose)
+        if known is not None and beside is not None:
+            beside_baseline(known.baseline.file, _as_of(known), beside, page, code)
     return code
 
 
@@ -92,6 +158,34 @@ def exit_code(result: Result, is_strict: bool) -> int:
     """The exit code; a campaign that was interrupted has decided nothing but what it broke."""
     code = result.exit_code(is_strict)
     return 3 if code == 0 and result.partial == INTERRUPTED else code
+
+
+def _code_beside(result: Result, beside: Compared, wish: Wish) -> int:
+    """The exit code where some violations are expected: what is left decides."""
+    if beside.is_broken:
+        return 1
+    as_expected = [
+        replace(one, verdict="held") if one.id in beside.expected else one for one in result.clauses
+    ]
+    left = replace(result, clauses=as_expected, witnesses=[])
+    return 3 if beside.unseen else exit_code(left, wish.is_strict)
+
+
+def _baseline(known: Known, beside: Compared) -> dict[str, Any]:
+    return {
+        "file": known.baseline.file,
+        "today": None if known.today is None else known.today.isoformat(),
+        "expected": beside.expected,
+        "stale": beside.stale,
+        "unseen": beside.unseen,
+    }
+
+
+def _as_of(known: Known) -> str:
+    """By which day entries expire, and where it came from."""
+    if known.today is None:
+        return ""
+    return f", as of {known.today}{'' if known.is_given else ' by the clock of this machine'}"
 
 
 def _replay_target(target: str) -> str:

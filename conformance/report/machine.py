@@ -11,11 +11,14 @@ from interlock.conformance.covered import ChartCoverage
 from interlock.conformance.moves import Move
 from interlock.conformance.report.text import trouble_name
 from interlock.conformance.result import ClauseVerdict, Result, Trouble, Witness
+from interlock.diagrams.timeline import timeline
 
 SCHEMA: Final = 1
 
 
-def as_json(result: Result, files: Mapping[str, Path], exit_code: int) -> dict[str, Any]:
+def as_json(
+    result: Result, files: Mapping[str, Path], exit_code: int, baseline: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """The whole result as a JSON object; `files` are the trace files by clause."""
     return {
         "schema": SCHEMA,
@@ -26,6 +29,7 @@ def as_json(result: Result, files: Mapping[str, Path], exit_code: int) -> dict[s
         "spec": result.spec,
         "verdict": result.verdict,
         "exit_code": exit_code,
+        "baseline": baseline,
         "budget": dict(result.budget),
         "partial": result.partial or None,
         "schedules": result.schedules,
@@ -78,6 +82,7 @@ def _violation(witness: Witness, path: Path | None) -> dict[str, Any]:
         "because": witness.because,
         "steps": witness.steps,
         "witness": [stimulus(move) for move in witness.moves],
+        "timeline": [asdict(row) for row in timeline(witness.trace)],
         "trace": None if path is None else str(path),
     }
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from interlock.conformance.baseline import Compared
 from interlock.conformance.moves import Move
 from interlock.conformance.report import coverage
 from interlock.conformance.report.clauses import file_of, ranges, title
 from interlock.conformance.report.page import NO_BREAK, Page
-from interlock.conformance.result import THIN, ClauseVerdict, Result, Witness
+from interlock.conformance.result import THIN, ClauseVerdict, Overall, Result, Witness
 from interlock.conformance.wording import plain, step
 from interlock.diagrams.timeline import render
 from interlock.spec.model import load_spec
@@ -104,6 +105,20 @@ def _shortcomings(result: Result) -> Iterator[str]:
         named = ", ".join(f"{clause.id}{NO_BREAK}({clause.exercised})" for clause in thin[:THIN_SHOWN])
         more = f" and {len(thin) - THIN_SHOWN} more" if len(thin) > THIN_SHOWN else ""
         yield f"thin, exercised under {THIN} times: {named}{more}"
+
+
+def beside_baseline(file: str, as_of: str, beside: Compared, page: Page, code: int) -> None:
+    """Write what a baseline makes of the verdict."""
+    page.line()
+    for clause, reason in beside.expected.items():
+        page.wrapped(f"{clause} is expected: {plain(reason)}", indent="  ")
+    for sentence in (*beside.stale.values(), *beside.unseen.values()):
+        page.wrapped(plain(sentence), "red" if beside.stale else "yellow", "  ")
+    if beside.surprises:
+        page.wrapped(f"not expected: {', '.join(beside.surprises)}", "red", "  ")
+    word: Overall = "held" if code == 0 else "broken" if code == 1 else "undecided"
+    rest = f": {_many(len(beside.expected), 'violation')} expected by {plain(file)}{as_of}"
+    page.headline(word, rest, STYLES[word])
 
 
 # --- the table ----------------------------------------------------------------------------------

@@ -103,8 +103,7 @@ def _type(one: dict[str, Any]) -> str:
 
 
 def _command_line() -> str:
-    group: Any = typer.main.get_command(app)
-    parts = [_command(name, group.commands[name]) for name in sorted(group.commands)]
+    parts = [_command(name, command) for name, command in _commands(typer.main.get_command(app))]
     return f"""# The command line
 
 {"".join(parts)}
@@ -113,18 +112,27 @@ def _command_line() -> str:
 | code | what it means |
 |---|---|
 | 0 | nothing is broken, and every clause that the handshake makes testable was exercised |
-| 1 | a clause is broken |
+| 1 | a clause is broken that the baseline does not expect, or an entry of the baseline is not true any more |
 | 2 | the command line cannot be used as it is |
 | 3 | it could not be decided |
 | 70 | a bug of the kit |
 """
 
 
+def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Each command by its words, those of a group of commands too."""
+    for name, command in sorted(group.commands.items()):
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
 def _command(name: str, command: Any) -> str:
     shown = [one for one in command.params if not getattr(one, "hidden", False)]
     usage = " ".join(one.metavar or one.name for one in shown if one.param_type_name == "argument")
     rows = [(_written(one), text(one.help or ""), _default(one)) for one in shown]
-    return f"""## interlock {name} {{ #{name} }}
+    return f"""## interlock {name} {{ #{name.replace(" ", "-")} }}
 
 {text(command.help or "")}
 

@@ -2,10 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 
 import jsonschema
 import pytest
 from the_line import run, run_child
+
+from interlock.spec.model import Revision, load_spec
 
 FEW = ("--examples", 90)
 
@@ -63,7 +66,7 @@ SCHEMA = {
     "type": "object",
     "required": [
         "schema", "target", "implementation", "profile", "policies", "spec", "verdict", "exit_code",
-        "budget", "partial", "schedules", "stimuli", "clauses", "violations", "coverage",
+        "baseline", "budget", "partial", "schedules", "stimuli", "clauses", "violations", "coverage",
         "tours", "troubles",
     ],
     "additionalProperties": False,
@@ -76,6 +79,7 @@ SCHEMA = {
         "spec": {"const": "1.0"},
         "verdict": {"enum": ["held", "broken", "undecided"]},
         "exit_code": {"enum": [0, 1, 3]},
+        "baseline": {"type": ["object", "null"]},
         "budget": {"type": "object"},
         "partial": {"type": ["string", "null"]},
         "schedules": {"type": "integer"},
@@ -96,7 +100,7 @@ SCHEMA = {
             "type": "array",
             "items": {
                 "type": "object",
-                "required": ["clause", "because", "steps", "witness", "trace"],
+                "required": ["clause", "because", "steps", "witness", "timeline", "trace"],
                 "properties": {
                     "steps": {"type": "integer"},
                     "witness": {"type": "array", "items": {"required": ["method", "params"]}},
@@ -258,3 +262,27 @@ def test_progress_is_one_line_without_a_terminal(capsys):
     ran = run(capsys, "check", "py:toys_of_the_line:Tiny", "--examples", 20)
 
     assert re.fullmatch(r"playing \d+ schedules on py:toys_of_the_line:Tiny\n", ran.err)
+
+
+def test_a_revision_leaves_younger_clauses_out(capsys, monkeypatch):
+    """What is added to the spec later does not turn a green run red."""
+    from interlock.conformance.commands import check
+
+    spec = load_spec()
+    clause = spec.clause("GATE-2").model_copy(update={"since": "1.1"})
+    younger = replace(spec, clauses={**spec.clauses, "GATE-2": clause})
+    younger.__dict__["revisions"] = {**spec.revisions, "1.1": Revision(id="1.1", sentence="One more.")}
+    monkeypatch.setattr(check, "load_spec", lambda: younger)
+    words = ("check", "py:toys_of_the_line:ExecutesRejected", *FEW, "--only", "GATE-2", "--only", "PAIR-*")
+    old, new = (run(capsys, *words, "--json", "--spec", revision) for revision in ("1.0", "1.1"))
+
+    assert (old.code, old.json["spec"]) == (0, "1.0")
+    assert (new.code, new.json["spec"]) == (1, "1.1")
+    assert "GATE-2" not in {one["id"] for one in old.json["clauses"]}
+
+
+def test_the_newest_revision_changes_nothing(capsys):
+    """With every clause in it, `--spec` narrows nothing."""
+    words = ("check", "py:toys_of_the_line:Tiny", "--examples", 10, "--json")
+
+    assert run(capsys, *words, "--spec", "1.0").json == run(capsys, *words).json

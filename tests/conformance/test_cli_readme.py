@@ -53,4 +53,5 @@ def test_every_command_has_its_line():
 
     named = set(re.findall(r"^\| `interlock ([\w-]+)", README, re.MULTILINE))
     registered = {command.name or command.callback.__name__.strip("_") for command in app.registered_commands}
-    assert named == registered
+    groups = {group.name for group in app.registered_groups}
+    assert named == registered | groups

@@ -69,6 +69,7 @@ def folder(tmp_path):
 
     write("policies.toml", POLICIES)
     write("errata.toml", ERRATUM)
+    write("revisions.toml", '[[revision]]\nid = "1.0"\nsentence = "All of it."\n')
     write("glossary.toml", '[[word]]\nword = "life"\nmeaning = "What ends."\n')
     write("profiles/calm.toml", PROFILE + 'pace = "slow"\n')
     write("clauses/life.toml", table())
@@ -102,6 +103,7 @@ REFUSED = {
     "a need said twice": ("clauses/life.toml", table(needs='["tools ask", "tools ask"]')),
     "a policy without a value": ("clauses/life.toml", table(applies="{ pace = [] }")),
     "a value said twice": ("clauses/life.toml", table(applies='{ pace = ["slow", "slow"] }')),
+    "a revision that is none": ("clauses/life.toml", table(since='"1.7"')),
     "no reason why it is untestable": ("clauses/life.toml", table(untestable='""')),
     "nothing to look at": ("clauses/life.toml", table(look_at='[""]')),
     "no list of clauses": ("clauses/life.toml", table().replace("[[clause]]", "[clause]")),

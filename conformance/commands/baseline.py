@@ -1,0 +1,19 @@
+"""`interlock baseline write`: the violations of a stored result as a baseline without reasons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from interlock.conformance.baseline import as_toml
+from interlock.conformance.commands.report import write
+from interlock.conformance.exceptions import UsageError
+from interlock.conformance.report.stored import read_stored
+
+
+def write_baseline(path: Path, out: Path | None) -> int:
+    """Run the whole command; the exit code."""
+    result = read_stored(path)
+    if out is not None and out.exists():
+        raise UsageError(f"{out} is there already, and may hold reasons.", "Name a new file, and compare.")
+    write(as_toml([(one.clause, one.because) for one in result.violations]), out)
+    return 0

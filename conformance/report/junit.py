@@ -1,0 +1,62 @@
+"""A result as JUnit XML, which every continuous integration shows: one testcase a clause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from interlock.conformance.report.stored import Stored, StoredClause, StoredViolation
+from interlock.conformance.wording import plain
+
+
+def junit(result: Stored) -> str:
+    """The whole document; what is not a visible character is shown by its code, for XML has none for it."""
+    suites = Element("testsuites", name="interlock")
+    suite = SubElement(suites, "testsuite", name=plain(f"{result.target} {result.profile}"))
+    for clause in result.clauses:
+        _testcase(suite, clause, result)
+    for blame, what in dict.fromkeys((one.blame, one.what) for one in result.troubles):
+        case = SubElement(suite, "testcase", classname="schedules", name="a schedule could not be judged")
+        SubElement(case, "error", type=plain(blame), message=plain(f"blame the {blame}: {what}"))
+    for about, sentence in result.complaints.items():
+        case = SubElement(suite, "testcase", classname="baseline", name=plain(about))
+        SubElement(case, "failure", message=plain(sentence))
+    _count(suite)
+    indent(suites)
+    text = tostring(suites, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _testcase(suite: Element, clause: StoredClause, result: Stored) -> None:
+    name = f"{clause.id}: {clause.title}" if clause.title else clause.id
+    case = SubElement(suite, "testcase", classname=plain(clause.area), name=plain(name))
+    if clause.verdict == "held":
+        return
+    violation = result.of_clause(clause.id)
+    if clause.id in result.expected:
+        SubElement(case, "skipped", message=plain(f"expected to break: {result.expected[clause.id]}"))
+    elif clause.verdict == "broken":
+        failure = SubElement(case, "failure", type=plain(clause.level), message=plain(clause.why))
+        failure.text = "\n".join(_witness(result, violation)) if violation is not None else None
+    elif clause.verdict == "error":
+        SubElement(case, "error", message=plain(clause.why))
+    else:
+        SubElement(case, "skipped", message=_why_not(clause))
+
+
+def _why_not(clause: StoredClause) -> str:
+    word = "not applicable" if clause.verdict == "not-applicable" else "untested"
+    return plain(f"{word}: {clause.why}" if clause.why else word)
+
+
+def _witness(result: Stored, violation: StoredViolation) -> Iterator[str]:
+    yield f"because {plain(violation.because)}"
+    yield from violation.words
+    yield from filter(None, [result.replay(violation)])
+
+
+def _count(suite: Element) -> None:
+    """Say in the head of the suite what is in it."""
+    suite.set("tests", str(len(suite)))
+    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(name, str(sum(case.find(tag) is not None for case in suite)))

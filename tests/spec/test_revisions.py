@@ -1,0 +1,60 @@
+"""Revisions of the spec: a set of clauses that was published stays as it was, whatever is added later."""
+
+from dataclasses import replace
+from hashlib import sha256
+
+import pytest
+
+from interlock.conformance import protocol
+from interlock.spec import model
+from interlock.spec.model import Revision, SpecError, load_spec
+
+FROZEN = {"1.0": "76114457d02760ceeeacd2043167d6c12e01b1f50ba2329dac23a689a3882eab"}
+"""The digest of the ids of each.  A clause that makes one differ is of a later revision: give it `since`."""
+
+
+@pytest.fixture
+def younger():
+    """The spec with one revision and one clause more."""
+    spec = load_spec()
+    added = spec.clause("GATE-2").model_copy(update={"id": "GATE-999", "since": "1.1"})
+    more = replace(spec, clauses={**spec.clauses, added.id: added})
+    later = Revision(id="1.1", sentence="One more.")
+    more.__dict__["revisions"] = {**spec.revisions, later.id: later}
+    return more
+
+
+def digest(spec, revision):
+    """What a set of ids comes to."""
+    return sha256("\n".join(sorted(spec.clauses_of(revision))).encode()).hexdigest()
+
+
+def test_every_revision_is_frozen():
+    """The ids of a revision are the ones that it was published with."""
+    spec = load_spec()
+
+    assert {revision: digest(spec, revision) for revision in spec.revisions} == FROZEN
+
+
+def test_a_younger_clause_leaves_an_older_revision_as_it_was(younger):
+    """A clause belongs to its revision and to all later ones."""
+    assert digest(younger, "1.0") == FROZEN["1.0"]
+    assert set(younger.clauses_of("1.1")) - set(younger.clauses_of("1.0")) == {"GATE-999"}
+
+
+def test_a_clause_that_is_slipped_in_is_seen(younger):
+    """Without `since`, a clause would be of the first revision, which the digest does not let through."""
+    slipped = younger.clause("GATE-999").model_copy(update={"since": model.FIRST})
+
+    assert digest(replace(younger, clauses={**younger.clauses, slipped.id: slipped}), "1.0") != FROZEN["1.0"]
+
+
+def test_the_protocol_speaks_of_the_newest_revision():
+    """A handshake that names no revision means the newest."""
+    assert list(load_spec().revisions)[-1] == protocol.SPEC_REVISION
+
+
+def test_an_unknown_revision_is_told_the_known_ones():
+    """A slip in the number is answered with what there is."""
+    with pytest.raises(SpecError, match=r"'1\.00' names no revision; did you mean '1\.0'\? Known: 1\.0\."):
+        load_spec().clauses_of("1.00")
