@@ -76,6 +76,7 @@ class Tally:
     coverage: Coverage = field(default_factory=Coverage)
     tours_played: Counter[Goal] = field(default_factory=Counter)
     tours_reached: Counter[Goal] = field(default_factory=Counter)
+    searched: Counter[tuple[int, str]] = field(default_factory=Counter)  # by stimuli, and what is counted
 
     def add(self, other: Tally) -> None:
         """Take another tally in; of two violations of a clause the shorter stays."""
@@ -87,6 +88,7 @@ class Tally:
         self.coverage.add(other.coverage)
         self.tours_played.update(other.tours_played)
         self.tours_reached.update(other.tours_reached)
+        self.searched.update(other.searched)
         for clause, found in other.found.items():
             self.note(clause, found)
         for one, (exclusion, found) in other.excluded.items():
@@ -188,7 +190,14 @@ class Bench:
         return True
 
     def play(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> Session | None:
-        """Play one schedule; what could not be judged is tried once more on a fresh SUT."""
+        """Play one schedule, and take what it showed into the tally."""
+        session = self.judged(scenario, schedule, tally)
+        if session is not None:
+            self.enter(session, tally)
+        return session
+
+    def judged(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> Session | None:
+        """One schedule, played; what could not be judged is tried once more on a fresh SUT, and noted."""
         if not self.admit(tally):
             return None
         for attempt in (1, 2):
@@ -200,7 +209,6 @@ class Bench:
                     tally.troubles.append(Trouble(error.blame, str(error)))
                 self.renew()
                 continue
-            self.enter(session, tally)
             return session
         return None
 

@@ -87,6 +87,20 @@ def check(  # noqa: PLR0917  # each is an option of its own
             min=0, metavar="SECONDS", help="Stop looking after so long; the result is then partial."
         ),
     ] = None,
+    exhaustive: Annotated[
+        bool,
+        typer.Option("--exhaustive", help="Play every schedule within a bound, the shortest first."),
+    ] = False,
+    depth: Annotated[
+        int | None, typer.Option(metavar="N", help="With --exhaustive: up to so many stimuli; 3.")
+    ] = None,
+    races: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="With --exhaustive: so many moves may be races of two, or meet the runtime at work; 0.",
+        ),
+    ] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Judge these clauses alone, as in 'CALL-*'.")
     ] = None,
@@ -118,8 +132,9 @@ def check(  # noqa: PLR0917  # each is an option of its own
     from interlock.conformance.commands import check as command
     from interlock.conformance.stages import Order
 
+    bound = command.depth_of(exhaustive, depth, races, examples)
     played = command.EXAMPLES if examples is None else examples
-    order = Order(target, played, seed, tuple(only or ()), timeout_scale)
+    order = Order(target, played, seed, tuple(only or ()), timeout_scale, bound, races or 0)
     wish = command.Wish(out, json, strict, verbose, baseline, today, spec)
     return command.check(order, command.jobs_of(jobs), budget, wish)
 

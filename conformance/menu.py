@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from typing import Any, Final
 
 from interlock.conformance.actions import ACTIONS, PAYLOADS, RACERS, Stage, meets
@@ -35,11 +36,15 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One move, how far each kind of id is used after it, and whether it is a race or bounded in turns."""
+    """One move, how far each kind of id is used after it, and whether it is a race or bounded in turns.
+
+    It `stands_for` so many moves that differ from it by names alone, itself among them.
+    """
 
     move: Move
     counts: Mapping[str, int] = field(default_factory=dict)
     is_uneven: bool = False
+    stands_for: int = 1
 
 
 def menu(stage: Stage, scope: Scope, uneven: int = 0) -> list[Option]:
@@ -139,21 +144,30 @@ def _allowed(options: Iterable[Option], stage: Stage, scope: Scope) -> Iterator[
             yield option
             yield from _renamed(option, calls)
         elif _is_first_of_its_kind([call["name"] for call in calls], stage.account.scenario):
-            yield option
+            orders = 1 + sum(1 for _ in _renamed(option, calls))
+            yield replace(option, stands_for=orders * _renamings(calls, stage.account.scenario))
 
 
 def _is_first_of_its_kind(names: Sequence[str], scenario: Scenario) -> bool:
     """Whether of tools that are declared alike the first is asked for first, then the second."""
+    return all(name == left[0] for name, left in _choices(names, scenario))
+
+
+def _renamings(calls: Sequence[Mapping[str, Any]], scenario: Scenario) -> int:
+    """How many turns there are that differ from this one by which of several like tools it asks for."""
+    return prod(len(left) for _, left in _choices([call["name"] for call in calls], scenario))
+
+
+def _choices(names: Sequence[str], scenario: Scenario) -> Iterator[tuple[str, list[str]]]:
+    """Each tool of a turn when it is first asked for, and the tools like it that were not asked for yet."""
     met: list[str] = []
     for name in names:
         kind = next((tool for tool in scenario.tools if tool.name == name), None)
         if kind is None or name in met:
             continue
         alike = [tool.name for tool in scenario.tools if _kind(tool, scenario) == _kind(kind, scenario)]
-        if name != next(one for one in alike if one not in met):
-            return False
+        yield name, [one for one in alike if one not in met]
         met.append(name)
-    return True
 
 
 def _kind(tool: ToolSpec, scenario: Scenario) -> tuple[str, bool]:
@@ -192,7 +206,8 @@ def _races(stage: Stage, scope: Scope) -> Iterator[Option]:
     for first in _racing(stage, scope):
         for second in _racing(replace(stage, counts=dict(first.counts)), scope):
             if not meets(second.move, [first.move]):
-                yield Option(race([first.move, second.move]), second.counts, True)
+                both = first.stands_for * second.stands_for
+                yield Option(race([first.move, second.move]), second.counts, True, both)
 
 
 def _racing(stage: Stage, scope: Scope) -> Iterator[Option]:

@@ -68,6 +68,44 @@ class Toured:
     reached: int
 
 
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What became of the schedules of one length: those that were played stand for all that were `named`."""
+
+    stimuli: int
+    played: int
+    named: int
+    spare: int  # left out, since a limit of turns was not used up
+    broken: int  # schedules one shorter that broke a clause, and were not gone on with
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How far every schedule was tried; `is_asked` where that was the whole of the campaign."""
+
+    depth: int
+    races: int
+    levels: tuple[Level, ...]
+    is_asked: bool
+    left: int | None = None  # about so many schedules of the bound were not played; nothing if nobody knows
+
+    @property
+    def exhausted(self) -> int:
+        """Up to how many stimuli every schedule was tried."""
+        whole = 0
+        for level in self.levels:
+            if not level.is_whole:
+                break
+            whole = level.stimuli
+        return whole
+
+    @property
+    def is_exhaustive(self) -> bool:
+        """Whether every schedule within the bound was tried."""
+        return self.exhausted == self.depth
+
+
 @dataclass(slots=True)
 class Result:
     """A whole campaign."""
@@ -86,6 +124,7 @@ class Result:
     troubles: list[Trouble] = field(default_factory=list)
     coverage: list[ChartCoverage] = field(default_factory=list)
     tours: list[Toured] = field(default_factory=list)
+    search: Search | None = None
 
     def count(self, verdict: Verdict) -> int:
         """How many clauses have a verdict."""
@@ -101,7 +140,8 @@ class Result:
         """Broken if anything is; held if all that is testable was exercised and held."""
         if self.witnesses:
             return "broken"
-        undecided = self.troubles or self.unexercised or not self.count("held")
+        is_cut = self.search is not None and self.search.is_asked and not self.search.is_exhaustive
+        undecided = self.troubles or self.unexercised or is_cut or not self.count("held")
         return "undecided" if undecided else "held"
 
     def exit_code(self, strict: bool = False) -> int:

@@ -6,12 +6,14 @@ processes that share the units changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from interlock.conformance.campaign import SHARDS, Bench, Tally, run_shard, shard_sizes
 from interlock.conformance.corpus import Script, applicable, corpus, play, variations, witnesses
+from interlock.conformance.levels import guess_levels, play_level
+from interlock.conformance.menu import Scope
 from interlock.conformance.suite import generate
 from interlock.conformance.tours import play_tours
 
@@ -29,16 +31,27 @@ class Order:
     seed: int = 0
     only: tuple[str, ...] = ()
     timeout_scale: float = 1.0
+    depth: int = 0
+    races: int = 0
+
+    @property
+    def is_exhaustive(self) -> bool:
+        """Whether every schedule of up to `depth` stimuli is wanted, and no other."""
+        return self.depth > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One way of finding schedules: `play` plays one of its `units`; `schedules` is what to expect of all."""
+    """One way of finding schedules: `play` plays one of its `units`; `schedules` is what to expect of all.
+
+    One that is a level plays every schedule of so many stimuli.
+    """
 
     name: str
     units: int
     schedules: int
     play: Callable[[Bench, int], Tally]
+    level: int = 0
 
 
 MACHINE_SHARE: Final = 8
@@ -52,16 +65,24 @@ TOUR_SHARE: Final = 16
 WITNESS_SHARE: Final = 16
 """At most one of so many schedules of the budget has given a planted fault away."""
 
+LEVELS: Final = 2
+LEVELS_FROM: Final = 3_000
+"""A campaign of so many schedules or more plays every one of up to two stimuli as well."""
+
 
 def stages_of(order: Order) -> tuple[Stage, ...]:
     """The stages of a campaign, in the order in which their tallies add up.
 
-    The scripted corpus comes first and outside the budget: it is what every clause is owed.
+    The scripted corpus and the levels come first and outside the budget: they are owed to every clause, and
+    there are as many of them as there are.
     """
+    if order.is_exhaustive:
+        return (_guess(order), *_levels(order.depth, Scope(uneven=order.races)))
     toured, drawn = order.examples // TOUR_SHARE, order.examples // MACHINE_SHARE
     known = witnesses(order.examples // WITNESS_SHARE)
     return (
         _scripts(SCRIPTED, corpus()),
+        *_levels(LEVELS if order.examples >= LEVELS_FROM else 0, Scope(uneven=0)),
         _scripts(WITNESSED, known),
         _tours(order, toured),
         _machine(order, drawn),
@@ -79,6 +100,22 @@ def _scripts(name: str, scripts: Sequence[Script]) -> Stage:
         return tally
 
     return Stage(name, SCRIPT_UNITS if scripts else 0, len(scripts), play_some)
+
+
+def _guess(order: Order) -> Stage:
+    def guess(bench: Bench, unit: int) -> Tally:
+        return guess_levels(bench, order.depth, Scope(uneven=order.races))
+
+    return Stage("a guess of how many there are", 1, 0, guess)
+
+
+def _levels(depth: int, scope: Scope) -> Iterator[Stage]:
+    for stimuli in range(1, depth + 1):
+
+        def played(bench: Bench, shard: int, stimuli: int = stimuli) -> Tally:
+            return play_level(bench, stimuli, shard, scope)
+
+        yield Stage(f"every schedule of {stimuli}", SHARDS, 0, played, stimuli)
 
 
 def _tours(order: Order, tours: int) -> Stage:

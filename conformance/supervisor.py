@@ -22,9 +22,10 @@ from interlock.conformance.campaign import ERRORS_MAX, SHARDS, Found, Tally, ver
 from interlock.conformance.covered import covered
 from interlock.conformance.exceptions import InterlockError, SutDied
 from interlock.conformance.hand import GRACE_SECONDS, Hand, Lost, heard
+from interlock.conformance.levels import COUNTED
 from interlock.conformance.protocol import SPEC_REVISION
-from interlock.conformance.result import Result, Toured, Trouble, Witness
-from interlock.conformance.stages import Order, stages_of
+from interlock.conformance.result import Level, Result, Search, Toured, Trouble, Witness
+from interlock.conformance.stages import Order, Stage, stages_of
 from interlock.conformance.worker import (
     STOP,
     Facts,
@@ -91,19 +92,52 @@ def campaign(
 ) -> Result:
     """Play a whole campaign; an interrupt makes its result partial instead of ending it."""
     limits = Limits.of(budget_seconds)
-    units = [(at, unit) for at, stage in enumerate(stages_of(order)) for unit in range(stage.units)]
-    workforce: Workforce = Alone(order) if jobs == 1 else Crew(order, jobs)
-    try:
+    stages = stages_of(order)
+    units = [(at, unit) for at, stage in enumerate(stages) for unit in range(stage.units)]
+    with employed(order, jobs) as workforce:
         facts = workforce.facts()
         played = workforce.play(units, limits, advanced)
         tally, hopeless = merged(units, played)
-        tally.settle(facts.undeclared)
-        found = [found for _, found in sorted(tally.found.items())]
-        witnesses = _shortened(workforce, found)
+        witnesses = witnesses_of(workforce, tally, facts)
+    partial = limits.cut_off or hopeless
+    budget = _budget(order, budget_seconds)
+    result = concluded(order, facts, tally, witnesses, budget=budget, partial=partial)
+    result.search = search_of(order, stages, tally, played)
+    return result
+
+
+@contextmanager
+def employed(order: Order, jobs: int) -> Iterator[Workforce]:
+    """Whoever plays the units, until they are played."""
+    workforce: Workforce = Alone(order) if jobs == 1 else Crew(order, jobs)
+    try:
+        yield workforce
     finally:
         workforce.close()
-    partial = limits.cut_off or hopeless
-    return concluded(order, facts, tally, witnesses, budget=_budget(order, budget_seconds), partial=partial)
+
+
+def witnesses_of(workforce: Workforce, tally: Tally, facts: Facts) -> list[Witness]:
+    """A short witness for each clause that is broken."""
+    tally.settle(facts.undeclared)
+    return _shortened(workforce, [found for _, found in sorted(tally.found.items())])
+
+
+def search_of(
+    order: Order, stages: Sequence[Stage], tally: Tally, played: Mapping[Unit, Played]
+) -> Search | None:
+    """How far every schedule was tried, if any length was to be."""
+    levels = tuple(
+        _level(stage, tally.searched, [played.get((at, unit)) for unit in range(stage.units)])
+        for at, stage in enumerate(stages)
+        if stage.level
+    )
+    return Search(len(levels), order.races, levels, order.is_exhaustive) if levels else None
+
+
+def _level(stage: Stage, counts: Mapping[tuple[int, str], int], units: Sequence[Played | None]) -> Level:
+    is_whole = all(unit is not None and unit.is_whole and not unit.tally.troubles for unit in units)
+    played, named, spare, broken = (counts.get((stage.level, one), 0) for one in COUNTED)
+    return Level(stage.level, played, named, spare, broken, is_whole)
 
 
 def _budget(order: Order, seconds: float | None) -> dict[str, Any]:
@@ -198,7 +232,7 @@ class Alone:
         return self.bench.facts
 
     def play(self, units: Sequence[Unit], limits: Limits, advanced: Advanced) -> dict[Unit, Played]:
-        self._limits, self._advanced = limits, advanced
+        self._limits, self._advanced, self._before = limits, advanced, 0
         results: dict[Unit, Played] = {}
         with _polite_interrupt(limits):
             for unit in units:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from interlock.conformance.actions import Stage
 from interlock.conformance.campaign import Bench, Found
@@ -46,9 +47,33 @@ class Point:
         """How many of them were races or bounded in turns."""
         return sum(option.is_uneven for option in self.options)
 
+    @property
+    def stands_for(self) -> int:
+        """How many schedules differ from these moves by names alone, these among them."""
+        return prod(option.stands_for for option in self.options)
+
     def after(self, option: Option) -> Point:
         """Where this move leads."""
         return replace(self, options=(*self.options, option))
+
+
+class Siblings:
+    """The moves that are tried at one point, and which of them the runtime ended within its turns."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._is_pruned = scope.is_pruned
+        self._idle: set[str] = set()
+
+    def is_spare(self, move: Move) -> bool:
+        """Whether fewer turns were enough for it: with more of them it is the same schedule."""
+        return move.turns is not None and repr(replace(move, turns=None)) in self._idle
+
+    def is_plain(self, move: Move, session: Session) -> bool:
+        """Whether its turns were not used up, so that whatever follows it follows it without a limit too."""
+        is_idle = self._is_pruned and move.turns is not None and session.account.quiescent
+        if is_idle:
+            self._idle.add(repr(replace(move, turns=None)))
+        return is_idle
 
 
 @dataclass(slots=True)
@@ -102,21 +127,19 @@ class Search:
 
     def _from(self, point: Point, moves: Menu) -> Iterator[Point]:
         """Try every such move at this point; gives where those lead that broke nothing."""
-        idle: set[str] = set()
+        siblings = Siblings(self.scope)
         options = self._options(point, moves) if self.searched.found is None else []
         for option in options:
             if self.searched.found is not None:
                 return
-            move, unbounded = option.move, repr(replace(option.move, turns=None))
-            if move.turns is not None and unbounded in idle:
+            move = option.move
+            if siblings.is_spare(move):
                 continue
             session = self._played(point.scenario, [*point.moves, move])
             if session is None or session.sent[-1:] != [move]:
                 continue
             self._enter(session)
-            if self.scope.is_pruned and move.turns is not None and session.account.quiescent:
-                idle.add(unbounded)  # it needs no more turns, so it is as it is without a limit
-            elif session.violation is None:
+            if not siblings.is_plain(move, session) and session.violation is None:
                 yield point.after(option)
 
     def _options(self, point: Point, moves: Menu) -> list[Option]:

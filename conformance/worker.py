@@ -22,12 +22,14 @@ from interlock.conformance.campaign import ERRORS_MAX, Bench, Found, Tally
 from interlock.conformance.exceptions import InterlockError
 from interlock.conformance.journal import Journal, Journalled
 from interlock.conformance.open_policies import Undeclared
-from interlock.conformance.protocol import Handshake
+from interlock.conformance.protocol import Handshake, Scenario
 from interlock.conformance.result import Trouble, Witness
 from interlock.conformance.stages import Order, stages_of
 from interlock.conformance.standing import Standing, standings
 from interlock.conformance.sut import Sut
+from interlock.conformance.systematic import length, search
 from interlock.conformance.targets import resolve
+from interlock.conformance.twice import DETERMINISM
 from interlock.spec.model import load_spec
 
 Unit = tuple[int, int]
@@ -180,12 +182,31 @@ def _done(bench: WatchedBench, task: tuple[str, Any]) -> tuple[str, Any]:
         return ("broke", KitBroke.of(error))
 
 
+SOUGHT: Final = 250
+"""So many schedules are tried for one that is shorter than what is left of a violation by leaving out."""
+
+
 def shortened(bench: Bench, found: Found) -> Witness:
     """The short witness; the one that was found, if the runtime does not let itself be asked again."""
     try:
-        return bench.witness(found)
+        witness = bench.witness(found)
     except InterlockError:
         return as_found(found)
+    return shorter(bench, witness, found.scenario) or witness
+
+
+def shorter(bench: Bench, witness: Witness, scenario: Scenario) -> Witness | None:
+    """A shorter schedule that breaks the same clause in the same scenario, if the first ones have one."""
+    if witness.clause == DETERMINISM:  # it takes two schedules to break it
+        return None
+    searched = search(
+        bench,
+        lambda violation: violation.clause == witness.clause,
+        limit=SOUGHT,
+        depth_max=length(witness.moves) - 1,
+        scenarios=[scenario],
+    )
+    return as_found(searched.found) if searched.found is not None else None
 
 
 def as_found(found: Found) -> Witness:

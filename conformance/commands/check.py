@@ -13,9 +13,10 @@ from typing import Any, Final, TextIO
 
 from interlock.conformance.audit import audit
 from interlock.conformance.baseline import Baseline, Compared, compared, read_baseline
-from interlock.conformance.commands.progress import progress
+from interlock.conformance.commands.progress import progress, searching
 from interlock.conformance.commands.streams import results
 from interlock.conformance.exceptions import UsageError
+from interlock.conformance.exhaustion import exhaust
 from interlock.conformance.report import folder, machine
 from interlock.conformance.report.page import Page
 from interlock.conformance.report.text import beside_baseline, write_report
@@ -27,6 +28,11 @@ from interlock.spec.model import load_spec
 
 EXAMPLES: Final = 6_000
 """So many schedules keep two cores busy for about half a minute on the reference."""
+
+DEPTH: Final = 3
+"""Every schedule of up to so many stimuli, none of them a race, keeps two cores busy for about as long."""
+
+DEPTH_MAX: Final = 99
 
 JOBS_MAX: Final = 4
 JOBS_MIN: Final = 2
@@ -69,7 +75,11 @@ def found(
 ) -> Result:
     """What a campaign finds, or for a recorded trace its judgement."""
     if recorded is not None:
+        _refuse_recorded(order)
         return audit(recorded, order.target, order.only)
+    if order.is_exhaustive:
+        with searching(is_silent=is_silent) as told:
+            return exhaust(order, jobs, budget_seconds, told)
     total = sum(stage.schedules for stage in stages_of(order))
     with progress(order.target, total, is_silent=is_silent) as advanced:
         return campaign(order, jobs, budget_seconds, advanced)
@@ -121,6 +131,37 @@ def _day(text: str) -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise UsageError(f"`--today {text}` is no date.", "A date is written as in 2027-01-31.") from None
+
+
+def depth_of(is_exhaustive: bool, depth: int | None, races: int | None, examples: int | None) -> int:
+    """Up to how many stimuli every schedule is played; 0 where schedules are drawn instead."""
+    if not is_exhaustive:
+        for name, given in (("depth", depth), ("races", races)):
+            if given is not None:
+                raise UsageError(f"`--{name} {given}` bounds nothing here.", "Add --exhaustive to it.")
+        return 0
+    if examples is not None:
+        raise UsageError(
+            f"`--exhaustive` plays every schedule within a bound, and not `--examples {examples}` of them.",
+            "Leave --examples out; --depth is the bound.",
+        )
+    if depth is not None and depth < 1:
+        raise UsageError(f"`--depth {depth}` leaves no schedule to play.", "Write 1 stimulus or more.")
+    if depth is not None and depth > DEPTH_MAX:
+        raise UsageError(
+            f"`--depth {depth}` is farther than any search comes.", f"Write {DEPTH_MAX} stimuli or fewer."
+        )
+    if races is not None and races < 0:
+        raise UsageError(f"`--races {races}` is fewer than none.", "Write 0 or more.")
+    return DEPTH if depth is None else depth
+
+
+def _refuse_recorded(order: Order) -> None:
+    if order.is_exhaustive:
+        raise UsageError(
+            f"{order.target} is a recording, and `--exhaustive` sends a runtime what it was never sent.",
+            "Name a runtime, or leave --exhaustive out to judge the recording.",
+        )
 
 
 def _refuse_idle_patterns(only: tuple[str, ...]) -> None:

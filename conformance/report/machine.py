@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from interlock.conformance.covered import ChartCoverage
 from interlock.conformance.moves import Move
+from interlock.conformance.report.searched import bounds, reductions
 from interlock.conformance.report.text import trouble_name
-from interlock.conformance.result import ClauseVerdict, Result, Trouble, Witness
+from interlock.conformance.result import ClauseVerdict, Result, Search, Trouble, Witness
 from interlock.diagrams.timeline import timeline
 
 SCHEMA: Final = 1
@@ -38,7 +39,20 @@ def as_json(
         "violations": [_violation(witness, files.get(witness.clause)) for witness in result.witnesses],
         "coverage": [_chart(chart) for chart in result.coverage],
         "tours": [asdict(tour) for tour in result.tours],
+        "search": _search(result.search),
         "troubles": [_trouble(one, files.get(trouble_name(at))) for at, one in enumerate(result.troubles, 1)],
+    }
+
+
+def _search(search: Search | None) -> dict[str, Any] | None:
+    if search is None:
+        return None
+    return {
+        **asdict(search),
+        "exhausted": search.exhausted,
+        "exhaustive": search.is_exhaustive,
+        "bounds": bounds(search),
+        "reduction": reductions(search),
     }
 
 

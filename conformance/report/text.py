@@ -10,7 +10,7 @@ from typing import Final
 
 from interlock.conformance.baseline import Compared
 from interlock.conformance.moves import Move
-from interlock.conformance.report import coverage
+from interlock.conformance.report import coverage, searched
 from interlock.conformance.report.clauses import file_of, ranges, title
 from interlock.conformance.report.page import NO_BREAK, Page
 from interlock.conformance.result import THIN, ClauseVerdict, Overall, Result, Witness
@@ -47,6 +47,8 @@ def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
     page.headline(result.verdict, f": {plain(result.target)} is {_who(result)}", STYLES[result.verdict])
     played = f"{_many(result.schedules, 'schedule')}, {_stimuli(result.stimuli)}"
     page.wrapped(f"{played}; {counts(result)}", indent="  ")
+    for line in searched.lines(result):
+        page.wrapped(line, indent="  ")
     for line in _shortcomings(result):
         page.wrapped(line, indent="  ")
     for line in _troubles(result, files):
@@ -99,7 +101,7 @@ def _shortcomings(result: Result) -> Iterator[str]:
     if not result.count("held") and not result.witnesses and result.schedules:
         yield "nothing that was asked for was exercised"
     if result.partial:
-        yield f"partial: {plain(result.partial)}"
+        yield f"partial: {plain(result.partial)}{searched.tried_whole(result)}"
     thin = [clause for clause in result.clauses if clause.is_thin]
     if thin:
         named = ", ".join(f"{clause.id}{NO_BREAK}({clause.exercised})" for clause in thin[:THIN_SHOWN])

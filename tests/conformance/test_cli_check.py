@@ -67,7 +67,7 @@ SCHEMA = {
     "required": [
         "schema", "target", "implementation", "profile", "policies", "spec", "verdict", "exit_code",
         "baseline", "budget", "partial", "schedules", "stimuli", "clauses", "violations", "coverage",
-        "tours", "troubles",
+        "tours", "search", "troubles",
     ],
     "additionalProperties": False,
     "properties": {
@@ -141,6 +141,13 @@ SCHEMA = {
                     "reached": {"type": "integer"},
                 },
             },
+        },
+        "search": {
+            "type": ["object", "null"],
+            "required": [
+                "depth", "races", "levels", "is_asked", "left", "exhausted", "exhaustive", "bounds",
+                "reduction",
+            ],
         },
         "troubles": {"type": "array", "items": {"required": ["blame", "what", "trace"]}},
     },

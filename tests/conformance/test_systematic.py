@@ -4,10 +4,11 @@ import pytest
 
 from interlock.conformance.actions import ACTIONS, Stage
 from interlock.conformance.adapters.reference import factory
-from interlock.conformance.campaign import Bench
+from interlock.conformance.campaign import Bench, Tally
 from interlock.conformance.chooser import Seeded
 from interlock.conformance.hosted import Hosted
 from interlock.conformance.kills import Hunt, portions
+from interlock.conformance.levels import play_level
 from interlock.conformance.menu import LEFT_OUT, Scope, menu
 from interlock.conformance.moves import Move
 from interlock.conformance.mutants import MUTANTS
@@ -20,6 +21,14 @@ HANDFUL = ("AsksOnWhenDone", "ApprovesTheFirst", "ForgetsFalse", "CallsAFaultSto
 PAIR = Scenario(
     scenario="pair",
     tools=[ToolSpec(name="first", permission="ask"), ToolSpec(name="second", permission="ask")],
+)
+MIXED = Scenario(
+    scenario="mixed",
+    tools=[
+        ToolSpec(name="first", permission="allow"),
+        ToolSpec(name="second", permission="allow"),
+        ToolSpec(name="other", permission="ask"),
+    ],
 )
 TWINS = Scenario(
     scenario="twins",
@@ -74,6 +83,49 @@ def test_pruned_and_unpruned_search_find_the_same(name):
     assert pruned.found.violation.clause == whole.found.violation.clause == mutant.clause
     assert pruned.shortest == whole.shortest
     assert pruned.schedules < whole.schedules
+
+
+SHORT = ("AsksOnWhenDone", "CallsEveryEndABehavior", "StartsOver", "DoesNotAskTheThird")
+SAMPLE = [*SHORT, *(mutant.name for mutant in MUTANTS[::8])]
+
+
+def shortest_of_each_clause(name, depth, scope):
+    """For each clause that a mutant breaks in these tools, with how few stimuli."""
+    bench = Bench(lambda: Hosted(BY_NAME[name]))
+    bench.scenarios = [MIXED]
+    total = Tally()
+    for stimuli in range(1, depth + 1):
+        total.add(play_level(bench, stimuli, 0, scope))
+    assert not total.troubles
+    return {clause: length(found.moves) for clause, found in total.found.items()}
+
+
+def the_same_is_found(name, depth, uneven):
+    """Whether pruning loses no clause, and makes no shortest schedule longer."""
+    pruned, whole = (
+        shortest_of_each_clause(name, depth, Scope(uneven=uneven, is_pruned=prunes))
+        for prunes in (True, False)
+    )
+    assert pruned == whole
+    return whole
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_pruned_and_unpruned_levels_break_the_same_clauses(name, monkeypatch):
+    """Whatever a mutant does wrong within two stimuli shows with and without what is left out."""
+    monkeypatch.setattr("interlock.conformance.levels.SHARDS", 1)
+
+    assert BY_NAME[name].clause in the_same_is_found(name, 2, 0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("depth, uneven", [(2, 1), (3, 0)])
+@pytest.mark.parametrize("name", SAMPLE)
+def test_a_sample_of_mutants_breaks_the_same_clauses(name, depth, uneven, monkeypatch):
+    """The same over races, and over three stimuli."""
+    monkeypatch.setattr("interlock.conformance.levels.SHARDS", 1)
+
+    the_same_is_found(name, depth, uneven)
 
 
 def test_a_search_says_how_much_it_has_tried():
