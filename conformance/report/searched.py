@@ -58,12 +58,13 @@ def bounds(search: Search) -> str:
     """What the menu offers within the bound."""
     scope = Scope(uneven=search.races)
     turns = ", ".join(str(number) for number in scope.turns)
-    races = {0: "no move", 1: "at most one move"}.get(search.races, f"at most {search.races} moves")
+    moves = "one move is" if search.races == 1 else f"{search.races} moves are"
+    races = f"at most {moves} a race of two or bounded to {turns} turns" if search.races else "no races"
     return (
         f"up to {_stimuli(search.depth)}, in each scenario that the runtime is put into; a turn of the model "
         f"asks for up to {scope.calls} calls in any mixture, or 3 of one tool, or of three; an approval "
-        f"bears one of {PAYLOADS_TRIED['approve']} payloads; {races} is a race of two or ends after {turns} "
-        "turns; decisions, re-suspensions, cancels and crashes as many as the stimuli allow; "
+        f"bears one of {PAYLOADS_TRIED['approve']} payloads; {races}; decisions, "
+        "re-suspensions, cancels and crashes as many as the stimuli allow; "
         "no kill of a process"
     )
 
