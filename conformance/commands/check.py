@@ -27,7 +27,7 @@ from interlock.conformance.targets import resolve
 from interlock.spec.model import load_spec
 
 EXAMPLES: Final = 6_000
-"""So many schedules keep two cores busy for about half a minute on the reference."""
+"""So many schedules keep two cores busy for about a minute on the reference."""
 
 DEPTH: Final = 3
 """Every schedule of up to so many stimuli, none of them a race, keeps two cores busy for about as long."""
