@@ -5,6 +5,7 @@ What counts is the history that the model receives, not the one that is stored.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -226,7 +227,10 @@ def every_success_was_given(account: Account, seen: GateOpened) -> Judgements:
     run = account.run_of(seen)
     if run is None or seen.on != "model" or run.hooks or run.cancel_at or run.crashes or run.faulted:
         return
+    ids = Counter(call.id for other in account.runs.values() for call in other.every_call)
     for call in run.calls.values():
+        if ids[call.id] > 1:
+            continue  # the success may be that of another call of this id
         shown = [m for m in seen.messages or () if m.role == "tool" and m.call == call.id]
         told = call.claimed is not None and bool(call.approvals)  # by its status, of which DECIDE-21 speaks
         if call.tool is not None and not (call.doubled or told) and any(m.status == "ok" for m in shown):

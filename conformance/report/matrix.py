@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -152,7 +153,10 @@ def _cell(column: Column, clause_id: str) -> str:
 
 
 def _section(column: Column, folder: Path) -> Iterator[str]:
-    yield f'## {column.runtime.title} <a id="{column.runtime.name}"></a>\n'
+    name, title = column.runtime.name, column.runtime.title
+    by_itself = re.sub(r"[^a-z0-9]+", "-", title.lower())  # the anchor that a heading has anyway
+    anchor = "" if by_itself == name else f' <a id="{name}"></a>'
+    yield f"## {title}{anchor}\n"
     if column.result is None:
         yield f"Not judged: {plain(column.why)}\n\n```\n{install_command(column.runtime)}\n```\n"
         return
