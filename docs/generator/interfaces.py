@@ -177,7 +177,7 @@ def _module(name: str, about: str) -> str:
 
 def _is_own(key: str, value: Any, module: str) -> bool:
     is_thing = inspect.isclass(value) or inspect.isfunction(value)
-    return is_thing and not key.startswith("_") and value.__module__ == module
+    return is_thing and not key.startswith("_") and f"{value.__module__}.".startswith(f"{module}.")
 
 
 def _first(words: str | None) -> str:

@@ -1,0 +1,131 @@
+"""The messages between the kit and a runtime under test, protocol version 1, as pydantic models.
+
+Everything here is the wire: what a request carries, what an answer carries, and nothing of what either
+means.  The JSON Schemas in `schemas/` are generated from these models; fields that a model does not
+name are ignored, and an observation of a kind that is not listed is kept and judged by nothing.
+"""
+
+from interlock.conformance.protocol.handshake import (
+    ALL_STIMULI,
+    Control,
+    DecisionSupport,
+    Handshake,
+    Initialize,
+    OfferedOutcomes,
+    Party,
+    SpecRevision,
+    VersionRange,
+)
+from interlock.conformance.protocol.methods import METHODS, STIMULI
+from interlock.conformance.protocol.observations import (
+    LISTED,
+    PART_OF_A_STATE,
+    AnyObservation,
+    CallMoved,
+    Checkpointed,
+    DecisionTaken,
+    DurableCall,
+    DurableDecision,
+    DurableRun,
+    DurableState,
+    GateClosed,
+    GateOpened,
+    Message,
+    MessageAppended,
+    Observation,
+    PhaseEntered,
+    Published,
+    Reason,
+    ResumeEntered,
+    Resumption,
+    RunMoved,
+    SegmentEnded,
+    State,
+    StopReason,
+    StreamClosed,
+    Unlisted,
+    gate_name,
+)
+from interlock.conformance.protocol.outcomes import (
+    OUTCOMES_BY_GATE,
+    Acknowledged,
+    Fault,
+    GateOutcome,
+    HookAnswer,
+    Outcome,
+    ToolCall,
+    Turn,
+    Usage,
+    Verdict,
+)
+from interlock.conformance.protocol.reports import CallSnapshot, Empty, Report, Snapshot
+from interlock.conformance.protocol.scenario import Agent, Closed, HookSpec, Scenario, StopCondition, ToolSpec
+from interlock.conformance.protocol.stimuli import (
+    Cancel,
+    ClockAdvance,
+    Crash,
+    Decide,
+    Decision,
+    Deliver,
+    GateRelease,
+    Inspect,
+    Recover,
+    Refusal,
+    Request,
+    RunInput,
+    RunStart,
+    Settle,
+    Stimulus,
+    Unwatch,
+    Watch,
+)
+from interlock.conformance.protocol.vocabulary import (
+    FINAL_CALL_STATUSES,
+    PROTOCOL_VERSION,
+    SPEC_REVISION,
+    Action,
+    CallStatus,
+    Disposition,
+    GateKind,
+    HookOutcome,
+    JsonObject,
+    PhaseName,
+    ReasonCode,
+    ResumeMode,
+    ResumeState,
+    RunStatus,
+    StimulusKind,
+    StreamKind,
+    ToolOutcome,
+    Trigger,
+)
+from interlock.conformance.protocol.wire import (
+    DID_NOT_SETTLE,
+    ILLEGAL_STIMULUS,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    NO_SUCH_GATE,
+    SUT_CRASHED,
+    UNSUPPORTED,
+    ProtocolError,
+    Wire,
+)
+
+__all__ = [
+    "ALL_STIMULI", "DID_NOT_SETTLE", "FINAL_CALL_STATUSES", "ILLEGAL_STIMULUS", "INTERNAL_ERROR",
+    "INVALID_PARAMS", "LISTED", "METHODS", "METHOD_NOT_FOUND", "NO_SUCH_GATE", "OUTCOMES_BY_GATE",
+    "PART_OF_A_STATE", "PROTOCOL_VERSION", "SPEC_REVISION", "STIMULI", "SUT_CRASHED", "UNSUPPORTED",
+    "Acknowledged", "Action", "Agent", "AnyObservation", "CallMoved", "CallSnapshot", "CallStatus",
+    "Cancel", "Checkpointed", "ClockAdvance", "Closed", "Control", "Crash", "Decide", "Decision",
+    "DecisionSupport", "DecisionTaken", "Deliver", "Disposition", "DurableCall", "DurableDecision",
+    "DurableRun", "DurableState", "Empty", "Fault", "GateClosed", "GateKind", "GateOpened",
+    "GateOutcome", "GateRelease", "Handshake", "HookAnswer", "HookOutcome", "HookSpec", "Initialize",
+    "Inspect", "JsonObject", "Message", "MessageAppended", "Observation", "OfferedOutcomes", "Outcome",
+    "Party", "PhaseEntered", "PhaseName", "ProtocolError", "Published", "Reason", "ReasonCode",
+    "Recover", "Refusal", "Report", "Request", "ResumeEntered", "ResumeMode", "ResumeState",
+    "Resumption", "RunInput", "RunMoved", "RunStart", "RunStatus", "Scenario", "SegmentEnded", "Settle",
+    "Snapshot", "SpecRevision", "State", "Stimulus", "StimulusKind", "StopCondition", "StopReason",
+    "StreamClosed", "StreamKind", "ToolCall", "ToolOutcome", "ToolSpec", "Trigger", "Turn", "Unlisted",
+    "Unwatch", "Usage", "Verdict", "VersionRange", "Watch", "Wire", "gate_name",
+]  # fmt: skip

@@ -1,0 +1,107 @@
+"""The handshake: who speaks, what the runtime claims, what it shows, what it can take."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import Field, JsonValue
+
+from interlock.conformance.protocol.vocabulary import (
+    PROTOCOL_VERSION,
+    SPEC_REVISION,
+    HookOutcome,
+    PhaseName,
+    StimulusKind,
+    StreamKind,
+    ToolOutcome,
+)
+from interlock.conformance.protocol.wire import Wire
+
+
+class VersionRange(Wire):
+    """Protocol versions that the kit speaks."""
+
+    min: int = PROTOCOL_VERSION
+    max: int = PROTOCOL_VERSION
+
+
+class Party(Wire):
+    """Who speaks."""
+
+    name: str
+    version: str
+    language: str | None = None
+
+
+class SpecRevision(Wire):
+    """The revision of the clauses that the kit judges by."""
+
+    revision: str = SPEC_REVISION
+
+
+class Initialize(Wire):
+    """The kit's half of the handshake."""
+
+    protocol: VersionRange = VersionRange()
+    kit: Party
+    spec: SpecRevision = SpecRevision()
+
+
+class Control(Wire):
+    """How far the kit can steer the SUT.  The defaults are the weakest value of each."""
+
+    settle: Literal["exact", "observed"] = "observed"
+    crash: list[Literal["soft", "kill"]] = Field(default_factory=list)
+    store: Literal["kit", "own", "none"] = "none"
+    clock: Literal["virtual", "real"] = "real"
+    step: Literal["turns", "none"] = "none"
+
+
+class DecisionSupport(Wire):
+    """What the SUT can take in a decision; without `after_error` one would try again what an error ended."""
+
+    live: bool = True
+    ids: bool = True
+    suspensions: bool = False
+    payload: bool = True
+    after_error: bool = True
+
+
+class OfferedOutcomes(Wire):
+    """Outcomes that the SUT can take at each gate; a gate that is left out takes all of them."""
+
+    model: list[Literal["turn", "fault"]] = ["turn", "fault"]
+    permission: list[Literal["allow", "block", "suspend", "set_result", "fault"]] = [
+        "allow", "block", "suspend", "set_result",
+    ]  # fmt: skip
+    tool: list[ToolOutcome] = [
+        "ok", "warning", "error", "raise", "fault", "pending",
+    ]  # fmt: skip
+    hook: list[HookOutcome] = [
+        "continue", "terminate", "skip_inference", "rewrite",
+    ]  # fmt: skip
+    store_put: list[Literal["ok", "fault"]] = Field(default=["ok", "fault"], alias="store.put")
+
+
+ALL_STIMULI: Final[list[StimulusKind]] = [
+    "decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver",
+]  # fmt: skip
+
+
+class Handshake(Wire):
+    """The SUT's half of the handshake: who it is, what it claims, what it shows, what it takes."""
+
+    protocol: int = PROTOCOL_VERSION
+    implementation: Party
+    family: Literal["lifecycle", "tool-runner", "message-loop"] = "lifecycle"
+    profile: str = "core"
+    policies: dict[str, JsonValue] = Field(default_factory=dict)
+    control: Control = Control()
+    gates: list[str] = Field(default=["model", "tool"])
+    observes: list[str] = Field(default_factory=list)
+    stimuli: list[StimulusKind] = Field(default=ALL_STIMULI)
+    outcomes: OfferedOutcomes = OfferedOutcomes()
+    tools: list[Literal["allow", "ask", "gate"]] = Field(default=["allow", "ask", "gate"])
+    decisions: DecisionSupport = DecisionSupport()
+    hooks: list[PhaseName] = Field(default_factory=list)  # where a plugin can be held, at a hook gate
+    streams: list[StreamKind] = Field(default=["native"])  # what a watcher can ask for

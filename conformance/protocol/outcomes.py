@@ -1,0 +1,86 @@
+"""What the outside world answers at a gate: the model, the permission hook, the tools, plugins, the store."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field, JsonValue, TypeAdapter
+
+from interlock.conformance.protocol.wire import Wire
+
+
+class Usage(Wire):
+    """Tokens that one turn of the model cost."""
+
+    input: int = 0
+    output: int = 0
+
+
+class ToolCall(Wire):
+    """One call that the model asks for: `id` comes from the kit and may repeat."""
+
+    id: str
+    name: str
+    args: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class Turn(Wire):
+    """What the model answered: text, and the calls it asks for."""
+
+    kind: Literal["turn"] = "turn"
+    text: str = ""
+    tool_calls: list[ToolCall] = Field(default_factory=list)
+    usage: Usage = Usage()
+
+
+class Verdict(Wire):
+    """What the permission hook answered."""
+
+    kind: Literal["allow", "block", "suspend", "set_result"]
+    content: JsonValue = None
+    message: str | None = None
+
+
+class Outcome(Wire):
+    """What a tool answered; `error` is an answer, `raise` is its body throwing, `pending` is neither.
+
+    With `activity` it tells something and stays at work: its gate stays open.
+    """
+
+    kind: Literal["ok", "warning", "error", "raise", "pending", "activity"]
+    content: JsonValue = None
+    message: str | None = None
+
+
+class HookAnswer(Wire):
+    """What the plugin does at the phase that it is held at; `data` takes the place of what it was shown."""
+
+    kind: Literal["continue", "terminate", "skip_inference", "rewrite"]
+    data: dict[str, JsonValue] | None = None
+    message: str | None = None
+
+
+class Fault(Wire):
+    """The outside world broke: a runtime-level error, at any gate."""
+
+    kind: Literal["fault"] = "fault"
+    message: str = "the outside world broke"
+
+
+class Acknowledged(Wire):
+    """The store has it."""
+
+    kind: Literal["ok"] = "ok"
+
+
+GateOutcome = Annotated[
+    Turn | Verdict | Outcome | HookAnswer | Fault | Acknowledged, Field(union_mode="left_to_right")
+]
+
+OUTCOMES_BY_GATE: Final[dict[str, TypeAdapter[Any]]] = {
+    "model": TypeAdapter(Turn | Fault),
+    "permission": TypeAdapter(Verdict | Fault),
+    "tool": TypeAdapter(Outcome | Fault),
+    "hook": TypeAdapter(HookAnswer | Fault),
+    "store.put": TypeAdapter(Acknowledged | Fault),
+}
