@@ -11,11 +11,12 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
 from interlock.conformance.exceptions import InterlockError
+from interlock.conformance.misuse import misuse_in_words
 from interlock.conformance.wording import plain
 from interlock.spec.model import SpecError
 
@@ -427,7 +428,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return _said("Interrupted before anything was judged.", UNDECIDED)
     except typer.TyperException as error:
-        return _said(_misused(error), USAGE)
+        return _said(misuse_in_words(error), USAGE)
     except InterlockError as error:
         return _said(str(error), error.exit_code)
     except SpecError as error:
@@ -449,41 +450,6 @@ def _run(words: list[str]) -> int:
 def _said(sentence: str, code: int) -> int:
     print(f"interlock: {plain(sentence)}", file=sys.stderr)
     return code
-
-
-def _misused(error: typer.TyperException) -> str:
-    """What is wrong with the words on the command line."""
-    context = _context(error)
-    command = context.command_path if context is not None else "interlock"
-    return f"{_wrong(error)} `{command} --help` says what there is."
-
-
-def _context(error: typer.TyperException) -> Any:
-    return getattr(error, "ctx", None)
-
-
-_TOO_MANY: Final = "Got unexpected extra argument"
-
-
-def _wrong(error: typer.TyperException) -> str:
-    option = getattr(error, "option_name", None)
-    if option is not None and hasattr(error, "possibilities"):
-        near = [f"`{one}`" for one in error.possibilities or ()]
-        meant = f" Did you mean {' or '.join(near)}?" if near else ""
-        return f"There is no option {option}.{meant}"
-    if error.message.startswith(_TOO_MANY):
-        extra = error.message.removeprefix(_TOO_MANY).removeprefix("(s)")
-        return f"There is nothing that takes {extra.strip(' ()')}."
-    param: Any = getattr(error, "param", None)
-    if param is None or not error.message:
-        return f"{error.format_message().rstrip('.?')}{'?' if error.message.endswith('?') else '.'}"
-    name = param.opts[0] if param.param_type_name == "option" else param.make_metavar(_context(error))
-    wish = error.message.partition(",")[0].rstrip(".")
-    if not wish.startswith("Input "):
-        return f"{name}: {wish}."
-    for theirs, ours in (("valid integer", "whole number"), ("valid number", "number")):
-        wish = wish.replace(theirs, ours)
-    return f"{name} {wish.removeprefix('Input ')}."
 
 
 def _ended_by(error: Exception) -> int:
