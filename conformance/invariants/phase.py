@@ -111,15 +111,16 @@ def a_call_is_framed_before(account: Account, seen: GateOpened) -> Judgements:
         yield HELD if fired else f"call {call.id} runs, yet BeforeToolExecute has not fired for it"
 
 
+def _prepared_of_nine(account: Account, seen: PhaseEntered) -> Run | None:
+    """The run, if it has nine phases and a call of it is about to be prepared."""
+    named = seen.phase == "BeforeToolExecute" and seen.call and account.policy("phases") == "nine"
+    return followed(account, seen) if named else None
+
+
 def the_gate_judges_before_execution(account: Account, seen: PhaseEntered) -> Judgements:
     """Where there are nine phases, ToolGate fires for a call before BeforeToolExecute does."""
-    run = followed(account, seen)
-    if (
-        run is None
-        or account.policy("phases") != "nine"
-        or seen.phase != "BeforeToolExecute"
-        or not seen.call
-    ):
+    run = _prepared_of_nine(account, seen)
+    if run is None:
         return
     judged = any(phase.phase == "ToolGate" and phase.call == seen.call for phase in run.phases)
     yield HELD if judged else f"BeforeToolExecute fires for call {seen.call}, yet ToolGate has not"
@@ -127,16 +128,8 @@ def the_gate_judges_before_execution(account: Account, seen: PhaseEntered) -> Ju
 
 def only_what_executes_is_prepared(account: Account, seen: PhaseEntered) -> Judgements:
     """Where there are nine phases, BeforeToolExecute fires only for a call that will execute."""
-    run = followed(account, seen)
-    if (
-        run is None
-        or account.policy("phases") != "nine"
-        or seen.phase != "BeforeToolExecute"
-        or not seen.call
-    ):
-        return
-    call = run.calls.get(seen.call)
-    if call is None or call.doubled:
+    run, call = _prepared_of_nine(account, seen), account.call_of(seen)
+    if run is None or call is None or call.doubled:
         return
     why = _why_not_executing(call)
     yield HELD if not why else f"BeforeToolExecute fires for call {call.id}, yet {why}"

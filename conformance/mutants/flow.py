@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from interlock.conformance.mutants.kind import Mutant
+from interlock.conformance.mutants.telling import StoresBeforeTheRunEnds
 from interlock.machines.runtime.rounds import Resume
 from interlock.machines.runtime.runtime import Runtime, Segment
 from interlock.machines.runtime.state import Call, Decision, Reason
@@ -327,21 +328,8 @@ class BreaksWithoutRunEnd(EndsWithoutRunEnd):
     code = "Error"
 
 
-class StoresTheEndTooEarly(Runtime):
+class StoresTheEndTooEarly(StoresBeforeTheRunEnds):
     """Stores RunFinished before RunEnd fires."""
-
-    late = False
-
-    def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
-        self.late = phase == "RunEnd"
-        if not self.late:
-            super().phase(phase, call, verdict)
-
-    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
-        await super().commit(trigger, cause, **rest)
-        if self.late:
-            self.late = False
-            super().phase("RunEnd")
 
 
 class StoresTheTurnTwice(Runtime):
