@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from interlock.conformance.exceptions import UsageError
+from interlock.conformance.named_files import text_of
 from interlock.conformance.result import ClauseVerdict, Result
 from interlock.conformance.wording import plain, quoted
 from interlock.spec.model import load_spec
@@ -146,14 +147,11 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def _toml(path: Path) -> dict[str, Any]:
+    right = "`interlock baseline write RESULT -o FILE` begins one."
+    text = text_of(path, right, missing=f"There is no baseline at {path}.")
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        right = "`interlock baseline write RESULT -o FILE` begins one."
-        raise UsageError(f"There is no baseline at {path}.", right) from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
-    except ValueError as error:  # no TOML, or no text at all
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is no TOML: {error}.") from None
 
 

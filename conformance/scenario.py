@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from interlock.conformance.exceptions import UsageError
+from interlock.conformance.named_files import text_of
 from interlock.conformance.notation import Malformed
 from interlock.conformance.notes import Notes, define
 from interlock.conformance.reading import read, unknown
@@ -135,11 +136,7 @@ def from_text(text: str, source: str = "scenario") -> Trace:
 
 def read_scenario(path: Path) -> Trace:
     """Read a scenario file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}.", "A scenario file is UTF-8 text.") from error
-    return from_text(text, str(path))
+    return from_text(text_of(path, "A scenario file is UTF-8 text."), str(path))
 
 
 def read_recording(path: Path) -> Trace:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from interlock.conformance.exceptions import UsageError
+from interlock.conformance.named_files import text_of
 
 KEYS: Final = ("handshake", "scenario", "stimulus", "observation", "report", "crash", "end")
 
@@ -94,12 +95,7 @@ class _Renamer:
 
 def read_trace(path: Path) -> Trace:
     """Read a trace file; a line that is no record is a `UsageError` that names it."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise UsageError(f"{path} cannot be read: {why}.", "A trace file is UTF-8 text.") from error
-    return Trace(list(_records(path, text.splitlines())))
+    return Trace(list(_records(path, text_of(path, "A trace file is UTF-8 text.").splitlines())))
 
 
 def _records(path: Path, lines: Iterable[str]) -> Iterator[Record]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from interlock.conformance.audit import facts_of, judged, the_scene
 from interlock.conformance.commands.streams import results
 from interlock.conformance.exceptions import UsageError
+from interlock.conformance.named_files import text_of
 from interlock.conformance.scenario import ENDING, read_recording
 from interlock.conformance.trace import Trace
 from interlock.diagrams import drawn_sequence, drawn_timeline, layout, matrix, sequence
@@ -107,10 +108,9 @@ def _of_json(path: Path) -> Iterator[tuple[str, str, bytes]]:
 
 def _object(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise UsageError(f"{path} cannot be read: {why}.", WRITTEN_BY) from None
+        found = json.loads(text_of(path, WRITTEN_BY))
+    except ValueError as error:
+        raise UsageError(f"{path} cannot be read: {error}.", WRITTEN_BY) from None
     if not isinstance(found, dict):
         raise UsageError(f"{path} holds no object.", WRITTEN_BY)
     return found

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from interlock.conformance.exceptions import UsageError
 from interlock.conformance.moves import Move
+from interlock.conformance.named_files import text_of
 from interlock.conformance.report.clauses import title
 from interlock.conformance.report.folder import RESULT
 from interlock.conformance.report.machine import SCHEMA
@@ -241,14 +242,11 @@ def read_stored(path: Path) -> Stored:
 
 
 def _json(file: Path) -> Any:
+    right = "`interlock check TARGET -o DIR` leaves one in DIR."
+    text = text_of(file, right, missing=f"There is no result at {file}.")
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        right = "`interlock check TARGET -o DIR` leaves one in DIR."
-        raise UsageError(f"There is no result at {file}.", right) from None
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError):  # no JSON, or no text at all
+        return json.loads(text)
+    except (ValueError, RecursionError):
         raise UsageError(f"{file} is not JSON.", f"A folder of results has a {RESULT}.") from None
 
 
