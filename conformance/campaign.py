@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final, Protocol
 
-from interlock.conformance.actions import scenarios
 from interlock.conformance.answers import fitted
 from interlock.conformance.chooser import Seeded
 from interlock.conformance.coverage import Coverage, Goal
@@ -35,6 +34,7 @@ from interlock.conformance.protocol import (
 from interlock.conformance.result import ClauseVerdict, Trouble, Witness
 from interlock.conformance.session import Session
 from interlock.conformance.shrink import shrink
+from interlock.conformance.situations import scenarios
 from interlock.conformance.standing import Standing, standings
 from interlock.conformance.sut import Sut
 from interlock.conformance.trace import Trace
