@@ -12,7 +12,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "machines"))
 
-from killed import CASES, Outcome, at_line, calm_life, in_store, instants, play, tear
+from killed import CASES, Outcome, calm_life, play
+from killed_ways import at_line, in_store, instants, tear
 
 DEATHS_MAX = 4
 FILE_BYTES_MAX = 40_000

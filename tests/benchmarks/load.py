@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "machines"))
 
-from killed import folder_for_one
+from killed_ways import folder_for_one
 from many import Crowd
 
 SMALL = 100

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 
-from killed import folder_for_one
+from killed_ways import folder_for_one
 from many import Crowd
 
 
