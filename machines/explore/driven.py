@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from interlock.machines.charts.call import ToolCall
@@ -65,13 +66,33 @@ class Driven:
         self.charts = charts or charts_of(policies)
         self.cancels, self.crashes = cancels, crashes
         self.is_reentered = policies["waiting"] == "reentered"
-        self.is_immediate = policies["decision.window"] == "immediate"
-        self.has_dispatcher = self.is_immediate and not self.is_reentered
-        self.has_triggers = policies["checkpoint.at"] == "triggers"
-        self.may_mix = policies["round.mixed"] == "continue"
-        self.asks_again = policies["replay.gate"] == "yes"
-        self.drains = policies["cancel.inflight"] == "drain"
+        self.has_dispatcher = not self.is_reentered and self.is_immediate
         self.open_gate = "" if self.is_reentered else self.charts.gate.initial
+
+    @cached_property
+    def is_immediate(self) -> bool:
+        """Whether a decision acts where it meets the run."""
+        return bool(self.policies["decision.window"] == "immediate")
+
+    @cached_property
+    def has_triggers(self) -> bool:
+        """Whether checkpoints come by what happened, and not by steps."""
+        return bool(self.policies["checkpoint.at"] == "triggers")
+
+    @cached_property
+    def may_mix(self) -> bool:
+        """Whether the model is asked again while a call waits."""
+        return bool(self.policies["round.mixed"] == "continue")
+
+    @cached_property
+    def asks_again(self) -> bool:
+        """Whether the permission of a call is asked once more for its replay."""
+        return bool(self.policies["replay.gate"] == "yes")
+
+    @cached_property
+    def drains(self) -> bool:
+        """Whether a cancel lets tools finish that execute."""
+        return bool(self.policies["cancel.inflight"] == "drain")
 
     def _run(self, control: Control, event: str) -> tuple[str, tuple[Row, ...]] | None:
         moved = react(self.charts.run, control.run, event)

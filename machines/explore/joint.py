@@ -77,6 +77,7 @@ GATE_EVENTS: Final = {
 }
 """The events for which the joint charts have an occasion; an arrow for another one may come at any time."""
 
+DECIDERS: Final[Mapping[str, Who]] = {"resume": "world", "cancel": "trouble"}
 OUTCOMES: Final = ("succeed", "fail", "provide")
 ENDING: Final = ("ending", "closing")
 
@@ -121,14 +122,14 @@ class Joint(Gates):
         """Rows for which nothing here has an occasion: they may be taken at any time."""
         for row in _strays_of(self.charts.run, RUN_EVENTS):
             if row.source == control.run:
-                yield Move(f"the run takes {row.event}", control._replace(run=row.target), "trouble", (row,))
+                to = control._replace(run=row.target)
+                yield Move(f"the run takes {row.event}", to, "trouble", (row,), cue="stray")
         for row in _strays_of(self.charts.call, CALL_EVENTS):
-            yield Move(f"takes {row.event}", control, "trouble", one=self._straying(row))
+            yield Move(f"takes {row.event}", control, "trouble", one=self._straying(row), cue="stray")
         for row in _strays_of(self.charts.gate, GATE_EVENTS[self.charts.gate.name]):
             if row.source == control.gate:
-                yield Move(
-                    f"the gate takes {row.event}", control._replace(gate=row.target), "trouble", (row,)
-                )
+                to = control._replace(gate=row.target)
+                yield Move(f"the gate takes {row.event}", to, "trouble", (row,), cue="stray")
 
     def _straying(self, row: Row) -> Change:
         def stray(call: Call) -> Changed | None:
@@ -140,8 +141,9 @@ class Joint(Gates):
         """Decisions may come at any time; what becomes of one before its call waits is a policy."""
         if control.work in ("created", "starting", *ENDING):
             return
-        yield Move("is decided: resume", control, "world", one=self._deciding(control, "resume"))
-        yield Move("is decided: cancel", control, "trouble", one=self._deciding(control, "cancel"))
+        for decision, who in DECIDERS.items():
+            one = self._deciding(control, decision)
+            yield Move(f"is decided: {decision}", control, who, one=one, cue=f"decide {decision}")
 
     def _deciding(self, control: Control, decision: str) -> Change:
         is_late_gate = self.policies["decision.window"] == "between_segments" and control.work != "wait"
@@ -166,11 +168,12 @@ class Joint(Gates):
                 continue
             if is_free or event in OUTCOMES or event == "suspend":
                 who: Who = "runtime" if event == "start" else "world"
-                what = WORDS.get(event, f"takes {event}")
-                yield Move(what, control, who, one=self._acting(control, event, is_free))
+                what, cue = WORDS.get(event, f"takes {event}"), "" if event == "start" else event
+                yield Move(what, control, who, one=self._acting(control, event, is_free), cue=cue)
         if is_free and self.policies["round.block"] == "end_run":
             blocked = control._replace(work="blocked")
-            yield Move("is blocked, and the run with it", blocked, "trouble", one=self._blocking(control))
+            one = self._blocking(control)
+            yield Move("is blocked, and the run with it", blocked, "trouble", one=one, cue="block")
 
     def _acting(self, control: Control, event: str, is_free: bool) -> Change:
         def act(call: Call) -> Changed | None:
@@ -201,11 +204,12 @@ class Joint(Gates):
 
     def _trouble(self, control: Control) -> Iterator[Move]:
         if control.crashes:
-            yield Move("the runtime crashes and recovers", self._recovered(control), "trouble", each=restore)
+            to = self._recovered(control)
+            yield Move("the runtime crashes and recovers", to, "trouble", each=restore, cue="crash")
         if control.work in ENDING:
             return
         if control.cancel == "may come":
-            yield Move("the run is cancelled", control._replace(cancel="asked"), "trouble")
+            yield Move("the run is cancelled", control._replace(cancel="asked"), "trouble", cue="cancel")
         if control.cancel == "asked":
             yield from self._end(control, "Cancelled", "runtime")
             return
@@ -231,7 +235,8 @@ class Joint(Gates):
             return
         to = control._replace(work="ending", reason=reason, gate="", cancel="over")
         close = self.abort if reason == "Cancelled" else self.close
-        yield Move(f"the run begins to end: {reason}", to, who, gate, each=close)
+        cue = "" if who == "runtime" else f"end {reason}"
+        yield Move(f"the run begins to end: {reason}", to, who, gate, each=close, cue=cue)
 
     def _left_gate(self, control: Control, reason: str) -> tuple[Row, ...] | None:
         """The rows by which an end leaves the wait loop; None where the loop does not let it."""
@@ -320,9 +325,9 @@ class Joint(Gates):
         asked = self._stored(control, "round", is_kept=self.has_triggers)
         if self.has_dispatcher:
             asked = asked._replace(gate=self.open_gate)
-        yield Move("the model asks for the calls", asked, "world", each=each, some=is_unasked)
+        yield Move("the model asks for the calls", asked, "world", each=each, some=is_unasked, cue="calls")
         last = self._stored(control, "last")
-        yield Move("the model asks for no tool", last, "world", each=keep, none=is_unasked)
+        yield Move("the model asks for no tool", last, "world", each=keep, none=is_unasked, cue="no calls")
 
     def _round(self, control: Control) -> Iterator[Move]:
         """A round is over once no call of it has work before it, and where tasks wait in it, none waits."""

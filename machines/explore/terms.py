@@ -87,6 +87,7 @@ class Move:
     each: Change | None = None
     some: Test | None = None
     none: Test | None = None
+    cue: str = ""  # what of the outside world it waits for; the runtime makes it by itself if there is none
 
 
 class System(Protocol):

@@ -1,0 +1,221 @@
+"""The joint charts as a runtime is seen to go through them.
+
+They are those that `interlock explore` walks through, with what an exploration leaves out: a run with
+several turns, an end wherever its loop looks, a decision that meets no wait.  What is durable is seen, and
+needs no supposing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from interlock.machines.explore.facts import is_ready, is_suspended, is_unasked
+from interlock.machines.explore.joint import Joint
+from interlock.machines.explore.terms import Call, Change, Changed, Control, Move, Who
+
+__all__ = ["Charted", "Label", "Open", "Settled", "Way", "charted"]
+
+SUSPENSIONS: Final = 1_000
+"""So often a call may be suspended again: this bounds an exploration, and no runtime."""
+
+LOOKS: Final = ("starting", "model", "round", "after", "last", "again", "entered", "waking", "replay")
+"""What a run is at when its loop may find a reason to end."""
+
+AT_ONCE: Final = ("round", "after", "suspending", "replay")
+"""What a run is at when a decided call may resume with no wait before it."""
+
+BETWEEN: Final = ("replay", "after", "again", "entered")
+"""What a run is at between a call that waited and the others of its round."""
+
+Settled = tuple[tuple[str, Any], ...]
+"""Policies and their values, in order of their keys."""
+
+
+class Open(LookupError):
+    """A move depends on a policy that is open."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+class _Supposed(dict[str, Any]):
+    """Policies; one that is not among them is open."""
+
+    def __missing__(self, key: str) -> Any:
+        raise Open(key)
+
+
+class Label(NamedTuple):
+    """What a move shows: of the run, the gate, or a call by its place, what it becomes."""
+
+    of: str
+    call: int | None
+    to: str
+
+
+class Way(NamedTuple):
+    """One move out of a joint state: the call that it moves, where it leads, and what it shows."""
+
+    move: Move
+    call: int | None
+    control: Control
+    calls: tuple[Call, ...]
+    shows: tuple[Label, ...]
+
+
+class Seen(Joint):
+    """The joint charts, with what an exploration leaves out."""
+
+    def ask(self, call: Call) -> Changed:
+        """The model asks for the call, beside those of earlier turns that are live."""
+        return super().ask(call) if is_unasked(call) else Changed(call)
+
+    def _trouble(self, control: Control) -> Iterator[Move]:
+        yield from super()._trouble(control)
+        if control.cancel != "asked" and control.work in LOOKS:
+            for reason in ("Stopped", "BehaviorRequested", "Error"):
+                yield from self._end(control, reason, "trouble")
+
+    def _end(self, control: Control, reason: str, who: Who, event: str | None = None) -> Iterator[Move]:
+        """Calls that are live are closed when the run begins to end, or once its tools have drained."""
+        for move in super()._end(control, reason, who, event):
+            if self.policies["end.live"] == "closed":
+                yield move
+            yield replace(move, each=None)
+
+    def _closing(self, control: Control) -> Iterator[Move]:
+        if control.work == "ending":
+            left = self.policies["end.live"] == "left"
+            yield Move("is closed by the end", control, one=self._cancelled, cue="may" if left else "")
+            yield Move("is closed by the end", control, one=self._failed, cue="may")
+        yield from super()._closing(control)
+
+    def _failed(self, call: Call) -> Changed | None:
+        return self._send(call, "fail") if call.status == "New" else None
+
+    def _round(self, control: Control) -> Iterator[Move]:
+        """Where calls may go one by one, a call that waits may leave others behind, which run after it."""
+        yield from super()._round(control)
+        if self.policies.get("round.executor") == "parallel":
+            return
+        if control.work == "round" and not control.gate:
+            waits = "the round waits for one of its calls"
+            after = control._replace(work="after")
+            yield Move(waits, after, some=is_suspended, none=_is_under_way, cue="may")
+        elif control.work in BETWEEN and control.gate in ("", "ReplayResume"):
+            goes_on = control._replace(work="round", gate="")
+            yield Move("the round goes on", goes_on, some=_is_new, none=_is_under_way, cue="may")
+
+    def _loop(self, control: Control) -> Iterator[Move]:
+        yield from super()._loop(control)
+        if self.is_reentered or control.work not in AT_ONCE:
+            return
+        if not self.has_dispatcher:
+            replay = control._replace(work="replay", gate="ReplayResume", reason="")
+            to = control if control.work == "round" else replay
+            yield Move("resumes with no wait before it", to, one=self._at_once, cue="may")
+        elif control.work == "suspending":
+            yield Move("goes on, since it is decided", control._replace(work="round", reason=""), cue="may")
+
+    def _at_once(self, call: Call) -> Changed | None:
+        return self.prepare(call) if is_ready(call) else None
+
+    def _not_yet(self, call: Call) -> bool:
+        """A decided call keeps the run from waiting only where it need not wait for the other decisions."""
+        return super()._not_yet(call) and self.policies["resume"] == "partial"
+
+    def _blocking(self, control: Control) -> Change:
+        """A call is judged in its round, and once more where its replay is asked about."""
+
+        def block(call: Call) -> Changed | None:
+            return self._send(call, "fail") if call.status in ("New", "Resuming") else None
+
+        return block
+
+
+class Charted:
+    """The joint charts under settled policies: where a joint state leads, and what of it is shown."""
+
+    def __init__(self, policies: Mapping[str, Any], shown: frozenset[str]) -> None:
+        self.joint = Seen(_Supposed(policies), 0, resuspensions=SUSPENSIONS, crashes=0)
+        self.shown = shown
+        self._moves: dict[Control, tuple[Move, ...]] = {}
+        self._ways: dict[tuple[Control, tuple[Call, ...]], tuple[Way, ...]] = {}
+
+    def ways(self, control: Control, calls: tuple[Call, ...]) -> tuple[Way, ...]:
+        """Every way out of a joint state."""
+        known = self._ways.get((control, calls))
+        if known is None:
+            known = self._ways[control, calls] = tuple(self._out_of(control, calls))
+        return known
+
+    def _out_of(self, control: Control, calls: tuple[Call, ...]) -> Iterator[Way]:
+        moves = self._moves.get(control)
+        if moves is None:
+            moves = self._moves[control] = tuple(self.joint.moves(control))
+        for move in moves:
+            if _is_open(move, calls):
+                for place, after in _landings(move, calls):
+                    yield from self._way(move, place, control, calls, after)
+
+    def _way(
+        self, move: Move, place: int | None, was: Control, calls: tuple[Call, ...], after: tuple[Call, ...]
+    ) -> Iterator[Way]:
+        """The way of a move, unless it changes nothing but what is durable."""
+        to, after = _without_store(move.to), tuple(call._replace(kept=None) for call in after)
+        if (to, after) != (was, calls):
+            labels = tuple(one for one in _labels(was, calls, to, after) if one.of in self.shown)
+            yield Way(move, place, to, after, labels)
+
+
+def _is_new(call: Call) -> bool:
+    return call.status == "New"
+
+
+def _is_under_way(call: Call) -> bool:
+    return call.status in ("Running", "Resuming")
+
+
+def _is_open(move: Move, calls: tuple[Call, ...]) -> bool:
+    held_up = move.none is not None and any(map(move.none, calls))
+    return not held_up and (move.some is None or any(map(move.some, calls)))
+
+
+def _landings(move: Move, calls: tuple[Call, ...]) -> Iterator[tuple[int | None, tuple[Call, ...]]]:
+    """The call that a move moves, if it is of one, and what the calls are behind it."""
+    if move.one is None:
+        each = move.each
+        yield None, calls if each is None else tuple((each(call) or Changed(call)).call for call in calls)
+        return
+    for place, call in enumerate(calls):
+        changed = move.one(call)
+        if changed is not None:
+            yield place, (*calls[:place], changed.call, *calls[place + 1 :])
+
+
+def _without_store(control: Control) -> Control:
+    """What is durable is seen; only a run that is Created has to be told whether it is."""
+    return control if control.work == "created" else control._replace(kept_run="", kept_work="")
+
+
+def _labels(
+    was: Control, calls: tuple[Call, ...], to: Control, after: tuple[Call, ...]
+) -> Iterator[Label]:
+    """What a move shows where everything is shown; of each subject in the order of its moves."""
+    for place, (before, call) in enumerate(zip(calls, after, strict=True)):
+        if call.status != before.status:
+            yield Label("call", place, call.status)
+    if to.gate not in (was.gate, ""):
+        yield Label("gate", None, to.gate)
+    if to.run != was.run:
+        yield Label("run", None, to.run)
+
+
+@cache
+def charted(policies: Settled, shown: frozenset[str]) -> Charted:
+    """The joint charts under these policies; where they lead is worked out once for all scenarios."""
+    return Charted(dict(policies), shown)
