@@ -115,6 +115,7 @@ def judged(path: Path, scene: Trace, facts: Facts) -> Judge:
         elif key == "report":
             judge.answer(_read(path, f"report (record {number})", Report, {**value, "observations": seen}))
             seen = []
+    judge.end()
     return judge
 
 

@@ -202,12 +202,10 @@ def _without_store(control: Control) -> Control:
     return control if control.work == "created" else control._replace(kept_run="", kept_work="")
 
 
-def _labels(
-    was: Control, calls: tuple[Call, ...], to: Control, after: tuple[Call, ...]
-) -> Iterator[Label]:
+def _labels(was: Control, calls: tuple[Call, ...], to: Control, after: tuple[Call, ...]) -> Iterator[Label]:
     """What a move shows where everything is shown; of each subject in the order of its moves."""
     for place, (before, call) in enumerate(zip(calls, after, strict=True)):
-        if call.status != before.status:
+        if call.status not in (before.status, "New"):  # nobody has to say that a call is new
             yield Label("call", place, call.status)
     if to.gate not in (was.gate, ""):
         yield Label("gate", None, to.gate)

@@ -8,14 +8,21 @@ waits) ends the following of a run; nothing is judged of it any more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from interlock.conformance.account import Account
-from interlock.conformance.joint_charts import Charted, Label, Way
-from interlock.conformance.joint_states import Given, Hypothesis, JointStates, TooMany
+from interlock.conformance.joint_charts import Label, Way
+from interlock.conformance.joint_states import Given, Hypothesis, JointStates, Sets, TooMany
+from interlock.conformance.joint_world import (
+    ANSWERS,
+    BROKEN,
+    as_stored,
+    left_to_it,
+    may_end,
+    supposed_policies,
+)
 from interlock.conformance.oracle import RESUME_GATE, Judgement
 from interlock.conformance.protocol import (
     CallMoved,
@@ -28,68 +35,38 @@ from interlock.conformance.protocol import (
     RunMoved,
     SegmentEnded,
 )
-from interlock.conformance.subjects import WORKING_GATES, Call, Run
-from interlock.machines.explore.chosen import CHOICES
+from interlock.conformance.subjects import WORKING_GATES, Gate, Run
 from interlock.machines.explore.facts import is_over, is_running
-from interlock.machines.explore.terms import NOT_ASKED, Control
-from interlock.spec.model import load_spec
+from interlock.machines.explore.terms import NOT_ASKED
 
 SEEN_CLAUSE: Final = "RUN-31"
 REST_CLAUSE: Final = "RUN-32"
 
+CHECKED_BY_JOINT_STATES: Final = frozenset({SEEN_CLAUSE, REST_CLAUSE})
+"""The clauses that following the joint states judges."""
+
 SHOWN: Final = {"run.status": "run", "call.status": "call", "resume": "gate"}
 """By which kind of observation a subject of the joint charts shows its moves."""
 
-WIDEST: Final = {
-    "decision.early": "buffer",
-    "replay.gate": "yes",
-    "replay.commit": "yes",
-    "round.block": "end_run",
-    "checkpoint.at": "triggers",
-    "durability": "round",
-    "stop.conditions": ("timeout",),
-    "cancel.inflight": "drain",
-    "end.live": "left",
-}
-"""Policies under one value of which the joint charts explain all that they do under any other."""
-
-TOLD_APART: Final = {"decision.window": ("immediate", "waiting"), "resume": ("partial", "collect")}
-"""Of policies whose values the joint charts do not all tell apart, one of each sort."""
-
-ANSWERS: Final = {
-    "tool": {
-        "ok": ("succeed",), "warning": ("succeed",), "error": ("fail",), "pending": ("suspend",),
-        "raise": ("fail", "end Error"), "fault": ("fail", "end Error"),
-    },
-    "permission": {
-        "block": ("fail", "block"), "suspend": ("suspend",), "set_result": ("provide", "succeed"),
-        "fault": ("fail", "end Error"),
-    },
-}  # fmt: skip
-"""What becomes of a call by an answer at a gate; an answer that is not here leaves it to the runtime."""
-
-UNASKED: Final = {"allow": ("fail",), "ask": ("fail", "suspend"), "gate": ("fail", "suspend", "provide")}
-"""What may become of a new call, by its tool's permission, that no answer said."""
-
-RESUMED: Final = ("fail", "suspend", "succeed", "provide")
-"""What may become of a call that resumes, before its tool is entered."""
-
 CALLS_MAX: Final = 5
+"""With more live calls at once, too many joint states explain too little."""
+
+WAYS_SAID: Final = 6
 
 
 class JointOracle:
     """Follows one scenario; ask it about each answer before the account takes its observations in."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: Account, applies: Mapping[str, bool]) -> None:
         self.account = account
         self.states: JointStates | None = None  # nothing while no run is followed
         self.run = ""
         self.names: list[str] = []  # the calls, each at its place
         self.shown = frozenset(SHOWN[kind] for kind in SHOWN if account.observes(kind))
-        self.can_follow = {"model", "tool"} <= set(account.handshake.gates)
+        asked = any(applies.get(clause, True) for clause in (SEEN_CLAUSE, REST_CLAUSE))
+        self.can_follow = asked and {"model", "tool"} <= set(account.handshake.gates)
         self.lost: set[tuple[str, str]] = set()  # decisions that a crash may have left: the call, and what
-        self.why_not = ""
-        self.last: Any = None
+        self.why_not = ""  # why a run is not followed any more
 
     # -- what comes from outside
 
@@ -99,16 +76,37 @@ class JointOracle:
             return
         down = set(_turned_down(report))
         whole = {one.stimulus for one in report.refused if one.decision is None}
-        for index, (method, params) in enumerate(self.account.newest):
-            if index not in whole or not self.account.settled_before:
-                self._following(lambda method=method, params=params: self._stimulus(method, params, down))
+        with self._following():
+            self._withdraw(down, is_any=bool(whole) and not self.account.settled_before)
+            for index, (method, params) in enumerate(self.account.newest):
+                if index not in whole or not self.account.settled_before:
+                    self._stimulus(method, params, down)
 
-    def _following(self, follow: Callable[[], None]) -> None:
+    @contextmanager
+    def _following(self) -> Iterator[None]:
         """Follow on, or give it up."""
         try:
-            follow()
+            yield
         except TooMany:
             self._give_up("too many joint states explain what was seen")
+
+    def _withdraw(self, down: set[str], *, is_any: bool) -> None:
+        """Of what was given earlier, some is turned down only now; `is_any` if it is not said what."""
+        sent = [self.account.decision_ids[one] for one in down if one in self.account.decision_ids]
+        gone = {
+            Given(frozenset({f"decide {one.action}"}), self.names.index(one.call))
+            for one in sent
+            if one.call in self.names and one.at != self.account.stimuli
+        }
+
+        def without(one: Hypothesis) -> Iterator[Hypothesis]:
+            yield one
+            left = () if is_any else tuple(given for given in one.inbox if given not in gone)
+            if left != one.inbox:
+                yield one._replace(inbox=left)
+
+        if gone or is_any:
+            self._change(without)
 
     def _give_up(self, why: str) -> None:
         self.states, self.why_not = None, why
@@ -136,8 +134,9 @@ class JointOracle:
     def _begin(self, params: Mapping[str, Any]) -> None:
         self.run, self.names, self.lost = params["run"], [], set()
         if params.get("decisions"):
-            return self._give_up("the run began with decisions")
-        settled, left = _policies(tuple(sorted((k, _hashable(v)) for k, v in self.account.policies.items())))
+            self._give_up("the run began with decisions")
+            return
+        settled, left = supposed_policies(self.account.policies)
         self.states = JointStates(settled, left, self.shown, self._allows)
 
     def _released(self, run: Run, params: Mapping[str, Any]) -> None:
@@ -152,17 +151,28 @@ class JointOracle:
         elif gate.on == "model" and kind == "turn":
             self._asked(run, [raw["id"] for raw in outcome.get("tool_calls", [])])
         elif gate.on == "model":
-            self._give(Given(frozenset({"end Error"})))
-        elif gate.opened.call in self.names and kind in ANSWERS.get(gate.on, {}):
-            self._give(Given(frozenset(ANSWERS[gate.on][kind]), self.names.index(gate.opened.call)))
+            self._give(Given(frozenset({"end Error"})), surely=False)
+        elif gate.on in ANSWERS and gate.opened.call in self.names:
+            self._answered_call(gate, kind)
+
+    def _answered_call(self, gate: Gate, kind: str) -> None:
+        """A tool, or who permits it, has answered for a call; a permission leaves the rest to the runtime."""
+        known = ANSWERS[gate.on].get(kind)
+        if known is not None or kind not in ("allow", "activity"):
+            given = Given(frozenset(known or BROKEN), self.names.index(str(gate.opened.call)))
+            self._give(given, surely=known is not None)
 
     def _asked(self, run: Run, ids: list[str]) -> None:
         """The model's turn: calls that it asks for get places, those that are over give theirs up."""
         if len(set(ids)) != len(ids) or any(run.calls[one].doubled for one in ids if one in run.calls):
-            return self._give_up("an id stands for two calls")
-        kept = [place for place, name in enumerate(self.names) if name not in ids and not self._is_over(place)]
+            self._give_up("an id stands for two calls")
+            return
+        kept = [
+            place for place, name in enumerate(self.names) if name not in ids and not self._is_over(place)
+        ]
         if len(kept) + len(ids) > CALLS_MAX:
-            return self._give_up(f"more than {CALLS_MAX} calls are live")
+            self._give_up(f"more than {CALLS_MAX} calls are live")
+            return
         self.names = [*(self.names[place] for place in kept), *ids]
         self._change(lambda one: [_placed(one, kept, len(ids))])
         self._give(Given(frozenset({"calls" if ids else "no calls"})))
@@ -195,7 +205,8 @@ class JointOracle:
         """The run begins again as it was stored; what was given since may be known to it, or lost."""
         stored = self.account.recovered_from
         if not isinstance(stored, dict) or self.states is None:
-            return self._give_up("it is not seen what was stored")
+            self._give_up("it is not seen what was stored")
+            return
         self.lost = {(call.id, one.action) for call in run.calls.values() for one in call.decisions}
         if run.cancel_at is not None:
             self.lost.add(("", "cancel"))
@@ -204,8 +215,9 @@ class JointOracle:
         statuses = [calls[name].get("status") for name in self.names]
         status = (stored.get("run") or {}).get("status")
         if len(self.names) > CALLS_MAX or any(run.calls[name].doubled for name in self.names):
-            return self._give_up("too many calls were stored")
-        self.states.begin_again(lambda charts: _as_stored(charts, status, statuses))
+            self._give_up("too many calls were stored")
+            return
+        self.states.begin_again(lambda joint: as_stored(joint, str(status), statuses))
 
     # -- what the outside world lets be
 
@@ -215,24 +227,13 @@ class JointOracle:
         if cue == "may" or run is None:
             return run is not None
         if cue.startswith("end "):
-            return _may_end(self.account, run, cue.removeprefix("end "))
+            return may_end(self.account, run, cue.removeprefix("end "))
         if way.call is None:
             return cue == "cancel" and ("", cue) in self.lost
         name = self.names[way.call]
         if cue.startswith("decide "):
             return (name, cue.removeprefix("decide ")) in self.lost
-        return cue in self._left_to_it(run.calls.get(name), one.calls[way.call].status)
-
-    def _left_to_it(self, call: Call | None, status: str) -> tuple[str, ...]:
-        """What may become of a call that no answer at a gate has said."""
-        if call is None or any(gate.is_open for gate in call.judged):
-            return ()
-        if status == "Resuming":
-            return RESUMED
-        if status != "New" or call.tool is None:
-            return ("fail", "suspend") if status == "New" else ()
-        asks = call.tool.permission
-        return UNASKED["allow"] if asks == "gate" and "permission" in self.account.handshake.gates else UNASKED[asks]
+        return cue in left_to_it(self.account, run.calls.get(name), one.calls[way.call].status)
 
     # -- what it shows
 
@@ -241,18 +242,24 @@ class JointOracle:
         if self.states is None or seen.run not in (None, self.run):
             return
         before = dict(self.states.sets)
-        self._following(lambda: self._see(seen))
+        with self._following():
+            self._see(seen)
         if self.states is None or self.states.sets == before:
             return
         if self.states.sets:
             yield Judgement(SEEN_CLAUSE)
             return
-        self.states.sets = self.last = before
-        shown, _ = self.states.ahead(self._is_held)
-        ways = ", ".join(sorted({self._said(label) for label in shown})) or "nothing"
-        because = f"no joint state explains that {_words(seen)}; what they lead to is: {ways}"
-        self._give_up("")
-        yield Judgement(SEEN_CLAUSE, because, is_patient=True)
+        shown, _ = self._ahead_of(before)
+        because = f"no joint state explains that {_words(seen)}; what they lead to is: {_listed(shown)}"
+        yield Judgement(SEEN_CLAUSE, because)
+
+    def _ahead_of(self, before: Sets) -> tuple[set[str], set[str]]:
+        """What the last joint states that explained what was seen lead to, and what is due there."""
+        assert self.states is not None
+        self.states.sets = before
+        shown, due = self.states.ahead(self._is_held)
+        self._give_up("nothing explains what was seen")
+        return {self._said(label) for label in shown}, due
 
     def _see(self, seen: Observation) -> None:
         assert self.states is not None
@@ -269,7 +276,9 @@ class JointOracle:
             states.hold(lambda one: one.calls[place].status == "Running")
         elif isinstance(seen, SegmentEnded):
             code = seen.reason.code
-            states.hold(lambda one: one.control.reason == code and one.control.work not in ("ending", "round"))
+            states.hold(
+                lambda one: one.control.reason == code and one.control.work not in ("ending", "round")
+            )
         elif isinstance(seen, GateOpened | Checkpointed) and self._is_snapshot(seen):
             state = seen.state if isinstance(seen.state, dict) else {}
             states.hold(self._stored_in(state))
@@ -308,17 +317,16 @@ class JointOracle:
         if self.states is None or not set(gates) <= set(WORKING_GATES):
             return
         before = dict(self.states.sets)
-        self._following(lambda: self._rest(set(gates)))
+        with self._following():
+            self._rest(set(gates))
         if self.states is None:
             return
         if self.states.sets:
             yield Judgement(REST_CLAUSE)
             return
-        self.states.sets = self.last = before
-        shown, due = self.states.ahead(self._is_held)
-        ways = ", ".join(sorted(due or {self._said(label) for label in shown}))
-        self._give_up("")
-        yield Judgement(REST_CLAUSE, f"no joint state explains that the runtime rests; due was: {ways}")
+        shown, due = self._ahead_of(before)
+        because = f"no joint state explains that the runtime rests; due is: {_listed(due or shown)}"
+        yield Judgement(REST_CLAUSE, because)
 
     def _rest(self, gates: set[str]) -> None:
         """Where the model is asked its gate is open, and where a tool executes, the gate of its call."""
@@ -353,22 +361,6 @@ def _turned_down(report: Report) -> Iterator[str]:
             yield seen.decision
 
 
-@cache
-def _policies(declared: tuple[tuple[str, Any], ...]) -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
-    """The policies that the joint charts depend on: those that are settled, and the values of the others."""
-    known = dict(declared)
-    settled = {key: known.get(key, WIDEST.get(key)) for key in CHOICES if key in known or key in WIDEST}
-    policies = load_spec().policies
-    left = {
-        key: TOLD_APART.get(key, tuple(policies[key].values)) for key in CHOICES if key not in settled
-    }
-    return settled, left
-
-
-def _hashable(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
 def _placed(one: Hypothesis, kept: list[int], asked: int) -> Hypothesis:
     """A hypothesis with some of its calls, and new ones behind them."""
     places: dict[int | None, int | None] = {None: None, **{was: now for now, was in enumerate(kept)}}
@@ -380,40 +372,12 @@ def _placed(one: Hypothesis, kept: list[int], asked: int) -> Hypothesis:
     )
 
 
-def _may_end(account: Account, run: Run, reason: str) -> bool:
-    if reason == "Stopped":
-        return bool(account.scenario.agent.stop)
-    if reason == "BehaviorRequested":
-        return bool(run.hooks)
-    return run.faulted is not None or run.broke_at is not None
-
-
-WORKS: Final = {
-    "Created": ("created",),
-    "Running": ("starting", "model", "round", "after", "last", "entered"),
-    "Waiting": ("wait", "suspending"),
-    "Done": ("done",),
-}
-"""What a run may be at that was stored with a status."""
-
-RESTING: Final = {"Running": ("New", "Suspended", "Running"), "Resuming": ("Suspended", "Resuming")}
-"""What a call may be again that was stored with a status which a tool or a replay had given it."""
-
-
-def _as_stored(charts: Charted, run: str, statuses: list[str]) -> Iterator[Hypothesis]:
-    """Every hypothesis in which a run that was stored so may begin again."""
-    joint = charts.joint
-    calls: list[tuple[Any, ...]] = [()]
-    for status in statuses:
-        begun = [NOT_ASKED._replace(status=one) for one in RESTING.get(status, (status,))]
-        calls = [(*before, one) for before in calls for one in begun]
-    for work in WORKS.get(run, ()):
-        has_gate = run == "Waiting" or (joint.has_dispatcher and work == "round")
-        gate = joint.open_gate if has_gate else ""
-        reason = "Suspended" if run == "Waiting" else ""
-        status = "Running" if work == "suspending" else run
-        control = Control(status, work, gate, "may come", reason)
-        yield from (Hypothesis(control, each) for each in calls)
+def _listed(ways: Collection[str]) -> str:
+    """The ways in words, those that end something behind the others, and not too many of them."""
+    ordered = sorted(ways, key=lambda way: (way.endswith("Cancelled"), way))
+    more = len(ordered) - WAYS_SAID
+    said = [*ordered[:WAYS_SAID], *([f"{more} more"] if more > 0 else [])]
+    return ", ".join(said) or "nothing"
 
 
 def _words(seen: Observation) -> str:

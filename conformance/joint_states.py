@@ -7,13 +7,14 @@ values apart, as soon as a move depends on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from interlock.conformance.joint_charts import Charted, Label, Open, Settled, Way, charted
+from interlock.machines.explore.joint import Joint
 from interlock.machines.explore.terms import Call, Control
 
-__all__ = ["Allows", "Given", "Hypothesis", "JointStates", "TooMany"]
+__all__ = ["Allows", "Given", "Hypothesis", "JointStates", "Sets", "TooMany"]
 
 HYPOTHESES_MAX: Final = 2_000
 
@@ -40,7 +41,9 @@ class Hypothesis(NamedTuple):
 
 Allows = Callable[[Way, Hypothesis], bool]
 Sets = dict[Settled, frozenset[Hypothesis]]
-Work = Callable[[Charted, Iterable[Hypothesis]], Iterable[Hypothesis]]
+"""The hypotheses for each way to settle what is open."""
+
+Work = Callable[[Charted, Collection[Hypothesis]], Iterable[Hypothesis]]
 
 
 class JointStates:
@@ -54,7 +57,7 @@ class JointStates:
     def __init__(
         self,
         settled: Mapping[str, Any],
-        left: Mapping[str, Iterable[Any]],
+        left: Mapping[str, Collection[Any]],
         shown: frozenset[str],
         allows: Allows,
     ) -> None:
@@ -67,7 +70,8 @@ class JointStates:
 
     def _each(self, work: Work) -> None:
         """Take every set on; where what is settled does not say enough, it is taken apart."""
-        waiting, done = list(self.sets.items()), Sets()
+        done: Sets = {}
+        waiting = list(self.sets.items())
         while waiting:
             supposed, states = waiting.pop()
             try:
@@ -78,7 +82,7 @@ class JointStates:
                 continue
             if after:
                 done[supposed] = after
-        if sum(map(len, done.values())) > HYPOTHESES_MAX:
+        if sum(len(states) for states in done.values()) > HYPOTHESES_MAX:
             raise TooMany
         self.sets = self._put_together(done)
 
@@ -105,14 +109,14 @@ class JointStates:
         """Something came from outside, and made of each hypothesis any of these."""
         self._each(lambda _, states: [after for one in states for after in change(one)])
 
-    def begin_again(self, begin: Callable[[Charted], Iterable[Hypothesis]]) -> None:
+    def begin_again(self, begin: Callable[[Joint], Iterable[Hypothesis]]) -> None:
         """All that was supposed is over; however what is open is settled, it begins as these."""
-        self._each(lambda charts, _: begin(charts))
+        self._each(lambda charts, _: begin(charts.joint))
 
     def see(self, label: Label) -> None:
         """The runtime shows a move: what does not lead to it explains nothing any more."""
 
-        def seeing(charts: Charted, states: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
+        def seeing(charts: Charted, states: Collection[Hypothesis]) -> Iterator[Hypothesis]:
             for one in self._silently(charts, states):
                 paid = _pay(one, label)
                 if paid is not None or _says_again(one, label):
@@ -126,7 +130,7 @@ class JointStates:
     def hold(self, is_so: Callable[[Hypothesis], bool]) -> None:
         """What the runtime shows is no move, and shows only where this is so, or is about to show."""
 
-        def held(charts: Charted, states: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
+        def held(charts: Charted, states: Collection[Hypothesis]) -> Iterator[Hypothesis]:
             for one in self._silently(charts, states):
                 if is_so(one):
                     yield one
@@ -139,7 +143,7 @@ class JointStates:
     def rest(self, is_held: Allows, may_rest: Callable[[Hypothesis], bool]) -> None:
         """The runtime rests: what would move on by itself explains nothing, unless something holds it."""
 
-        def resting(charts: Charted, states: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
+        def resting(charts: Charted, states: Collection[Hypothesis]) -> Iterator[Hypothesis]:
             for one in self._silently(charts, states):
                 if may_rest(one) and not (one.owed or any(_due(charts, one, is_held))):
                     yield one
@@ -150,7 +154,7 @@ class JointStates:
         """What every hypothesis would show next, and what is due in one that rests."""
         shown, due = set[Label](), set[str]()
 
-        def look(charts: Charted, states: Iterable[Hypothesis]) -> Iterable[Hypothesis]:
+        def look(charts: Charted, states: Collection[Hypothesis]) -> Iterable[Hypothesis]:
             for one in self._silently(charts, states):
                 shown.update(one.owed, *(way.shows for way, _ in self._steps(charts, one)))
                 due.update(way.move.what for way in _due(charts, one, is_held))
@@ -159,7 +163,7 @@ class JointStates:
         self._each(look)
         return shown, due
 
-    def _silently(self, charts: Charted, states: Iterable[Hypothesis]) -> set[Hypothesis]:
+    def _silently(self, charts: Charted, states: Collection[Hypothesis]) -> set[Hypothesis]:
         """These, and all that they lead to with nothing to see."""
         reached = set(states)
         ahead = list(reached)

@@ -16,6 +16,7 @@ from interlock.conformance.account import Account
 from interlock.conformance.coverage import Coverage, Trails
 from interlock.conformance.derived import Derived
 from interlock.conformance.invariants import HELD, INVARIANTS, Invariant
+from interlock.conformance.joint_oracle import JointOracle
 from interlock.conformance.open_policies import OpenPolicies, Undeclared
 from interlock.conformance.oracle import Judgement, Oracle
 from interlock.conformance.paths import Paths
@@ -64,12 +65,14 @@ class Judge:
         self.refusals = Refusals(self.account, self.coverage)
         self.derived = Derived(self.account, trails)
         self.applies = applies or {}
+        self.joint = JointOracle(self.account, self.applies)
         self.open = OpenPolicies(undeclared)
         self.asked = Asked(self.applies, undeclared)
         self.leaves_open = undeclared.policies.keys()
         self.exercised: Counter[str] = Counter()
         self.violation: Violation | None = None
         self.held_back: Violation | None = None  # the first objection of a patient check
+        self.unexplained: Violation | None = None  # by any joint state; what names the cause comes first
         self.silence_counts = handshake.control.settle == "exact"
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
@@ -84,6 +87,7 @@ class Judge:
         if self.violation is None:
             self._weigh(self._about(seen))
         if self.violation is None:
+            self._weigh_explanations(self.joint.judge(seen))
             self.refusals.observe(seen)
             self.derived.observe(seen)
         self.account.observe(seen)
@@ -97,14 +101,24 @@ class Judge:
             self.violation = self.held_back
         if self.violation is None and report.quiescent:
             self._weigh(self.paths.settled())
+        if self.violation is None and report.quiescent and self.silence_counts:
+            self._weigh_explanations(self.joint.settled())
         if self.violation is None and report.quiescent:
             self.derived.settled()
 
     def answer(self, report: Report) -> None:
         """Take a whole report in: its observations in order, then its end."""
+        unexplained = self.unexplained
+        if self.violation is None:
+            self.joint.answered(report)
         for seen in report.observations:
             self.observe(seen)
         self.report(report)
+        self.violation = self.violation or unexplained
+
+    def end(self) -> None:
+        """There is nothing more to come that could name the cause of what nothing explains."""
+        self.violation = self.violation or self.unexplained
 
     def _about(self, seen: Observation) -> Iterator[Judgement]:
         yield from self._ask(type(seen), seen)
@@ -150,3 +164,11 @@ class Judge:
             else:
                 self.violation = Violation(judgement.clause, judgement.because, self.account.stimuli)
                 return
+
+    def _weigh_explanations(self, judgements: Iterator[Judgement]) -> None:
+        """Count what was explained; what was not waits for one more answer, which may name its cause."""
+        for judgement in judgements:
+            if self.applies.get(judgement.clause, True):
+                self.exercised[judgement.clause] += 1
+                if judgement.because != HELD and self.unexplained is None:
+                    self.unexplained = Violation(judgement.clause, judgement.because, self.account.stimuli)

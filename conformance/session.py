@@ -167,6 +167,7 @@ class Session:
 
     def close(self) -> None:
         """End the scenario on the runtime."""
+        self.judge.end()
         answer = self._request("scenario.close", {})
         closed = fitted(Closed, answer, "The answer to scenario.close", "scenario.close.answer")
         self.trace.add("end", {"leaks": closed.leaks})

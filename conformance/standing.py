@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from interlock.conformance.invariants import INVARIANTS
+from interlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
 from interlock.conformance.oracle import CHECKED_BY_CHARTS
 from interlock.conformance.paths import CHECKED_BY_PATHS
 from interlock.conformance.protocol import Handshake
@@ -16,7 +17,11 @@ from interlock.spec.model import Clause, Spec, load_spec
 HAS_NO_STORE: Final = "control store=none"
 
 CHECKED: Final = (
-    frozenset(check.clause for check in INVARIANTS) | CHECKED_BY_CHARTS | CHECKED_BY_PATHS | {DETERMINISM}
+    frozenset(check.clause for check in INVARIANTS)
+    | CHECKED_BY_CHARTS
+    | CHECKED_BY_PATHS
+    | CHECKED_BY_JOINT_STATES
+    | {DETERMINISM}
 )
 
 

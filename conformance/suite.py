@@ -125,6 +125,7 @@ class Machine(RuleBasedStateMachine):
         try:
             with self.trouble():
                 session.drain()
+            session.judge.end()
             self.complain()
         finally:
             with self.trouble():

@@ -15,13 +15,14 @@ PACKAGES = ("spec", "machines", "conformance", "diagrams")
 
 JUDGED_BY = (
     "oracle", "follower", "paths", "round_followers", "invariants", "account", "subjects", "judge",
-    "open_policies", "standing", "twice", "coverage", "derived", "refusals",
+    "open_policies", "standing", "twice", "coverage", "derived", "refusals", "joint_charts", "joint_states",
+    "joint_world", "joint_oracle",
 )  # fmt: skip
 JUDGES = tuple(f"conformance.{name}" for name in JUDGED_BY)
-CHARTS = ("machines.chart", "machines.charts", "machines.table", "machines.joint")
+CHARTS = ("machines.chart", "machines.charts", "machines.table", "machines.explore")
 WIRE = ("conformance.protocol", "conformance.trace")
 SHOWN = (
-    *CHARTS, "machines.catalogue", "machines.explore", "spec", *WIRE,
+    *CHARTS, "machines.catalogue", "spec", *WIRE,
     *(f"conformance.{name}" for name in ("account", "subjects", "moves", "wording", "exceptions")),
 )  # fmt: skip
 MADE_OF_THE_RUNTIME = ("conformance.mutants", "conformance.variants", "conformance.adapters.reference")
@@ -195,10 +196,10 @@ PLANTED = {
         "from ..conformance import oracle",
     ): "spec.model imports conformance.oracle, but the words",
     (
-        "machines.joint",
+        "machines.explore.joint",
         "from interlock.conformance.protocol import Report",
     ): "but the charts stand on",
-    ("machines.joint", "from .runtime import core"): "joint imports machines.runtime.core, but only",
+    ("machines.explore.joint", "from ..runtime import core"): "joint imports machines.runtime.core, but only",
     (
         "conformance.oracle",
         "from interlock.machines import runtime",
@@ -263,9 +264,11 @@ def test_an_import_with_the_flow_is_allowed(module, source):
 )
 def test_a_planted_clock_is_found(source, name):
     """Each ban fires, under whatever name the thing was imported."""
-    assert [sentence for sentence in uses(source, "machines.joint") if f"uses {name}, but" in sentence]
+    assert [
+        sentence for sentence in uses(source, "machines.explore.joint") if f"uses {name}, but" in sentence
+    ]
 
 
 def test_a_seeded_choice_is_allowed():
     """A seed makes chance repeatable."""
-    assert list(uses("import random\nrandom.Random(7).random()", "machines.joint")) == []
+    assert list(uses("import random\nrandom.Random(7).random()", "machines.explore.joint")) == []

@@ -17,6 +17,7 @@ from interlock.conformance.mutants import (
     failure,
     flow,
     input,
+    mixed,
     pair,
     passes,
     phase,
@@ -60,4 +61,5 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *arrows.MUTANTS,
     *rounds.MUTANTS,
     *concurrent.MUTANTS,
+    *mixed.MUTANTS,
 )

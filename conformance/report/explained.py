@@ -9,6 +9,7 @@ from typing import Any
 from interlock.conformance.exceptions import UsageError
 from interlock.conformance.exhibits import fault_of, mutants_of
 from interlock.conformance.invariants import INVARIANTS
+from interlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
 from interlock.conformance.mutants import MUTANTS, Mutant
 from interlock.conformance.oracle import CHECKED_BY_CHARTS
 from interlock.conformance.report import chart
@@ -100,6 +101,8 @@ def checks_of(clause: Clause) -> list[str]:
     if clause.id in CHECKED_BY_CHARTS:
         names = ", ".join(table.name for table in chart.tables_of(clause.id))
         found.append(f"what a runtime claims follows the chart {names}, arrow by arrow")
+    if clause.id in CHECKED_BY_JOINT_STATES:
+        found.append("what it shows, and that it rests, follows the joint charts of run, calls and gate")
     if clause.untestable is not None:
         found.append(f"none: it cannot be tested from outside, for {clause.untestable}")
     if not found:

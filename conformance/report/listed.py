@@ -10,6 +10,7 @@ from typing import Any, Final
 from interlock.conformance.corpus import corpus
 from interlock.conformance.exhibits import fault_of
 from interlock.conformance.invariants import INVARIANTS
+from interlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
 from interlock.conformance.mutants import MUTANTS
 from interlock.conformance.oracle import CHECKED_BY_CHARTS
 from interlock.conformance.paths import CHECKED_BY_PATHS
@@ -63,7 +64,13 @@ def _cell(value: Any) -> str:
 
 def _clauses() -> Listing:
     checks = Counter(
-        [*(one.clause for one in INVARIANTS), *CHECKED_BY_CHARTS, *CHECKED_BY_PATHS, DETERMINISM]
+        [
+            *(one.clause for one in INVARIANTS),
+            *CHECKED_BY_CHARTS,
+            *CHECKED_BY_PATHS,
+            *CHECKED_BY_JOINT_STATES,
+            DETERMINISM,
+        ]
     )
     mutants = Counter(one.clause for one in MUTANTS)
     entries = [

@@ -1,0 +1,124 @@
+"""What is supposed of a run before it shows anything: its policies, where it begins, what it may meet.
+
+Where the outside world said nothing, what a run may do is as wide as the words let it be, since a runtime
+that is right must never be left without an explanation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Final
+
+from interlock.conformance.account import Account
+from interlock.conformance.joint_states import Hypothesis
+from interlock.conformance.subjects import Call, Run
+from interlock.machines.explore.chosen import CHOICES
+from interlock.machines.explore.joint import Joint
+from interlock.machines.explore.terms import NOT_ASKED, Control
+from interlock.spec.model import load_spec
+
+__all__ = ["ANSWERS", "BROKEN", "as_stored", "left_to_it", "may_end", "supposed_policies"]
+
+WIDEST: Final = {
+    "decision.early": "buffer",
+    "replay.gate": "yes",
+    "replay.commit": "yes",
+    "round.block": "end_run",
+    "checkpoint.at": "triggers",
+    "durability": "round",
+    "stop.conditions": ("timeout",),
+    "cancel.inflight": "drain",
+    "end.live": "left",
+}
+"""Policies under one value of which the joint charts explain all that they do under any other."""
+
+TOLD_APART: Final = {"decision.window": ("immediate", "waiting"), "resume": ("partial", "collect")}
+"""Of policies whose values the joint charts do not all tell apart, one of each sort."""
+
+ANSWERS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "tool": {
+        "ok": ("succeed",), "warning": ("succeed",), "error": ("fail",), "pending": ("suspend",),
+    },
+    "permission": {
+        "block": ("fail", "block"), "suspend": ("suspend",), "set_result": ("provide", "succeed"),
+    },
+}  # fmt: skip
+"""What becomes of a call by an answer at a gate."""
+
+BROKEN: Final = ("fail", "end Error", "suspend", "succeed")
+"""What may become of it by any other answer, for one that breaks a tool may also be tried again."""
+
+UNASKED: Final = {"allow": ("fail",), "ask": ("fail", "suspend"), "gate": ("fail", "suspend", "provide")}
+"""What may become of a new call, by its tool's permission, that no answer said."""
+
+RESUMED: Final = ("fail", "suspend", "succeed", "provide")
+"""What may become of a call that resumes, before its tool is entered."""
+
+
+def supposed_policies(declared: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
+    """The policies that the joint charts depend on: those that are settled, and what the others may be."""
+    return _policies(tuple(sorted((key, _hashable(value)) for key, value in declared.items())))
+
+
+@cache
+def _policies(declared: tuple[tuple[str, Any], ...]) -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
+    known = dict(declared)
+    settled = {key: known.get(key, WIDEST.get(key)) for key in CHOICES if key in known or key in WIDEST}
+    policies = load_spec().policies
+    left = {key: TOLD_APART.get(key, tuple(policies[key].values)) for key in CHOICES if key not in settled}
+    return settled, left
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def may_end(account: Account, run: Run, reason: str) -> bool:
+    """Whether a run may come to this end by itself, as far as the outside world can tell."""
+    if reason == "Stopped":
+        return bool(account.scenario.agent.stop)
+    if reason == "BehaviorRequested":
+        return bool(run.hooks)
+    return run.faulted is not None or run.broke_at is not None
+
+
+def left_to_it(account: Account, call: Call | None, status: str) -> tuple[str, ...]:
+    """What may become of a call in this status that no answer at a gate has said."""
+    if call is None or any(gate.is_open for gate in call.judged):
+        return ()
+    if status == "Resuming":
+        return RESUMED
+    if status != "New":
+        return ()
+    if call.tool is None:
+        return UNASKED["ask"]
+    is_judged = call.tool.permission == "gate" and "permission" in account.handshake.gates
+    return UNASKED["allow" if is_judged else call.tool.permission]
+
+
+WORKS: Final = {
+    "Created": ("created",),
+    "Running": ("starting", "model", "round", "after", "last", "entered"),
+    "Waiting": ("wait", "suspending"),
+    "Done": ("done",),
+}
+"""What a run may be at that was stored with a status."""
+
+RESTING: Final = {"Running": ("New", "Suspended", "Running"), "Resuming": ("Suspended", "Resuming")}
+"""What a call may be again that was stored with a status which a tool or a replay had given it."""
+
+
+def as_stored(joint: Joint, run: str, statuses: list[str]) -> Iterator[Hypothesis]:
+    """Every hypothesis in which a run that was stored so may begin again."""
+    calls: list[tuple[Any, ...]] = [()]
+    for status in statuses:
+        begun = [NOT_ASKED._replace(status=one) for one in RESTING.get(status, (status,))]
+        calls = [(*before, one) for before in calls for one in begun]
+    for work in WORKS.get(run, ()):
+        has_gate = run == "Waiting" or (joint.has_dispatcher and work == "round")
+        gate = joint.open_gate if has_gate else ""
+        reason = "Suspended" if run == "Waiting" else ""
+        status = "Running" if work == "suspending" else run
+        control = Control(status, work, gate, "may come", reason)
+        yield from (Hypothesis(control, each) for each in calls)

@@ -1,0 +1,198 @@
+"""The joint states that explain a runtime: what leads to them, what is open, and what nothing explains."""
+
+import pytest
+
+from interlock.conformance import joint_states
+from interlock.conformance.account import Account
+from interlock.conformance.joint_charts import Label
+from interlock.conformance.joint_oracle import JointOracle
+from interlock.conformance.joint_states import JointStates, TooMany
+from interlock.conformance.joint_world import supposed_policies
+from interlock.conformance.protocol import Handshake, Party, Report, Scenario
+from interlock.spec.model import load_spec
+
+TURN = {"kind": "turn", "text": "", "tool_calls": [{"id": "c1", "name": "write", "args": {}}]}
+RUNNING = {"kind": "run.status", "run": "r1", "to": "Running"}
+MODEL = {"kind": "gate.open", "run": "r1", "gate": "g1", "on": "model"}
+NEW = {"kind": "call.status", "run": "r1", "call": "c1", "to": "New"}
+HELD = {"kind": "call.status", "run": "r1", "call": "c1", "to": "Suspended"}
+RUNS = {"kind": "call.status", "run": "r1", "call": "c1", "to": "Running"}
+WAITING = {"kind": "run.status", "run": "r1", "to": "Waiting"}
+
+
+def handshake(profile):
+    """One of a runtime that shows what its run and its calls are."""
+    return Handshake(
+        implementation=Party(name="toy", version="1"),
+        profile=profile,
+        gates=["model", "tool"],
+        observes=["run.status", "call.status", "run.finished"],
+        stimuli=["decide", "cancel"],
+    )
+
+
+class Followed:
+    """A scenario that is told answer by answer; what nothing explains comes back as a sentence."""
+
+    def __init__(self, profile="awaken-8"):
+        tools = [{"name": "write", "permission": "ask"}]
+        policies = load_spec().policies_of(profile, {}) if profile != "core" else {}
+        self.account = Account(handshake(profile), policies, Scenario(scenario="toy", tools=tools))
+        self.oracle = JointOracle(self.account, {})
+
+    def answer(self, method, params, *shown, quiescent=True):
+        """Send a stimulus whose answer shows this."""
+        self.account.stimulus(method, params)
+        report = Report(observations=list(shown), quiescent=quiescent)
+        self.oracle.answered(report)
+        said = []
+        for seen in report.observations:
+            said += [one.because for one in self.oracle.judge(seen)]
+            self.account.observe(seen)
+        self.account.report(report.quiescent, report.refused)
+        return [why for why in (*said, *(one.because for one in self.oracle.settled())) if why]
+
+    def to_the_turn(self):
+        """Begin, and give the model the turn that asks for one call."""
+        assert self.answer("run.start", {"run": "r1", "input": "go"}, RUNNING, MODEL) == []
+        return {"gate": "g1", "outcome": TURN}
+
+    def decide(self, action, *shown):
+        """Decide the only call."""
+        decisions = [{"id": "d1", "call": "c1", "action": action}]
+        return self.answer("decide", {"run": "r1", "decisions": decisions}, *shown)
+
+
+@pytest.mark.parametrize("profile", ["core", "awaken-8", "tirea"])
+def test_a_run_is_followed_from_its_turn_to_its_wait(profile):
+    """What the charts lead to needs no other explanation, whatever is declared."""
+    followed = Followed(profile)
+    turn = followed.to_the_turn()
+
+    assert followed.answer("gate.release", turn, NEW, HELD, WAITING) == []
+    assert followed.oracle.states is not None
+
+
+def test_nobody_has_to_say_that_a_call_is_new():
+    """The first status of a call may be the first one that tells something."""
+    followed = Followed()
+
+    assert followed.answer("gate.release", followed.to_the_turn(), HELD, WAITING) == []
+
+
+def test_what_no_joint_state_leads_to_is_told_with_what_they_lead_to():
+    """A wait with no call that waits breaks no chart of the run, and none of a call."""
+    followed = Followed()
+
+    assert followed.answer("gate.release", followed.to_the_turn(), NEW, WAITING) == [
+        "no joint state explains that the run became Waiting; "
+        "what they lead to is: call c1 Failed, call c1 Running, call c1 Suspended"
+    ]
+
+
+def test_a_rest_is_told_with_what_is_due():
+    """A call waits and nothing else is under way: then the wait is due."""
+    followed = Followed()
+
+    assert followed.answer("gate.release", followed.to_the_turn(), NEW, HELD) == [
+        "no joint state explains that the runtime rests; due is: "
+        "the round is over, the run waits, the wait is made durable"
+    ]
+
+
+def test_a_decision_that_was_certainly_met_is_due():
+    """A runtime that rests with it has lost it."""
+    followed = Followed()
+    followed.answer("gate.release", followed.to_the_turn(), NEW, HELD, WAITING)
+
+    (because,) = followed.decide("resume")
+
+    assert because.startswith("no joint state explains that the runtime rests; due is: ")
+    assert "decisions arrive" in because
+
+
+def test_a_call_that_nobody_decided_does_not_run():
+    """Each status alone follows its chart: the decision for it is missing."""
+    followed = Followed()
+    followed.answer("gate.release", followed.to_the_turn(), NEW, HELD, WAITING)
+
+    assert followed.answer("settle", {}, RUNNING) == [
+        "no joint state explains that the run became Running; what they lead to is: nothing"
+    ]
+
+
+def test_an_id_that_stands_for_two_calls_is_not_followed():
+    """The charts speak of calls that can be told apart; nothing is blamed for the others."""
+    followed = Followed()
+    turn = followed.to_the_turn()
+    turn["outcome"] = {**TURN, "tool_calls": TURN["tool_calls"] * 2}
+
+    assert followed.answer("gate.release", turn, WAITING) == []
+    assert followed.oracle.states is None
+    assert followed.oracle.why_not == "an id stands for two calls"
+
+
+def test_too_many_joint_states_are_no_violation(monkeypatch):
+    """A run that could be anywhere is not followed any more."""
+    followed = Followed()
+    turn = followed.to_the_turn()
+    monkeypatch.setattr(joint_states, "HYPOTHESES_MAX", 1)
+
+    assert followed.answer("gate.release", turn, WAITING) == []
+    assert followed.oracle.why_not == "too many joint states explain what was seen"
+
+
+# --- policies that are open ---------------------------------------------------------------------
+
+
+def states(**declared):
+    """The joint states of a run that has not begun, under these policies alone."""
+    settled, left = supposed_policies({key.replace("_", "."): value for key, value in declared.items()})
+    return JointStates(settled, left, frozenset({"run", "call", "gate"}), lambda way, one: False)
+
+
+def supposed(followed):
+    """What is supposed of each policy that is not open any more."""
+    return {key: {dict(each)[key] for each in followed.sets} for each in followed.sets for key, _ in each}
+
+
+def test_an_open_policy_is_supposed_only_as_long_as_it_matters():
+    """Where both values explain the same, it is open again; where one does not, it is settled."""
+    both = states()
+    created = states()
+
+    both.hold(lambda one: True)
+    created.see(Label("run", None, "Created"))
+
+    assert supposed(both)["run.created"] == {"yes", "no"}
+    assert supposed(created)["run.created"] == {"yes"}
+
+
+def test_a_value_that_was_ruled_out_stays_so():
+    """One value, the same throughout: a run that was not Created cannot become it."""
+    followed = states()
+    followed.see(Label("run", None, "Running"))
+    followed.hold(lambda one: one.control.work == "model")
+
+    followed.see(Label("run", None, "Created"))
+
+    assert not list(followed)
+
+
+def test_a_declared_policy_is_never_supposed():
+    """What is declared has its value in every joint state."""
+    declared = load_spec().policies_of("tirea", {})
+
+    followed = states(**{key.replace(".", "_"): value for key, value in declared.items()})
+    followed.see(Label("run", None, "Running"))
+
+    assert not set(supposed(followed)) & set(declared)
+
+
+def test_too_many_hypotheses_are_given_up(monkeypatch):
+    """Whoever follows is told, and decides what to make of it."""
+    followed = states()
+    monkeypatch.setattr(joint_states, "HYPOTHESES_MAX", 0)
+
+    with pytest.raises(TooMany):
+        followed.hold(lambda one: True)
