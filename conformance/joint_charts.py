@@ -58,9 +58,10 @@ class Label(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One move out of a joint state: the call that it moves, where it leads, and what it shows."""
+    """One move out of a joint state: what it waits for, of which call, where it leads, and what it shows."""
 
-    move: Move
+    what: str
+    cue: str
     call: int | None
     control: Control
     calls: tuple[Call, ...]
@@ -169,7 +170,7 @@ class Charted:
         to, after = _without_store(move.to), tuple(call._replace(kept=None) for call in after)
         if (to, after) != (was, calls):
             labels = tuple(one for one in _labels(was, calls, to, after) if one.of in self.shown)
-            yield Way(move, place, to, after, labels)
+            yield Way(move.what, move.cue, place, to, after, labels)
 
 
 def _is_new(call: Call) -> bool:

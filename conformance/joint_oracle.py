@@ -66,6 +66,7 @@ class JointOracle:
         asked = any(applies.get(clause, True) for clause in (SEEN_CLAUSE, REST_CLAUSE))
         self.can_follow = asked and {"model", "tool"} <= set(account.handshake.gates)
         self.lost: set[tuple[str, str]] = set()  # decisions that a crash may have left: the call, and what
+        self._allowed: dict[tuple[str, int | None, str], bool] = {}  # until something comes, or a gate opens
         self.why_not = ""  # why a run is not followed any more
 
     # -- what comes from outside
@@ -74,6 +75,7 @@ class JointOracle:
         """The newest stimulus has its answer: what it gave is given, but for what was turned down."""
         if not self.can_follow:
             return
+        self._allowed.clear()
         down = set(_turned_down(report))
         whole = {one.stimulus for one in report.refused if one.decision is None}
         with self._following():
@@ -223,17 +225,24 @@ class JointOracle:
 
     def _allows(self, way: Way, one: Hypothesis) -> bool:
         """Whether a way may be gone for which no answer was given."""
-        cue, run = way.move.cue, self.account.runs.get(self.run)
+        asked = (way.cue, way.call, one.calls[way.call].status if way.call is not None else "")
+        known = self._allowed.get(asked)
+        if known is None:
+            known = self._allowed[asked] = self._is_allowed(*asked)
+        return known
+
+    def _is_allowed(self, cue: str, place: int | None, status: str) -> bool:
+        run = self.account.runs.get(self.run)
         if cue == "may" or run is None:
             return run is not None
         if cue.startswith("end "):
             return may_end(self.account, run, cue.removeprefix("end "))
-        if way.call is None:
+        if place is None:
             return cue == "cancel" and ("", cue) in self.lost
-        name = self.names[way.call]
+        name = self.names[place]
         if cue.startswith("decide "):
             return (name, cue.removeprefix("decide ")) in self.lost
-        return cue in left_to_it(self.account, run.calls.get(name), one.calls[way.call].status)
+        return cue in left_to_it(self.account, run.calls.get(name), status)
 
     # -- what it shows
 
@@ -241,6 +250,8 @@ class JointOracle:
         """Yield whether some joint state explains what the runtime shows."""
         if self.states is None or seen.run not in (None, self.run):
             return
+        if isinstance(seen, GateOpened):
+            self._allowed.clear()
         before = dict(self.states.sets)
         with self._following():
             self._see(seen)

@@ -157,7 +157,7 @@ class JointStates:
         def look(charts: Charted, states: Collection[Hypothesis]) -> Iterable[Hypothesis]:
             for one in self._silently(charts, states):
                 shown.update(one.owed, *(way.shows for way, _ in self._steps(charts, one)))
-                due.update(way.move.what for way in _due(charts, one, is_held))
+                due.update(way.what for way in _due(charts, one, is_held))
             return states
 
         self._each(look)
@@ -178,27 +178,28 @@ class JointStates:
 
     def _steps(self, charts: Charted, one: Hypothesis) -> Iterator[tuple[Way, Hypothesis]]:
         """Every way that may be gone now, and the hypothesis that it leads to."""
-        for way in charts.ways(one.control, one.calls):
-            inbox: tuple[Given, ...] | None = one.inbox
-            if way.move.cue:
-                inbox = _use(one.inbox, way)
+        control, calls, owed, given = one
+        for way in charts.ways(control, calls):
+            inbox: tuple[Given, ...] | None = given
+            if way.cue:
+                inbox = _use(given, way) if given else None
                 if inbox is None and self.allows(way, one):
-                    inbox = one.inbox
+                    inbox = given
             if inbox is not None:
-                yield way, Hypothesis(way.control, way.calls, (*one.owed, *way.shows), inbox)
+                yield way, Hypothesis(way.control, way.calls, owed + way.shows, inbox)
 
 
 def _due(charts: Charted, one: Hypothesis, is_held: Allows) -> Iterator[Way]:
     """The ways that a runtime would go by itself, or by what it was given."""
     for way in charts.ways(one.control, one.calls):
-        if _use(one.inbox, way) is not None if way.move.cue else not is_held(way, one):
+        if _use(one.inbox, way) is not None if way.cue else not is_held(way, one):
             yield way
 
 
 def _use(inbox: tuple[Given, ...], way: Way) -> tuple[Given, ...] | None:
     """What is left of what was given, if a way can use some of it."""
     for place, given in enumerate(inbox):
-        if way.move.cue in given.cues and way.call in (None, given.call):
+        if way.cue in given.cues and way.call in (None, given.call):
             return (*inbox[:place], *inbox[place + 1 :])
     return None
 
