@@ -328,7 +328,7 @@ class Account:
         for gate in self.open_gates:
             gate.gone = "crash"
         for run in self.runs.values():
-            run.paid_for = [call for call in run.calls.values() if self._is_whole(run, call)]
+            run.paid_for = [call for call in run.calls.values() if self.is_whole(run, call)]
             run.crashes += 1
             run.segment.clear()
             run.claimed = run.faulted = run.cancel_at = run.broke_at = None
@@ -342,7 +342,7 @@ class Account:
                 for decided in call.decisions:
                     decided.unsure, decided.answers = True, None
 
-    def _is_whole(self, run: Run, call: Call) -> bool:
+    def is_whole(self, run: Run, call: Call) -> bool:
         """Whether the call has answered, and so has all that its loss is declared to be measured in."""
         durability, storing = self.policy("durability"), any(g.on == "store.put" for g in self.open_gates)
         unsure = call.doubled or call.raced or call.decisions or not all(gate.alone for gate in call.entries)

@@ -119,6 +119,8 @@ class Tally:
 class Bench:
     """A runtime on the bench: its handshake, how each clause stands, and schedules played on it."""
 
+    searches = True  # whether a shorter schedule is sought than leaving things out leads to
+
     def __init__(self, open_sut: Callable[[], Sut], only: Sequence[str] = ()) -> None:
         self.open_sut = open_sut
         self._folder = tempfile.mkdtemp(prefix="interlock-")
@@ -176,8 +178,12 @@ class Bench:
 
     def session(self, scenario: Scenario) -> Session:
         """Open a scenario under the judge."""
-        judge = Judge(self.handshake, self.policies, scenario, self.applies, self.undeclared)
+        judge = self.judge(scenario)
         return Session(self.sut, self.handshake, scenario, judge, self._empty_folder(), revive=self.revive)
+
+    def judge(self, scenario: Scenario) -> Judge:
+        """Who judges a scenario."""
+        return Judge(self.handshake, self.policies, scenario, self.applies, self.undeclared)
 
     def _empty_folder(self) -> str:
         """A folder for the bytes of a scenario: a fresh one where the runtime keeps a store of its own."""

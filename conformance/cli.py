@@ -346,6 +346,39 @@ def smoke(target: TargetName, json: AsJson = False, timeout_scale: Scale = 1.0) 
     return command.smoke(target, as_json=json, timeout_scale=timeout_scale)
 
 
+@app.command()
+def infer(  # noqa: PLR0917  # each is an option of its own
+    target: TargetName,
+    examples: Annotated[
+        int | None, typer.Option(min=0, help="How many walks to play beside the scripted scenarios.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Where the choices of the walks start from.")] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many processes share the work; it changes nothing else."),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="SECONDS", help="Stop looking after so long; the result is then partial."
+        ),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Where the schedules are written that tell.")
+    ] = Path("interlock-inferred"),
+    json: AsJson = False,
+    timeout_scale: Scale = 1.0,
+) -> int:
+    """Find out what a runtime does about each policy, and what its handshake should say."""
+    from interlock.conformance.commands import check as checking
+    from interlock.conformance.commands import infer as command
+    from interlock.conformance.stages import Order
+
+    walks = command.EXAMPLES if examples is None else examples
+    order = Order(target, walks, seed, timeout_scale=timeout_scale, settled=())
+    return command.infer(order, checking.jobs_of(jobs), budget, command.Wish(out, json))
+
+
 @app.command("new-adapter")
 def new_adapter(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where it is written; made if need be.")],

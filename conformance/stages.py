@@ -33,6 +33,8 @@ class Order:
     timeout_scale: float = 1.0
     depth: int = 0
     races: int = 0
+    settled: tuple[tuple[str, str], ...] | None = None  # of the policies, where these are to be found out
+    aside: tuple[str, ...] = ()  # clauses that are not asked then, since they break whatever is played
 
     @property
     def is_exhaustive(self) -> bool:
@@ -76,6 +78,8 @@ def stages_of(order: Order) -> tuple[Stage, ...]:
     The scripted corpus and the levels come first and outside the budget: they are owed to every clause, and
     there are as many of them as there are.
     """
+    if order.settled is not None:
+        return (_scripts(SCRIPTED, corpus()), _walks(order, order.examples))
     if order.is_exhaustive:
         return (_guess(order), *_levels(order.depth, Scope(uneven=order.races)))
     toured, drawn = order.examples // TOUR_SHARE, order.examples // MACHINE_SHARE

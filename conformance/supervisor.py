@@ -32,8 +32,8 @@ from interlock.conformance.worker import (
     KitBroke,
     Played,
     Unit,
-    WatchedBench,
     as_found,
+    bench_of,
     shortened,
 )
 
@@ -222,7 +222,7 @@ class Alone:
         self._limits = Limits()
         self._advanced: Advanced = lambda _: None
         self._before = 0
-        self.bench = WatchedBench(order, self._between)
+        self.bench = bench_of(order, self._between)
 
     def _between(self, played: int) -> bool:
         self._advanced(self._before + played)

@@ -66,7 +66,7 @@ def the_thread_survives(account: Account, seen: GateOpened) -> Judgements:
     if run is None or seen.on != "model" or seen.messages is None or not isinstance(stored, dict):
         return
     kept = stored.get("messages")
-    if not isinstance(kept, list) or account.life == 1 or _asked_since(account, run):
+    if not isinstance(kept, list) or account.life == 1 or asked_since_the_crash(account, run):
         return
     shown = [message.text for message in seen.messages if message.role == "user"]
     lost = [
@@ -81,7 +81,7 @@ def the_thread_survives(account: Account, seen: GateOpened) -> Judgements:
     )
 
 
-def _asked_since(account: Account, run: Run) -> bool:
+def asked_since_the_crash(account: Account, run: Run) -> bool:
     return any(g.on == "model" and g.life == account.life and g.run == run.id for g in account.gates.values())
 
 
@@ -122,7 +122,7 @@ def a_crash_costs_no_more_than_declared(account: Account, seen: GateOpened) -> J
     run, unit = account.run_of(seen), account.policy("durability")
     if run is None or seen.on != "model" or seen.messages is None or run.crashes != 1:
         return
-    for call in run.paid_for if not _asked_since(account, run) else ():
+    for call in run.paid_for if not asked_since_the_crash(account, run) else ():
         before = [gate.outcome for gate in call.entries if gate.life < account.life and gate.outcome]
         said = before[-1].get("content") if before else None
         if isinstance(said, str) and said:

@@ -1,0 +1,92 @@
+"""The search: plays schedules until they tell no more of the policies than is known already.
+
+What is settled is taken for granted from then on, since some signs can be read only once another policy
+is known: the same schedules are played once more, and tell more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from interlock.conformance.campaign import Found, Tally
+from interlock.conformance.inference.inferred import Against, Inferred, left, settled
+from interlock.conformance.inference.learner import Value, named
+from interlock.conformance.judge import Violation
+from interlock.conformance.open_policies import Exclusion
+from interlock.conformance.result import Trouble, Witness
+from interlock.conformance.stages import Order, stages_of
+from interlock.conformance.supervisor import Limits, Workforce, employed, merged
+from interlock.conformance.worker import Facts
+
+Advanced = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the schedules so far rule out, each value with the shortest of those that do."""
+
+    against: dict[Value, tuple[Exclusion, Found]] = field(default_factory=dict)
+    aside: tuple[str, ...] = ()
+    schedules: int = 0
+    troubles: list[Trouble] = field(default_factory=list)
+
+    def learn(self, tally: Tally) -> None:
+        """Take in what a pass showed; behind a breach only as far as a value is left then."""
+        for one, (exclusion, found) in tally.excluded.items():
+            known = self.against.get(one)
+            is_unheard = known is None and (not self.aside or len(left(one[0], self.against)) > 1)
+            if is_unheard or (known is not None and len(found.moves) < len(known[1].moves)):
+                self.against[one] = (exclusion, found)
+        self.schedules += tally.schedules
+        self.troubles = self.troubles or tally.troubles
+
+
+def infer(
+    order: Order, jobs: int, budget_seconds: float | None = None, advanced: Advanced = lambda _: None
+) -> Inferred:
+    """Find out as much of the policies as the schedules of the order tell."""
+    limits, known = Limits.of(budget_seconds), _Known()
+    while True:
+        before = (settled(known.against), known.aside)
+        order = replace(order, settled=tuple(before[0].items()), aside=known.aside)
+        with employed(order, jobs) as workforce:
+            facts, partial = _pass(order, workforce, limits, known, advanced)
+            if partial or before == (settled(known.against), known.aside):
+                return _concluded(order, workforce, facts, known, partial)
+
+
+def _pass(
+    order: Order, workforce: Workforce, limits: Limits, known: _Known, advanced: Advanced
+) -> tuple[Facts, str]:
+    """Play everything once; why it was cut off, if it was."""
+    units = [(at, unit) for at, stage in enumerate(stages_of(order)) for unit in range(stage.units)]
+    facts = workforce.facts()
+    played = workforce.play(units, limits, advanced)
+    tally, hopeless = merged(units, played)
+    was_settled = dict(order.settled or ()) == settled(known.against | tally.excluded)
+    known.learn(tally)
+    if was_settled:  # nothing more comes of it: what broke is no longer asked, and may hide something
+        known.aside = tuple(sorted({*known.aside, *tally.found}))
+    return facts, limits.cut_off or hopeless
+
+
+def _concluded(order: Order, workforce: Workforce, facts: Facts, known: _Known, partial: str) -> Inferred:
+    found = [
+        replace(found, violation=Violation(named(one), why.because, found.violation.stimulus))
+        for one, (why, found) in known.against.items()
+    ]
+    witnesses = dict(zip(known.against, workforce.shorten(found), strict=True))
+    return Inferred(
+        target=order.target,
+        handshake=facts.handshake,
+        against={one: _against(why, witnesses[one]) for one, (why, _) in known.against.items()},
+        schedules=known.schedules,
+        aside=known.aside,
+        troubles=known.troubles,
+        partial=partial,
+    )
+
+
+def _against(why: Exclusion, witness: Witness) -> Against:
+    return Against(witness.because, why.clause, witness.steps, witness.trace)
