@@ -119,7 +119,7 @@ def employed(order: Order, jobs: int) -> Iterator[Workforce]:
 def witnesses_of(workforce: Workforce, tally: Tally, facts: Facts) -> list[Witness]:
     """A short witness for each clause that is broken."""
     tally.settle(facts.undeclared)
-    return _shortened(workforce, [found for _, found in sorted(tally.found.items())])
+    return made_short(workforce, [found for _, found in sorted(tally.found.items())])
 
 
 def search_of(
@@ -175,7 +175,8 @@ def _schedules(number: int) -> str:
     return f"{number} schedule{'' if number == 1 else 's'}"
 
 
-def _shortened(workforce: Workforce, found: list[Found]) -> list[Witness]:
+def made_short(workforce: Workforce, found: list[Found]) -> list[Witness]:
+    """A short witness for each; as it was met, if somebody interrupts."""
     try:
         return workforce.shorten(found)
     except KeyboardInterrupt:  # now at once: what was found is shown as it was met

@@ -108,20 +108,36 @@ class Inferred:
         return {key: self._why_untold(key) for key in many}
 
     def _why_untold(self, key: str) -> str:
+        why = self._why_alike(key)
+        if why:
+            return why
+        missing = "; ".join(dict.fromkeys(one for lacks in self._lacks(key) for one in lacks))
+        return f"{NOT_SEEN}; of what else would, {missing}" if missing else NOT_SEEN
+
+    def _why_alike(self, key: str) -> str:
+        """Why what is left shows the same on this runtime, if that is known."""
         for other, value in IDLE.get(key, ()):
             if self.settled.get(other) == value:
                 return f"it makes no difference where {other} is {value}"
+        if self._is_hidden(key):
+            return self._why_hidden(key)
+        alike, why = ALIKE.get(key, (frozenset(), ""))
+        return why if frozenset(self.left(key)) <= alike else ""
+
+    def _is_hidden(self, key: str) -> bool:
+        """Whether no sign of what is left can show, whatever the runtime does."""
+        lacks = self._lacks(key)
+        return (bool(lacks) and all(lacks)) or (key in OF_STOPS and not self.sets.get("stop.conditions"))
+
+    def _why_hidden(self, key: str) -> str:
         if key in OF_STOPS and not self.sets.get("stop.conditions"):
             return "the runtime declares no stop.conditions"
+        return "; ".join(dict.fromkeys(one for lacks in self._lacks(key) for one in lacks))
+
+    def _lacks(self, key: str) -> list[list[str]]:
+        """For each sign that could rule out one of what is left, why it is never seen."""
         telling = [one for one in signs() if one.policy == key and set(self.left(key)) & set(one.values)]
-        lacks = [one.lacks(self.handshake) for one in telling]
-        missing = "; ".join(dict.fromkeys(why for whys in lacks for why in whys))
-        if telling and all(lacks):
-            return missing
-        alike, why = ALIKE.get(key, (frozenset(), ""))
-        if frozenset(self.left(key)) <= alike:
-            return why
-        return f"{NOT_SEEN}; of what else would, {missing}" if missing else NOT_SEEN
+        return [one.lacks(self.handshake) for one in telling]
 
     # -- profiles
 
@@ -137,18 +153,24 @@ class Inferred:
         settled = self.settled.items()
         return min(known, key=lambda one: (len(self.differences(one)), -len(settled & _plain(one).items())))
 
+    def is_claimable(self, profile: Profile) -> bool:
+        """Whether a runtime that names this profile says no more of itself than was seen of it."""
+        open_ = [key for key in _plain(profile) if len(self.left(key)) > 1]
+        return not any(self._is_hidden(key) or not self._why_alike(key) for key in open_)
+
     @property
     def pasteable(self) -> dict[str, Any]:
-        """What belongs into the handshake: the profile, and the policies for which it is not enough."""
-        profile = self.nearest
+        """What belongs into the handshake: a profile, and the policies for which it is not enough."""
+        nearest = self.nearest if self.is_claimable(self.nearest) else load_spec().profile("core")
         found = {**self.settled, **self.sets}
-        own = {key: value for key, value in found.items() if profile.policies.get(key) != value}
-        return {"profile": profile.name, "policies": own}
+        own = {key: value for key, value in found.items() if nearest.policies.get(key) != value}
+        return {"profile": nearest.name, "policies": own}
 
     @property
     def undecided(self) -> list[str]:
         """The policies that cannot be written down: the profile is wrong, and no one value is left."""
-        return [key for key in self.differences(self.nearest) if len(self.left(key)) != 1]
+        profile = load_spec().profile(self.pasteable["profile"])
+        return [key for key in self.differences(profile) if len(self.left(key)) != 1]
 
     @property
     def exit_code(self) -> int:

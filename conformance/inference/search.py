@@ -1,13 +1,15 @@
 """The search: plays schedules until they tell no more of the policies than is known already.
 
-What is settled is taken for granted from then on, since some signs can be read only once another policy
-is known: the same schedules are played once more, and tell more.
+Some signs can be read only once another policy is known, and nothing is learned behind a breach.  So the
+same schedules are played once more where that tells more: with what is settled taken for granted, and
+then without the clauses that broke.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from interlock.conformance.campaign import Found, Tally
 from interlock.conformance.inference.inferred import Against, Inferred, left, settled
@@ -16,8 +18,14 @@ from interlock.conformance.judge import Violation
 from interlock.conformance.open_policies import Exclusion
 from interlock.conformance.result import Trouble, Witness
 from interlock.conformance.stages import Order, stages_of
-from interlock.conformance.supervisor import Limits, Workforce, employed, merged
+from interlock.conformance.supervisor import Limits, Workforce, employed, made_short, merged
 from interlock.conformance.worker import Facts
+
+READ_UNDER: Final[Mapping[str, Value]] = {
+    "replay.start": ("round.mixed", "continue"),
+    "stop.tools": ("stop.threshold", "reaches"),
+}
+"""Policies of which a sign can be read only where another policy is known to have this value."""
 
 Advanced = Callable[[int], None]
 
@@ -48,27 +56,31 @@ def infer(
     """Find out as much of the policies as the schedules of the order tell."""
     limits, known = Limits.of(budget_seconds), _Known()
     while True:
-        before = (settled(known.against), known.aside)
-        order = replace(order, settled=tuple(before[0].items()), aside=known.aside)
         with employed(order, jobs) as workforce:
-            facts, partial = _pass(order, workforce, limits, known, advanced)
-            if partial or before == (settled(known.against), known.aside):
-                return _concluded(order, workforce, facts, known, partial)
+            facts = workforce.facts()
+            tally, partial = _pass(order, workforce, limits, advanced)
+            known.learn(tally)
+            more = replace(order, settled=tuple(settled(known.against).items()))
+            if not _reads_more(order, more, known):
+                known.aside = tuple(sorted({*order.aside, *tally.found}))
+                if partial or known.aside == order.aside:
+                    return _concluded(order, workforce, facts, known, partial)
+                more = replace(more, aside=known.aside)
+        order = more
 
 
-def _pass(
-    order: Order, workforce: Workforce, limits: Limits, known: _Known, advanced: Advanced
-) -> tuple[Facts, str]:
-    """Play everything once; why it was cut off, if it was."""
+def _pass(order: Order, workforce: Workforce, limits: Limits, advanced: Advanced) -> tuple[Tally, str]:
+    """Play everything once; and why it was cut off, if it was."""
     units = [(at, unit) for at, stage in enumerate(stages_of(order)) for unit in range(stage.units)]
-    facts = workforce.facts()
     played = workforce.play(units, limits, advanced)
     tally, hopeless = merged(units, played)
-    was_settled = dict(order.settled or ()) == settled(known.against | tally.excluded)
-    known.learn(tally)
-    if was_settled:  # nothing more comes of it: what broke is no longer asked, and may hide something
-        known.aside = tuple(sorted({*known.aside, *tally.found}))
-    return facts, limits.cut_off or hopeless
+    return tally, limits.cut_off or hopeless
+
+
+def _reads_more(before: Order, after: Order, known: _Known) -> bool:
+    """Whether a policy is still open of which a sign can be read by now."""
+    news = set(after.settled or ()) - set(before.settled or ())
+    return any(READ_UNDER[key] in news and len(left(key, known.against)) > 1 for key in READ_UNDER)
 
 
 def _concluded(order: Order, workforce: Workforce, facts: Facts, known: _Known, partial: str) -> Inferred:
@@ -76,7 +88,7 @@ def _concluded(order: Order, workforce: Workforce, facts: Facts, known: _Known, 
         replace(found, violation=Violation(named(one), why.because, found.violation.stimulus))
         for one, (why, found) in known.against.items()
     ]
-    witnesses = dict(zip(known.against, workforce.shorten(found), strict=True))
+    witnesses = dict(zip(known.against, made_short(workforce, found), strict=True))
     return Inferred(
         target=order.target,
         handshake=facts.handshake,

@@ -120,6 +120,9 @@ def _write_paste(found: Inferred, page: Page) -> None:
         page.line(line + ("," if number < len(policies) else ""))
     if policies:
         page.line("  }")
+    if pasteable["profile"] != found.nearest.name:
+        what = f"{found.nearest.name} says more of a runtime than this one shows, so that core is claimed."
+        page.wrapped(what, "", "  ")
     for key in found.undecided:
         which = f"declare {_listed(found.left(key))}" if found.left(key) else "make it one of its values"
         page.wrapped(f"{key} is not as the profile has it: {which}.", "yellow", "  ")
