@@ -21,6 +21,7 @@ from interlock.conformance.coverage import Coverage, Goal
 from interlock.conformance.exceptions import AdapterError, InterlockError
 from interlock.conformance.framing import quote
 from interlock.conformance.judge import Judge, Violation
+from interlock.conformance.leaks import Leak, leaks_of
 from interlock.conformance.moves import Move
 from interlock.conformance.open_policies import Exclusion, Undeclared, nothing_left
 from interlock.conformance.protocol import (
@@ -73,6 +74,7 @@ class Tally:
     found: dict[str, Found] = field(default_factory=dict)
     excluded: dict[tuple[str, str], tuple[Exclusion, Found]] = field(default_factory=dict)
     troubles: list[Trouble] = field(default_factory=list)
+    leaks: dict[str, Leak] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
     tours_played: Counter[Goal] = field(default_factory=Counter)
     tours_reached: Counter[Goal] = field(default_factory=Counter)
@@ -85,6 +87,8 @@ class Tally:
         self.schedules += other.schedules
         self.stimuli += other.stimuli
         self.troubles += other.troubles
+        for leak in other.leaks.values():
+            self.leak(leak)
         self.coverage.add(other.coverage)
         self.tours_played.update(other.tours_played)
         self.tours_reached.update(other.tours_reached)
@@ -93,6 +97,11 @@ class Tally:
             self.note(clause, found)
         for one, (exclusion, found) in other.excluded.items():
             self.exclude(one, exclusion, found)
+
+    def leak(self, leak: Leak) -> None:
+        """Remember what was left behind."""
+        known = self.leaks.get(leak.what)
+        self.leaks[leak.what] = leak if known is None else known.more(leak)
 
     def exclude(self, one: tuple[str, str], exclusion: Exclusion, found: Found) -> None:
         """Remember why an open policy cannot have a value; the shortest schedule that shows it stays."""
@@ -240,6 +249,8 @@ class Bench:
         tally.exercised.update(session.judge.exercised)
         tally.shown.update(_shown(session.trace))
         tally.coverage.add(session.judge.coverage)
+        for leak in leaks_of(session):
+            tally.leak(leak)
         violation = session.violation
         if violation is not None:
             tally.note(violation.clause, _found(session, violation))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from interlock.conformance.covered import ChartCoverage
+from interlock.conformance.leaks import Leak
 from interlock.conformance.moves import Move
 from interlock.conformance.trace import Trace
 
@@ -122,6 +123,7 @@ class Result:
     clauses: list[ClauseVerdict] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
+    leaks: list[Leak] = field(default_factory=list)
     coverage: list[ChartCoverage] = field(default_factory=list)
     tours: list[Toured] = field(default_factory=list)
     search: Search | None = None

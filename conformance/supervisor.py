@@ -208,6 +208,7 @@ def concluded(
         clauses=clauses,
         witnesses=sorted(witnesses, key=lambda witness: (witness.steps, witness.clause)),
         troubles=tally.troubles,
+        leaks=list(tally.leaks.values()),
         coverage=covered(facts.handshake, facts.policies, facts.standings, tally.coverage),
         tours=[
             Toured(*goal, played, tally.tours_reached[goal])
