@@ -338,8 +338,6 @@ runs = 0
 def does_otherwise_the_second_time(request, answer):
     """The first run asks the model, and those after it end where it did."""
     global runs  # noqa: PLW0603  # what a runtime should not have
-    if request["method"] == "initialize":  # the core does not ask for it
-        answer["result"]["profile"] = "awaken-8"
     runs += request["method"] == "run.start"
     if runs > 1 and request["method"] == "run.start":
         run = request["params"]["run"]
