@@ -139,13 +139,6 @@ def test_what_a_runtime_does_not_show_is_not_told_and_why() -> None:
 PROFILES = {"replay.start": "tirea", "decision.window": "tirea-stream", "replay.commit": "tirea"}
 """The profile under which a policy makes a difference; else it is awaken-8."""
 
-BOUND: dict[tuple[str, str], str] = {
-    ("step.end", "before_tools"): "tirea",
-    ("checkpoint.at", "triggers"): "tirea",
-    ("waiting", "reentered"): "tirea",
-}
-"""Values that the reference has under one profile alone, as a part of its flow."""
-
 VALUES = [(policy.key, value) for policy in to_find_out() for value in policy.values]
 
 
@@ -153,7 +146,7 @@ VALUES = [(policy.key, value) for policy in to_find_out() for value in policy.va
 @pytest.mark.parametrize(("policy", "value"), VALUES, ids=["=".join(one) for one in VALUES])
 def test_every_value_is_found_out_or_left_open(policy: str, value: str) -> None:
     """Whatever value a runtime has is told, or left beside those that show the same."""
-    profile = BOUND.get((policy, value)) or PROFILES.get(policy, "awaken-8")
+    profile = PROFILES.get(policy, "awaken-8")
     settings = {**BESIDE.get(policy, {}), policy: value}
     target = ",".join([f"reference:{profile}", *(f"{key}={one}" for key, one in settings.items())])
     found = found_out(target)
