@@ -16,7 +16,6 @@ from interlock.conformance.invariants import INVARIANTS
 from interlock.spec.model import load_spec
 
 TELLING: Final[Mapping[str, tuple[str, ...]]] = {
-    "run.created": ("RUN-25",),
     "phases": ("PHASE-27",),
     "round.executor": ("ROUND-4", "ROUND-5"),
     "round.block": ("ROUND-6", "ROUND-7"),

@@ -43,8 +43,9 @@ class _Known:
         """Take in what a pass showed; behind a breach only as far as a value is left then."""
         for one, (exclusion, found) in tally.excluded.items():
             known = self.against.get(one)
-            is_unheard = known is None and (not self.aside or len(left(one[0], self.against)) > 1)
-            if is_unheard or (known is not None and len(found.moves) < len(known[1].moves)):
+            is_shorter = known is None or len(found.moves) < len(known[1].moves)
+            is_news = known is None and len(left(one[0], self.against)) > 1
+            if is_news if self.aside else is_shorter:
                 self.against[one] = (exclusion, found)
         self.schedules += tally.schedules
         self.troubles = self.troubles or tally.troubles
@@ -61,7 +62,7 @@ def infer(
             tally, partial = _pass(order, workforce, limits, advanced)
             known.learn(tally)
             more = replace(order, settled=tuple(settled(known.against).items()))
-            if not _reads_more(order, more, known):
+            if partial or not _reads_more(order, more, known):
                 known.aside = tuple(sorted({*order.aside, *tally.found}))
                 if partial or known.aside == order.aside:
                     return _concluded(order, workforce, facts, known, partial)

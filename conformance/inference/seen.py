@@ -37,11 +37,15 @@ def _undisturbed(run: Run | None) -> Run | None:
 # --- phases and steps ---------------------------------------------------------------------------
 
 
-def a_run_that_begins_running(evidence: Evidence, seen: RunMoved) -> Excluded:
-    """Running is the first status of a run."""
+def the_first_status_of_a_run(evidence: Evidence, seen: RunMoved) -> Excluded:
+    """Created or Running is the first status of a run."""
     run = _undisturbed(evidence.account.runs.get(seen.run or ""))
-    if run is not None and not run.claims and seen.to == "Running":
+    if run is None or run.claims:
+        return
+    if seen.to == "Running":
         yield "yes", "the first status of the run is Running, so that it was not created before"
+    elif seen.to == "Created":
+        yield "no", "the first status of the run is Created"
 
 
 def a_gate_of_pure_judgement(evidence: Evidence, seen: PhaseEntered) -> Excluded:
@@ -317,7 +321,7 @@ WAITS: Final = (*TOOLS, "stimulus decide")
 AT_WORK: Final = (*WAITS, "observes call.status", "decisions live")
 
 SIGNS: Final = (
-    _sign("run.created", "yes", a_run_that_begins_running, RunMoved, "observes run.status"),
+    _sign("run.created", "yes no", the_first_status_of_a_run, RunMoved, "observes run.status"),
     _sign("phases", "eight", a_gate_of_pure_judgement, PhaseEntered, "observes phase"),
     _sign(
         "step.end", "after_tools", a_tool_behind_the_end_of_its_step, GateOpened, *TOOLS, "observes phase"
