@@ -97,8 +97,8 @@ def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) ->
         return
     if call.id in _part(stored, "decisions") or len(account.newest[0][1]["decisions"]) > 1:
         return
-    if account.policy("resume") == "all_or_nothing" and len(_part(stored, "calls")) > 1:
-        return
+    if account.policy("resume") in ("all_or_nothing", None) and len(_part(stored, "calls")) > 1:
+        return  # where it is open, a part may be what it turns down
     untouched = call.claimed == "Suspended" and account.settled_before and raw is not None
     anew = (d.id not in account.forgotten or account.handed_over[d.id] > 1 for d in call.decisions)
     first = sum(anew) <= 1
