@@ -36,7 +36,10 @@ NOTHING_OPEN: Final = Undeclared({}, {})
 
 
 class Asked:
-    """The invariants that are asked of a runtime, in the order of blame, by what they look at."""
+    """The invariants that are asked of a runtime, in the order of blame, by what they look at.
+
+    It is the same in all scenarios of a runtime.
+    """
 
     def __init__(self, applies: Mapping[str, bool], undeclared: Undeclared) -> None:
         self.seeing: defaultdict[type[Observation] | None, list[Invariant]] = defaultdict(list)
@@ -55,6 +58,8 @@ class Judge:
         scenario: Scenario,
         applies: Mapping[str, bool] | None = None,
         undeclared: Undeclared = NOTHING_OPEN,
+        *,
+        asked: Asked | None = None,
     ) -> None:
         self.account = Account(handshake, policies, scenario)
         self.trails = trails = Trails()
@@ -65,7 +70,7 @@ class Judge:
         self.derived = Derived(self.account, trails)
         self.applies = applies or {}
         self.open = OpenPolicies(undeclared)
-        self.asked = Asked(self.applies, undeclared)
+        self.asked = asked or Asked(self.applies, undeclared)
         self.leaves_open = undeclared.policies.keys()
         self.exercised: Counter[str] = Counter()
         self.violation: Violation | None = None
@@ -82,7 +87,11 @@ class Judge:
     def observe(self, seen: Observation) -> None:
         """The runtime shows something."""
         if self.violation is None:
-            self._weigh(self._about(seen))
+            self._ask(type(seen), seen)
+        if self.violation is None:
+            self._weigh(self.oracle.judge(seen))
+        if self.violation is None:
+            self._weigh(self.paths.judge(seen))
         if self.violation is None:
             self.refusals.observe(seen)
             self.derived.observe(seen)
@@ -92,7 +101,9 @@ class Judge:
         """The answer is complete, observations included already."""
         self.account.report(report.quiescent, report.refused)
         if self.violation is None and report.quiescent and self.silence_counts:
-            self._weigh(self._settled())
+            self._ask(None)
+            if self.violation is None:
+                self._weigh(self.oracle.settled())
         if self.violation is None and report.quiescent:
             self.violation = self.held_back
         if self.violation is None and report.quiescent:
@@ -106,23 +117,18 @@ class Judge:
             self.observe(seen)
         self.report(report)
 
-    def _about(self, seen: Observation) -> Iterator[Judgement]:
-        yield from self._ask(type(seen), seen)
-        yield from self.oracle.judge(seen)
-        yield from self.paths.judge(seen)
-
-    def _settled(self) -> Iterator[Judgement]:
-        yield from self._ask(None)
-        yield from self.oracle.settled()
-
-    def _ask(self, kind: type[Observation] | None, *seen: Observation) -> Iterator[Judgement]:
-        """What each check that looks at this kind says."""
+    def _ask(self, kind: type[Observation] | None, *seen: Observation) -> None:
+        """Ask each check that looks at this kind, until one objects."""
         for check in self.asked.seeing[kind]:
             if self.leaves_open:
-                yield from self._ask_under_each_value(check, *seen)
+                self._weigh(self._ask_under_each_value(check, *seen))
             else:
                 for because in check.check(self.account, *seen):
-                    yield Judgement(check.clause, because, is_patient=check.is_patient)
+                    self._hear(check.clause, because, is_patient=check.is_patient)
+                    if self.violation is not None:
+                        break
+            if self.violation is not None:
+                return
 
     def _ask_under_each_value(self, check: Invariant, *seen: Observation) -> Iterator[Judgement]:
         """What a check says; under each value that is left, where it depends on a policy that is open."""
@@ -139,14 +145,18 @@ class Judge:
 
     def _weigh(self, judgements: Iterator[Judgement]) -> None:
         for judgement in judgements:
-            if not judgement.always and not self.applies.get(judgement.clause, True):
-                continue
-            self.exercised[judgement.clause] += 1
-            if judgement.because == HELD:
-                continue
-            if judgement.is_patient:
-                objection = Violation(judgement.clause, judgement.because, self.account.stimuli)
-                self.held_back = self.held_back or objection
-            else:
-                self.violation = Violation(judgement.clause, judgement.because, self.account.stimuli)
-                return
+            if judgement.always or self.applies.get(judgement.clause, True):
+                self._hear(judgement.clause, judgement.because, is_patient=judgement.is_patient)
+                if self.violation is not None:
+                    return
+
+    def _hear(self, clause: str, because: str, *, is_patient: bool) -> None:
+        """A clause was exercised; it held, or that is why not."""
+        self.exercised[clause] += 1
+        if because == HELD:
+            return
+        objection = Violation(clause, because, self.account.stimuli)
+        if is_patient:
+            self.held_back = self.held_back or objection
+        else:
+            self.violation = objection

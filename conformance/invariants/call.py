@@ -31,7 +31,7 @@ def a_call_moves_from_where_it_was(account: Account, seen: CallMoved) -> Judgeme
 
 def only_what_the_model_asked_for_lives(account: Account, seen: Observation) -> Judgements:
     """A call has a status, or runs, only if the model asked for it."""
-    run, call_id = account.run_of(seen), getattr(seen, "call", None)
+    run, call_id = account.run_of(seen), vars(seen).get("call")
     if run is None or call_id is None or any(call.doubled for call in run.every_call):
         return
     yield HELD if call_id in run.calls else f"the model asked for no call {call_id}, yet it appeared"

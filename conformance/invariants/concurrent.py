@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.invariants.round import intercepted, is_between, round_of
 from interlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, SegmentEnded
@@ -49,6 +49,7 @@ def interception_gives_the_outcome(account: Account) -> Judgements:
             yield HELD if call.claimed == outcome else why
 
 
+@once
 def _answered(account: Account) -> tuple[Call, str, bool] | None:
     """The call whose tool answered just now and alone, what it answered, and whether in a replay."""
     found = round_of(account)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import (
     CallMoved,
@@ -176,6 +176,7 @@ def _effect(seen: Observation) -> str:
     return ""
 
 
+@once
 def _late(account: Account) -> Decided | None:
     """The decision that came alone, to a quiescent runtime, and too late or for nobody."""
     if not account.alone or len(account.newest) != 1 or account.newest[0][0] != "decide":

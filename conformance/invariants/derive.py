@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import GateOpened, RunMoved, SegmentEnded
 from interlock.conformance.subjects import Call, Run
 
 
+@once
 def _claims_both(account: Account) -> Run | None:
     """The run to project: one that is not Done, shows both statuses, and has no work of its own."""
     run = account.run

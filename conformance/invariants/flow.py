@@ -12,6 +12,7 @@ from interlock.conformance.invariants.shown import (
     behind,
     followed,
     has_fired,
+    is_among,
     is_cut_short,
     may_be_a_replay,
     stored,
@@ -347,7 +348,7 @@ def _suspended(shown: Sequence[Observation]) -> str:
 def _has_answered(account: Account, run: Run) -> bool:
     """Whether the model was asked in this segment, and has answered."""
     gate = account.last_model_gate
-    if gate is None or gate.run != run.id or gate.opened not in run.segment:
+    if gate is None or gate.run != run.id or not is_among(gate.opened, run.segment):
         return False
     return gate.outcome is not None and gate.outcome["kind"] == "turn"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.invariants.shown import followed, is_cut_short
 from interlock.conformance.protocol import (
@@ -144,7 +144,7 @@ def _pass_of(run: Run, call: Call) -> Shown | None:
     """What was shown of the call since its newest pass began; nothing if none was seen to begin."""
     shown: list[Observation] = []
     for seen in reversed(run.segment):
-        if getattr(seen, "call", None) == call.id:
+        if vars(seen).get("call") == call.id:
             if isinstance(seen, PhaseEntered) and seen.phase == BEGINS:
                 return shown[::-1]
             shown.append(seen)
@@ -159,6 +159,7 @@ def _passes(run: Run) -> Iterator[tuple[Call, Shown]]:
             yield call, shown
 
 
+@once
 def _ending(account: Account, seen: PhaseEntered) -> tuple[Call | None, Shown]:
     """The call whose pass comes to its end with this phase, and what was shown of the pass."""
     run, call = followed(account, seen), account.call_of(seen)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import CallMoved, GateOpened, PhaseEntered, SegmentEnded
 from interlock.conformance.subjects import Call, Run
@@ -16,6 +16,7 @@ LOOKS: Final = ("BeforeToolExecute", "ToolGate")
 Round = tuple[Run, list[Call]]
 
 
+@once
 def round_of(account: Account) -> Round | None:
     """The newest round, while nothing but verdicts, answers and decisions has touched it."""
     run = account.run
@@ -27,6 +28,7 @@ def round_of(account: Account) -> Round | None:
     return run, calls
 
 
+@once
 def first_pass(account: Account) -> Round | None:
     """The newest round, as long as nobody has decided about a call of it."""
     found = round_of(account)

@@ -103,7 +103,7 @@ def a_call_is_Resuming_before_it_is_judged_again(account: Account, seen: CallMov
 def _judged_while_it_waited(run: Run, call: Call) -> str:
     """The phase that judged the call since it was said to be Suspended."""
     for seen in reversed(run.segment):
-        if getattr(seen, "call", None) != call.id:
+        if vars(seen).get("call") != call.id:
             continue
         if isinstance(seen, CallMoved):
             return ""

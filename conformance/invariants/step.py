@@ -13,6 +13,7 @@ from interlock.conformance.invariants.shown import (
     behind,
     followed,
     has_fired,
+    is_among,
     is_cut_short,
     may_be_a_replay,
     stored,
@@ -44,7 +45,7 @@ def AfterInference_has_an_answer(account: Account, seen: PhaseEntered) -> Judgem
     run, gate = followed(account, seen), account.last_model_gate
     if run is None or seen.phase != "AfterInference" or run.cancel_at is not None:
         return
-    asked = gate is not None and gate.run == run.id and gate.opened in behind(run, "StepStart")
+    asked = gate is not None and gate.run == run.id and is_among(gate.opened, behind(run, "StepStart"))
     answered = asked and gate is not None and gate.outcome is not None
     yield HELD if answered else "AfterInference fires, yet the model has not answered in this step"
 

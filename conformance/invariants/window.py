@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import CallMoved, GateOpened, SegmentEnded
 from interlock.conformance.subjects import Call, Decided, Run
 
 
+@once
 def arrived(account: Account) -> tuple[Run, list[Decided]] | None:
     """The decisions that have just come alone, each of them good, to a run that was at rest."""
     run = account.run
