@@ -7,15 +7,15 @@ an account that went wrong once would blame the innocent.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from interlock.conformance.account import Account
 from interlock.conformance.coverage import Coverage, Trails
 from interlock.conformance.derived import Derived
-from interlock.conformance.invariants import HELD, INVARIANTS, Invariant
+from interlock.conformance.invariants import HELD, INVARIANTS, Invariant, name_of
 from interlock.conformance.open_policies import OpenPolicies, Undeclared
 from interlock.conformance.oracle import Judgement, Oracle
 from interlock.conformance.paths import Paths
@@ -42,10 +42,29 @@ class Asked:
     """
 
     def __init__(self, applies: Mapping[str, bool], undeclared: Undeclared) -> None:
-        self.seeing: defaultdict[type[Observation] | None, list[Invariant]] = defaultdict(list)
-        for check in INVARIANTS:
-            if applies.get(check.clause, True) or check.clause in undeclared.clauses:
-                self.seeing[check.seeing].append(check)
+        self._every = [
+            check
+            for check in INVARIANTS
+            if applies.get(check.clause, True) or check.clause in undeclared.clauses
+        ]
+        self._names = {name for check in self._every for name in check.at}
+        self._about: dict[tuple[type[Observation] | None, str], list[Invariant]] = {}
+
+    def at_rest(self) -> list[Invariant]:
+        """What is asked at every quiescent point."""
+        return self._of(None, "")
+
+    def about(self, seen: Observation) -> list[Invariant]:
+        """What is asked about an observation."""
+        name = name_of(seen)
+        return self._of(type(seen), name if name in self._names else "")
+
+    def _of(self, kind: type[Observation] | None, name: str) -> list[Invariant]:
+        found = self._about.get((kind, name))
+        if found is None:
+            of_kind = (check for check in self._every if check.seeing is kind)
+            found = self._about[kind, name] = [one for one in of_kind if not one.at or name in one.at]
+        return found
 
 
 class Judge:
@@ -87,7 +106,7 @@ class Judge:
     def observe(self, seen: Observation) -> None:
         """The runtime shows something."""
         if self.violation is None:
-            self._ask(type(seen), seen)
+            self._ask(self.asked.about(seen), seen)
         if self.violation is None:
             self._weigh(self.oracle.judge(seen))
         if self.violation is None:
@@ -101,7 +120,7 @@ class Judge:
         """The answer is complete, observations included already."""
         self.account.report(report.quiescent, report.refused)
         if self.violation is None and report.quiescent and self.silence_counts:
-            self._ask(None)
+            self._ask(self.asked.at_rest())
             if self.violation is None:
                 self._weigh(self.oracle.settled())
         if self.violation is None and report.quiescent:
@@ -117,9 +136,9 @@ class Judge:
             self.observe(seen)
         self.report(report)
 
-    def _ask(self, kind: type[Observation] | None, *seen: Observation) -> None:
-        """Ask each check that looks at this kind, until one objects."""
-        for check in self.asked.seeing[kind]:
+    def _ask(self, checks: Iterable[Invariant], *seen: Observation) -> None:
+        """Ask each check, until one objects."""
+        for check in checks:
             if self.leaves_open:
                 self._weigh(self._ask_under_each_value(check, *seen))
             else:

@@ -249,8 +249,8 @@ def _is_unused(call: Call, decided: Decided) -> bool:
 
 
 FIRST_INVARIANTS = (
-    Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened),
-    Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened),
+    Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened, at=("tool",)),
+    Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened, at=("tool",)),
     *(
         Invariant(clause, check, kind)
         for clause, check in (
@@ -266,8 +266,8 @@ FIRST_INVARIANTS = (
 INVARIANTS = (
     Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken),
     Invariant("DECIDE-2", a_decision_is_not_accepted_twice, DecisionTaken),
-    Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened),
-    Invariant("DECIDE-1", a_decision_executes_once, GateOpened),
+    Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened, at=("tool",)),
+    Invariant("DECIDE-1", a_decision_executes_once, GateOpened, at=("tool",)),
     Invariant("DECIDE-4", no_accepted_decision_is_lost),
     Invariant("DECIDE-2", a_repeated_decision_was_idle),
     Invariant("DECIDE-3", a_late_decision_was_idle),

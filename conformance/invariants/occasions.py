@@ -56,6 +56,8 @@ def _stored_behind(account: Account, run: Run, phase: str) -> bool:
 
 
 INVARIANTS = (
-    Invariant("STORE-19", a_step_is_stored_at_its_end, PhaseEntered, is_patient=True),
+    Invariant(
+        "STORE-19", a_step_is_stored_at_its_end, PhaseEntered, at=("StepStart", "RunEnd"), is_patient=True
+    ),
     Invariant("STORE-19", a_run_is_stored_at_its_end, SegmentEnded, is_patient=True),
 )
