@@ -348,9 +348,9 @@ def _suspended(shown: Sequence[Observation]) -> str:
 def _has_answered(account: Account, run: Run) -> bool:
     """Whether the model was asked in this segment, and has answered."""
     gate = account.last_model_gate
-    if gate is None or gate.run != run.id or not is_among(gate.opened, run.segment):
+    if gate is None or gate.run != run.id or gate.outcome is None or gate.outcome["kind"] != "turn":
         return False
-    return gate.outcome is not None and gate.outcome["kind"] == "turn"
+    return is_among(gate.opened, run.segment)
 
 
 def _since_asked(run: Run) -> Sequence[Observation]:
@@ -372,8 +372,8 @@ def _is(status: str | None) -> str:
 
 
 FIRST_INVARIANTS = (
-    Invariant("FLOW-10", a_step_asks_the_model, GateOpened),
-    Invariant("FLOW-10", a_step_asks_the_model, PhaseEntered),
+    Invariant("FLOW-10", a_step_asks_the_model, GateOpened, at=("model",)),
+    Invariant("FLOW-10", a_step_asks_the_model, PhaseEntered, at=("RunEnd",)),
     Invariant("FLOW-4", nothing_replayed_is_committed, Checkpointed, at=("ToolResultsCommitted",)),
 )
 """Asked before the reasons of a run are weighed: they say where in the flow it went wrong."""
@@ -390,7 +390,9 @@ INVARIANTS = (
     Invariant("FLOW-5", a_replay_that_ends_the_wait_leads_on, PhaseEntered, at=("StepStart", "RunEnd")),
     Invariant("FLOW-8", a_step_starts_with_StepStart, PhaseEntered, at=("BeforeInference",)),
     Invariant("FLOW-13", an_answer_is_followed_by_AfterInference, PhaseEntered),
-    Invariant("FLOW-13", an_answer_is_followed_by_AfterInference, Checkpointed),
+    Invariant(
+        "FLOW-13", an_answer_is_followed_by_AfterInference, Checkpointed, at=("AssistantTurnCommitted",)
+    ),
     Invariant("FLOW-14", a_turn_is_committed_behind_its_step, Checkpointed, at=("AssistantTurnCommitted",)),
     Invariant("FLOW-14", no_turn_is_left_uncommitted, PhaseEntered, at=("RunEnd",)),
     Invariant("FLOW-16", a_turn_without_calls_is_the_last, PhaseEntered, at=("StepStart",)),

@@ -111,7 +111,7 @@ INVARIANTS = (
     an_end_passes_RunEnd("FLOW-26", "Suspended"),
     an_end_passes_RunEnd("FLOW-27", "Cancelled"),
     an_end_passes_RunEnd("FLOW-28", "Error"),
-    Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, PhaseEntered),
-    Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, Checkpointed),
+    Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, PhaseEntered, at=("RunEnd",)),
+    Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, Checkpointed, at=TRIGGERS),
     Invariant("FLOW-29", the_end_was_committed_behind_RunEnd, Checkpointed, at=("RunFinished",)),
 )

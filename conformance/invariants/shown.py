@@ -50,7 +50,7 @@ def behind(run: Run, *phases: str) -> Sequence[Observation]:
 
 def is_among(one: Observation, shown: Sequence[Observation]) -> bool:
     """Whether this very observation is among what was shown, and not one that only looks like it."""
-    return any(other is one for other in shown)
+    return any(other is one for other in reversed(shown))
 
 
 def has_fired(shown: Sequence[Observation], *phases: str) -> bool:
