@@ -2,9 +2,9 @@
 
     python tests/benchmarks/throughput.py [PROFILE] [EXAMPLES]
 
-Three ways in one run, by time of the processor: the Hypothesis machine as `check` has it; a machine that
-draws the same and does nothing, from a record of the first; and every schedule of up to three stimuli, whose
-replayed prefixes are counted apart.  The share of Hypothesis is what the kit cannot save.
+Three ways in one run, by time of the processor: the Hypothesis machine as `check` has it; a machine that asks
+for the same draws and does nothing, from a record of the first; and every schedule of up to three stimuli, of
+which the last is new and those before it are replayed.  What the draws take the kit cannot save.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from interlock.conformance.menu import Scope
 
 DEPTH = 3
 SEED = 7
+TIMES = 3
 
 
 # --- what the machine drew --------------------------------------------------------------------------
@@ -119,15 +120,13 @@ def _drawn(left: Any, data: st.DataObject) -> Any:
 
 
 def _run(machine: type[RuleBasedStateMachine], examples: int) -> None:
-    run_state_machine_as_test(
-        seed(SEED)(machine), settings=settings(suite.GENERATE, max_examples=examples)
-    )
+    run_state_machine_as_test(seed(SEED)(machine), settings=settings(suite.GENERATE, max_examples=examples))
 
 
-def seconds(deed: Callable[[], None], times: int = 3) -> float:
+def seconds(deed: Callable[[], None]) -> float:
     """The least time that a deed took of the processor."""
     taken = []
-    for _ in range(times):
+    for _ in range(TIMES):
         began = time.process_time()
         deed()
         taken.append(time.process_time() - began)
@@ -155,21 +154,19 @@ def searched(bench: Bench) -> tuple[Tally, int]:
 
 def main(profile: str = "tirea", examples: int = 100) -> None:
     """Print the table."""
-    bench = Bench(lambda: Hosted(factory(profile)))
-    tally = Tally()
+    bench, tally = Bench(lambda: Hosted(factory(profile))), Tally()
     record = recorded(bench, examples)
     guided = seconds(lambda: suite.generate(bench, examples, SEED, tally))
     draws = seconds(lambda: _run(empty(record), examples))
-    sent = tally.stimuli // 3
-    print(f"{profile}: {sent} stimuli of {examples} examples")
-    print(f"the machine       {sent / guided:8.0f} stimuli a second")
-    print(f"its draws alone   {sent / draws:8.0f}   the machine reaches {draws / guided:.2f} of it")
+    sent = tally.stimuli // TIMES
     began = time.process_time()
     found, handed = searched(bench)
     search = time.process_time() - began
-    fresh = found.schedules
-    print(f"every schedule    {handed / search:8.0f}   {handed / sent * guided / search:.2f} of the machine,")
-    print(f"                  {fresh / search:8.0f}   replayed prefixes left out: {fresh} of {handed}")
+    print(f"{profile}, stimuli a second\n")
+    print(f"the machine        {sent / guided:6.0f}")
+    print(f"its draws alone    {sent / draws:6.0f}   the machine reaches {draws / guided:.2f} of that")
+    print(f"every schedule     {handed / search:6.0f}   {handed / sent * guided / search:.2f} of the machine")
+    print(f"  without replays  {found.schedules / search:6.0f}   {found.schedules:,} of {handed:,} were new")
 
 
 if __name__ == "__main__":
