@@ -107,7 +107,8 @@ def exhaust(order: Order, jobs: int, budget_seconds: float | None, told: Told, f
         tally, hopeless = merged(progress.units, progress.played)
         witnesses = witnesses_of(workforce, tally, facts)
     seconds = {} if budget_seconds is None else {"seconds": budget_seconds}
-    budget = {"depth": order.depth, "races": order.races, **seconds}
+    bound = {"depth": order.depth, "races": order.races, "one_order": order.one_order}
+    budget = {**bound, **seconds}
     partial = limits.cut_off or hopeless
     result = concluded(order, facts, tally, witnesses, budget=budget, partial=partial)
     result.search = _search(order, stages, tally, progress)

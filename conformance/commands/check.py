@@ -139,9 +139,18 @@ def _day(text: str) -> date:
         raise UsageError(f"`--today {text}` is no date.", "A date is written as in 2027-01-31.") from None
 
 
-def depth_of(is_exhaustive: bool, depth: int | None, races: int | None, examples: int | None) -> int:
+def depth_of(
+    is_exhaustive: bool,
+    depth: int | None,
+    races: int | None,
+    examples: int | None,
+    *,
+    one_order: bool = False,
+) -> int:
     """Up to how many stimuli every schedule is played; 0 where schedules are drawn instead."""
     if not is_exhaustive:
+        if one_order:
+            raise UsageError("`--one-order` leaves nothing out here.", "Add --exhaustive to it.")
         for name, given in (("depth", depth), ("races", races)):
             if given is not None:
                 raise UsageError(f"`--{name} {given}` bounds nothing here.", "Add --exhaustive to it.")
