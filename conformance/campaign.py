@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Any, Final, Protocol
 
 from interlock.conformance.answers import fitted
@@ -20,7 +21,7 @@ from interlock.conformance.chooser import Seeded
 from interlock.conformance.coverage import Coverage, Goal
 from interlock.conformance.exceptions import AdapterError, InterlockError
 from interlock.conformance.framing import quote
-from interlock.conformance.judge import Judge, Violation
+from interlock.conformance.judge import Asked, Judge, Violation
 from interlock.conformance.leaks import Leak, leaks_of
 from interlock.conformance.moves import Move
 from interlock.conformance.open_policies import Exclusion, Undeclared, nothing_left
@@ -147,6 +148,11 @@ class Bench:
         self.applies = {clause: self._is_asked(standing) for clause, standing in self.standings.items()}
         self.scenarios = list(scenarios(self.handshake, self.policies))
 
+    @cached_property
+    def asked(self) -> Asked:
+        """What each scenario asks of the runtime."""
+        return Asked(self.applies, self.undeclared)
+
     def _is_asked(self, standing: Standing) -> bool:
         chosen = not self.only or any(fnmatchcase(standing.clause.id, pattern) for pattern in self.only)
         return chosen and standing.is_judged
@@ -192,7 +198,7 @@ class Bench:
 
     def judge(self, scenario: Scenario) -> Judge:
         """Who judges a scenario."""
-        return Judge(self.handshake, self.policies, scenario, self.applies, self.undeclared)
+        return Judge(self.handshake, self.policies, scenario, self.applies, self.undeclared, asked=self.asked)
 
     def _empty_folder(self) -> str:
         """A folder for the bytes of a scenario: a fresh one where the runtime keeps a store of its own."""

@@ -102,6 +102,13 @@ def check(  # noqa: PLR0917  # each is an option of its own
             help="With --exhaustive: so many moves may be races of two, or meet the runtime at work; 0.",
         ),
     ] = None,
+    one_order: Annotated[
+        bool,
+        typer.Option(
+            "--one-order",
+            help="With --exhaustive: where two stimuli are answered alike in both orders, go on from one.",
+        ),
+    ] = False,
     only: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Judge these clauses alone, as in 'CALL-*'.")
     ] = None,
@@ -133,9 +140,9 @@ def check(  # noqa: PLR0917  # each is an option of its own
     from interlock.conformance.commands import check as command
     from interlock.conformance.stages import Order
 
-    bound = command.depth_of(exhaustive, depth, races, examples)
+    bound = command.depth_of(exhaustive, depth, races, examples, one_order=one_order)
     played = command.EXAMPLES if examples is None else examples
-    order = Order(target, played, seed, tuple(only or ()), timeout_scale, bound, races or 0)
+    order = Order(target, played, seed, tuple(only or ()), timeout_scale, bound, races or 0, one_order)
     wish = command.Wish(out, json, strict, verbose, baseline, today, spec)
     return command.check(order, command.jobs_of(jobs), budget, wish)
 

@@ -78,6 +78,7 @@ class Level:
     named: int
     spare: int  # left out, since a limit of turns was not used up
     broken: int  # schedules one shorter that broke a clause, and were not gone on with
+    reordered: int  # schedules one shorter of which the other order of the last two stimuli was gone on with
     is_whole: bool
 
 
@@ -89,6 +90,7 @@ class Search:
     races: int
     levels: tuple[Level, ...]
     is_asked: bool
+    one_order: bool = False  # what two stimuli lead to was tried in one order, where both are answered alike
     left: int | None = None  # about so many schedules of the bound were not played; nothing if nobody knows
 
     @property

@@ -36,8 +36,14 @@ class Order:
     timeout_scale: float = 1.0
     depth: int = 0
     races: int = 0
+    one_order: bool = False
     settled: tuple[tuple[str, str], ...] | None = None  # of the policies, where these are to be found out
     aside: tuple[str, ...] = ()  # clauses that are not asked then, since they break whatever is played
+
+    @property
+    def scope(self) -> Scope:
+        """What is on the menu of a search."""
+        return Scope(uneven=self.races, one_order=self.one_order)
 
     @property
     def is_exhaustive(self) -> bool:
@@ -84,7 +90,7 @@ def stages_of(order: Order) -> tuple[Stage, ...]:
     if order.settled is not None:
         return (_scripts(SCRIPTED, corpus()), _telling(order), _walks(order, order.examples // 2))
     if order.is_exhaustive:
-        return (_guess(order), *_levels(order.depth, Scope(uneven=order.races)))
+        return (_guess(order), *_levels(order.depth, order.scope))
     toured, drawn = order.examples // TOUR_SHARE, order.examples // MACHINE_SHARE
     known = witnesses(order.examples // WITNESS_SHARE)
     return (
@@ -111,7 +117,7 @@ def _scripts(name: str, scripts: Sequence[Script]) -> Stage:
 
 def _guess(order: Order) -> Stage:
     def guess(bench: Bench, unit: int) -> Tally:
-        return guess_levels(bench, order.depth, Scope(uneven=order.races))
+        return guess_levels(bench, order.depth, order.scope)
 
     return Stage("a guess of how many there are", 1, 0, guess)
 

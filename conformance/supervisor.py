@@ -131,13 +131,15 @@ def search_of(
         for at, stage in enumerate(stages)
         if stage.level
     )
-    return Search(len(levels), order.races, levels, order.is_exhaustive) if levels else None
+    if not levels:
+        return None
+    return Search(len(levels), order.races, levels, order.is_exhaustive, order.one_order)
 
 
 def _level(stage: Stage, counts: Mapping[tuple[int, str], int], units: Sequence[Played | None]) -> Level:
     is_whole = all(unit is not None and unit.is_whole and not unit.tally.troubles for unit in units)
-    played, named, spare, broken = (counts.get((stage.level, one), 0) for one in COUNTED)
-    return Level(stage.level, played, named, spare, broken, is_whole)
+    played, named, spare, broken, reordered = (counts.get((stage.level, one), 0) for one in COUNTED)
+    return Level(stage.level, played, named, spare, broken, reordered, is_whole)
 
 
 def _budget(order: Order, seconds: float | None) -> dict[str, Any]:

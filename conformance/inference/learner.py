@@ -6,14 +6,13 @@ breach tells nothing, since the account may be wrong from there on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from interlock.conformance.inference.asked import signs
 from interlock.conformance.inference.kinds import Evidence
 from interlock.conformance.judge import Judge, Violation
 from interlock.conformance.open_policies import Exclusion
-from interlock.conformance.oracle import Judgement
 from interlock.conformance.protocol import Handshake, Observation, Report, Scenario
 from interlock.conformance.standing import standings
 from interlock.spec.model import load_spec
@@ -65,15 +64,17 @@ class Learner(Judge):
             because = self.open.excluded[sought].because
             self.violation = Violation(self.wanted, because, self.account.stimuli)
 
-    def _about(self, seen: Observation) -> Iterator[Judgement]:
-        yield from super()._about(seen)
+    def _look_at(self, seen: Observation) -> None:
+        super()._look_at(seen)
         self._learn(seen)
 
-    def _settled(self) -> Iterator[Judgement]:
-        yield from super()._settled()
+    def _look_at_rest(self) -> None:
+        super()._look_at_rest()
         self._learn()
 
     def _learn(self, *seen: Observation) -> None:
+        if self.violation is not None:
+            return
         kind = type(seen[0]) if seen else None
         for sign in self.signs:
             if sign.seeing is kind:

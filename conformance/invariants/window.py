@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import CallMoved, GateOpened, SegmentEnded
 from interlock.conformance.subjects import Call, Decided, Run
 
 
+@once
 def arrived(account: Account) -> tuple[Run, list[Decided]] | None:
     """The decisions that have just come alone, each of them good, to a run that was at rest."""
     run = account.run
@@ -320,12 +321,14 @@ def came_alone_at_work(account: Account, run: Run) -> Iterator[tuple[Call, Decid
 
 
 INVARIANTS = (
-    Invariant("DECIDE-16", an_answered_call_is_not_made_to_wait, CallMoved),
-    Invariant("DECIDE-23", an_early_decision_does_not_act, CallMoved, is_patient=True),
-    Invariant("DECIDE-19", a_new_suspension_ends_the_segment, GateOpened),
-    Invariant("DECIDE-22", a_run_that_was_given_back_is_whole, GateOpened),
-    Invariant("DECIDE-19", a_new_suspension_counts_as_declared, SegmentEnded),
-    Invariant("DECIDE-20", a_decided_run_does_not_announce_that_it_waits, SegmentEnded),
+    Invariant("DECIDE-16", an_answered_call_is_not_made_to_wait, CallMoved, at=("Suspended",)),
+    Invariant(
+        "DECIDE-23", an_early_decision_does_not_act, CallMoved, at=("Cancelled", "Resuming"), is_patient=True
+    ),
+    Invariant("DECIDE-19", a_new_suspension_ends_the_segment, GateOpened, at=("model",)),
+    Invariant("DECIDE-22", a_run_that_was_given_back_is_whole, GateOpened, at=("model",)),
+    Invariant("DECIDE-19", a_new_suspension_counts_as_declared, SegmentEnded, at=("Suspended",)),
+    Invariant("DECIDE-20", a_decided_run_does_not_announce_that_it_waits, SegmentEnded, at=("Suspended",)),
     Invariant("DECIDE-15", a_decision_is_all_that_a_run_needs),
     Invariant("DECIDE-22", a_value_is_all_that_a_run_needs),
     Invariant("DECIDE-14", a_part_of_the_decisions_does_what_was_declared),
