@@ -74,6 +74,7 @@ def test_hardly_a_script_is_left_out():
         ("empty-payloads", "the policy decision.modes has no use_as_result"),
         ("payload-as-result", "the policy decision.modes has no use_as_result"),
         ("payload-as-arguments", "the policy decision.modes has no pass_to_tool"),
+        ("payload-of-a-wrong-type", "the policy decision.modes has no pass_to_tool"),
     }
 
 
@@ -163,6 +164,8 @@ def test_a_script_says_why_it_does_not_apply(name, why):
         ("same-decision-twice", "decisions ids"),
         ("stale-decision", "decisions suspensions"),
         ("early-decision", "decisions live"),
+        ("nothing-decided", "stimulus decide"),
+        ("two-deliveries-at-once", "decisions live"),
         ("decision-races-the-last-result", "decisions live"),
         ("cancel-in-a-replay", "stimulus cancel"),
         ("stop-at-last", "policy stop.conditions=max_rounds"),
