@@ -92,7 +92,10 @@ class InputList:
         assert self.state is not None
         for one in decisions:
             item = self.known.get(one.call) or ToolApprovalItem(self.agent, _call(one.call, "nothing", "{}"))
-            (self.state.approve if one.action == "resume" else self.state.reject)(item)
+            try:  # each decision is a call of its own, and one that fails says nothing of the others
+                (self.state.approve if one.action == "resume" else self.state.reject)(item)
+            except agents.ModelBehaviorError as error:
+                self.host.refuse(str(error), one.id)
         return await self._run(self.state)
 
     async def cancel(self) -> None:
