@@ -24,7 +24,7 @@ def made(folder: Path, environments: Path, only: str) -> Files:
     interlock = [sys.executable, "-m", "interlock.conformance.cli"]
     words = [*interlock, "matrix", "--only", only, "--envs", str(environments), "-o", "matrix"]
     subprocess.run(words, cwd=folder, stdout=subprocess.DEVNULL, check=True)
-    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    paths = (path for path in sorted((folder / "matrix").rglob("*")) if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
