@@ -263,9 +263,9 @@ class Account:
         self._watched(params)
         run = self.runs.get(params["run"])
         decisions = params.get("decisions", ())
+        if run is not None:
+            run.stirs += max(1, len(decisions))
         for raw in decisions:
-            if run is not None:
-                run.stirs += 1
             self._decided(run, raw, len(decisions))
 
     def _decided(self, run: Run | None, raw: Mapping[str, Any], batch: int) -> None:
