@@ -8,8 +8,9 @@ dispositions, checkpoints.  Nothing here judges; the invariants and the oracle d
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from interlock.conformance.protocol import (
     CallMoved,
@@ -31,6 +32,21 @@ from interlock.conformance.protocol import (
     StreamClosed,
 )
 from interlock.conformance.subjects import WORKING_GATES, Audience, Call, Decided, Gate, Run, Station
+
+Look = TypeVar("Look", bound=Callable[..., Any])
+
+
+def once(look: Look) -> Look:
+    """Look once, and again when the account has taken something in; for looks that ask for no policy."""
+
+    @wraps(look)
+    def looked(account: Account, *of: object) -> Any:
+        known, key = account.known, (look, *map(id, of))
+        if key not in known:
+            known[key] = look(account, *of)
+        return known[key]
+
+    return cast("Look", looked)
 
 
 class Account:
@@ -65,6 +81,8 @@ class Account:
         self.last_model_gate: Gate | None = None
         self.audience = Audience()
         self.shown: list[Observation] = []  # since the newest stimulus
+        self.known: dict[tuple[Any, ...], Any] = {}  # what was looked up since it took something in
+        self._open_gates: list[Gate] = []  # and some that are open no longer
 
     # -- what it knows
 
@@ -76,7 +94,8 @@ class Account:
     @property
     def open_gates(self) -> list[Gate]:
         """The gates at which the SUT waits, oldest first."""
-        return [gate for gate in self.gates.values() if gate.is_open]
+        self._open_gates = [gate for gate in self._open_gates if gate.is_open]
+        return self._open_gates[:]
 
     def observes(self, kind: str) -> bool:
         """Whether the SUT said that it shows this kind."""
@@ -89,7 +108,8 @@ class Account:
 
     def call_of(self, seen: Observation) -> Call | None:
         """The call that an observation speaks of."""
-        run, call = self.run_of(seen), getattr(seen, "call", None)
+        call: str | None = vars(seen).get("call")  # pydantic is slow to say that there is no such field
+        run = self.run_of(seen) if call is not None else None
         return run.calls.get(call) if run is not None and call is not None else None
 
     def entering(self, seen: GateOpened) -> Call | None:
@@ -143,6 +163,7 @@ class Account:
             fold = _STIMULUS_FOLDS.get(name)
             if fold is not None:
                 fold(self, inner)
+        self.known.clear()
 
     def _started(self, params: Mapping[str, Any]) -> None:
         self.runs[params["run"]] = Run(
@@ -242,9 +263,9 @@ class Account:
         self._watched(params)
         run = self.runs.get(params["run"])
         decisions = params.get("decisions", ())
+        if run is not None:
+            run.stirs += max(1, len(decisions))
         for raw in decisions:
-            if run is not None:
-                run.stirs += 1
             self._decided(run, raw, len(decisions))
 
     def _decided(self, run: Run | None, raw: Mapping[str, Any], batch: int) -> None:
@@ -328,7 +349,7 @@ class Account:
         for gate in self.open_gates:
             gate.gone = "crash"
         for run in self.runs.values():
-            run.paid_for = [call for call in run.calls.values() if self._is_whole(run, call)]
+            run.paid_for = [call for call in run.calls.values() if self.is_whole(run, call)]
             run.crashes += 1
             run.segment.clear()
             run.claimed = run.faulted = run.cancel_at = run.broke_at = None
@@ -342,7 +363,7 @@ class Account:
                 for decided in call.decisions:
                     decided.unsure, decided.answers = True, None
 
-    def _is_whole(self, run: Run, call: Call) -> bool:
+    def is_whole(self, run: Run, call: Call) -> bool:
         """Whether the call has answered, and so has all that its loss is declared to be measured in."""
         durability, storing = self.policy("durability"), any(g.on == "store.put" for g in self.open_gates)
         unsure = call.doubled or call.raced or call.decisions or not all(gate.alone for gate in call.entries)
@@ -382,6 +403,7 @@ class Account:
         if fold is not None:
             fold(self, seen)
         self.shown.append(seen)
+        self.known.clear()
 
     def _gate_opened(self, seen: GateOpened) -> None:
         run = self.runs.get(seen.run or "") or self.run
@@ -389,6 +411,7 @@ class Account:
             return
         gate = Gate(seen.gate, seen.on, run.id, seen, self.life, at=self.stimuli)
         self.gates[seen.gate] = gate
+        self._open_gates.append(gate)
         if seen.on in WORKING_GATES or seen.on == "hook":
             run.segment_open = True
         if seen.on == "model":
@@ -493,6 +516,7 @@ class Account:
     def report(self, quiescent: bool, refused: list[Refusal]) -> None:
         """The answer is complete."""
         self.quiescent = quiescent
+        self.known.clear()
         for refusal in refused:
             self._refused(refusal)
         if quiescent:

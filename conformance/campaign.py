@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Any, Final, Protocol
 
 from interlock.conformance.answers import fitted
@@ -20,7 +21,8 @@ from interlock.conformance.chooser import Seeded
 from interlock.conformance.coverage import Coverage, Goal
 from interlock.conformance.exceptions import AdapterError, InterlockError
 from interlock.conformance.framing import quote
-from interlock.conformance.judge import Judge, Violation
+from interlock.conformance.judge import Asked, Judge, Violation
+from interlock.conformance.leaks import Leak, leaks_of
 from interlock.conformance.moves import Move
 from interlock.conformance.open_policies import Exclusion, Undeclared, nothing_left
 from interlock.conformance.protocol import (
@@ -73,6 +75,7 @@ class Tally:
     found: dict[str, Found] = field(default_factory=dict)
     excluded: dict[tuple[str, str], tuple[Exclusion, Found]] = field(default_factory=dict)
     troubles: list[Trouble] = field(default_factory=list)
+    leaks: dict[str, Leak] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
     tours_played: Counter[Goal] = field(default_factory=Counter)
     tours_reached: Counter[Goal] = field(default_factory=Counter)
@@ -85,6 +88,8 @@ class Tally:
         self.schedules += other.schedules
         self.stimuli += other.stimuli
         self.troubles += other.troubles
+        for leak in other.leaks.values():
+            self.leak(leak)
         self.coverage.add(other.coverage)
         self.tours_played.update(other.tours_played)
         self.tours_reached.update(other.tours_reached)
@@ -93,6 +98,11 @@ class Tally:
             self.note(clause, found)
         for one, (exclusion, found) in other.excluded.items():
             self.exclude(one, exclusion, found)
+
+    def leak(self, leak: Leak) -> None:
+        """Remember what was left behind."""
+        known = self.leaks.get(leak.what)
+        self.leaks[leak.what] = leak if known is None else known.more(leak)
 
     def exclude(self, one: tuple[str, str], exclusion: Exclusion, found: Found) -> None:
         """Remember why an open policy cannot have a value; the shortest schedule that shows it stays."""
@@ -119,6 +129,8 @@ class Tally:
 class Bench:
     """A runtime on the bench: its handshake, how each clause stands, and schedules played on it."""
 
+    searches = True  # whether a shorter schedule is sought than leaving things out leads to
+
     def __init__(self, open_sut: Callable[[], Sut], only: Sequence[str] = ()) -> None:
         self.open_sut = open_sut
         self._folder = tempfile.mkdtemp(prefix="interlock-")
@@ -135,6 +147,11 @@ class Bench:
         self.undeclared = Undeclared.of(load_spec(), self.handshake, self.policies, self.only)
         self.applies = {clause: self._is_asked(standing) for clause, standing in self.standings.items()}
         self.scenarios = list(scenarios(self.handshake, self.policies))
+
+    @cached_property
+    def asked(self) -> Asked:
+        """What each scenario asks of the runtime."""
+        return Asked(self.applies, self.undeclared)
 
     def _is_asked(self, standing: Standing) -> bool:
         chosen = not self.only or any(fnmatchcase(standing.clause.id, pattern) for pattern in self.only)
@@ -176,8 +193,12 @@ class Bench:
 
     def session(self, scenario: Scenario) -> Session:
         """Open a scenario under the judge."""
-        judge = Judge(self.handshake, self.policies, scenario, self.applies, self.undeclared)
+        judge = self.judge(scenario)
         return Session(self.sut, self.handshake, scenario, judge, self._empty_folder(), revive=self.revive)
+
+    def judge(self, scenario: Scenario) -> Judge:
+        """Who judges a scenario."""
+        return Judge(self.handshake, self.policies, scenario, self.applies, self.undeclared, asked=self.asked)
 
     def _empty_folder(self) -> str:
         """A folder for the bytes of a scenario: a fresh one where the runtime keeps a store of its own."""
@@ -215,8 +236,7 @@ class Bench:
     def play_twice(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
         """Play one schedule, and once more to see that the same words lead to the same."""
         once = self.play(scenario, schedule, tally)
-        exact = self.handshake.control.settle == "exact" and self.applies[DETERMINISM]
-        if once is None or once.violation is not None or not exact:
+        if once is None or once.violation is not None or not self.applies[DETERMINISM]:
             return
         again = self.play(scenario, schedule, Tally())
         if again is None:
@@ -234,6 +254,8 @@ class Bench:
         tally.exercised.update(session.judge.exercised)
         tally.shown.update(_shown(session.trace))
         tally.coverage.add(session.judge.coverage)
+        for leak in leaks_of(session):
+            tally.leak(leak)
         violation = session.violation
         if violation is not None:
             tally.note(violation.clause, _found(session, violation))

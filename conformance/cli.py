@@ -102,6 +102,13 @@ def check(  # noqa: PLR0917  # each is an option of its own
             help="With --exhaustive: so many moves may be races of two, or meet the runtime at work; 0.",
         ),
     ] = None,
+    one_order: Annotated[
+        bool,
+        typer.Option(
+            "--one-order",
+            help="With --exhaustive: where two stimuli are answered alike in both orders, go on from one.",
+        ),
+    ] = False,
     only: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Judge these clauses alone, as in 'CALL-*'.")
     ] = None,
@@ -133,9 +140,9 @@ def check(  # noqa: PLR0917  # each is an option of its own
     from interlock.conformance.commands import check as command
     from interlock.conformance.stages import Order
 
-    bound = command.depth_of(exhaustive, depth, races, examples)
+    bound = command.depth_of(exhaustive, depth, races, examples, one_order=one_order)
     played = command.EXAMPLES if examples is None else examples
-    order = Order(target, played, seed, tuple(only or ()), timeout_scale, bound, races or 0)
+    order = Order(target, played, seed, tuple(only or ()), timeout_scale, bound, races or 0, one_order)
     wish = command.Wish(out, json, strict, verbose, baseline, today, spec)
     return command.check(order, command.jobs_of(jobs), budget, wish)
 
@@ -344,6 +351,39 @@ def smoke(target: TargetName, json: AsJson = False, timeout_scale: Scale = 1.0) 
     from interlock.conformance.commands import smoke as command
 
     return command.smoke(target, as_json=json, timeout_scale=timeout_scale)
+
+
+@app.command()
+def infer(  # noqa: PLR0917  # each is an option of its own
+    target: TargetName,
+    examples: Annotated[
+        int | None, typer.Option(min=0, help="How many walks to play beside the scripted scenarios.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Where the choices of the walks start from.")] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many processes share the work; it changes nothing else."),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="SECONDS", help="Stop looking after so long; the result is then partial."
+        ),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Where the schedules are written that tell.")
+    ] = Path("interlock-inferred"),
+    json: AsJson = False,
+    timeout_scale: Scale = 1.0,
+) -> int:
+    """Find out what a runtime does about each policy, and what its handshake should say."""
+    from interlock.conformance.commands import check as checking
+    from interlock.conformance.commands import infer as command
+    from interlock.conformance.stages import Order
+
+    walks = command.EXAMPLES if examples is None else examples
+    order = Order(target, walks, seed, timeout_scale=timeout_scale, settled=())
+    return command.infer(order, checking.jobs_of(jobs), budget, command.Wish(out, json))
 
 
 @app.command("new-adapter")

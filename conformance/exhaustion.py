@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final, Protocol
 
 from interlock.conformance.campaign import Tally
 from interlock.conformance.levels import GUESSED, PLAYED, PROBED
 from interlock.conformance.result import ClauseVerdict, Result, Search
+from interlock.conformance.resumable import Kept
 from interlock.conformance.stages import Order, Stage, stages_of
 from interlock.conformance.supervisor import (
     INTERRUPTED,
+    Advanced,
     Limits,
     Workforce,
     concluded,
@@ -41,6 +44,14 @@ class Told(Protocol):
 
     def advanced(self, played: int) -> None:
         """So many schedules of this length were played."""
+        ...
+
+    def resumed(self, file: Path, schedules: int) -> None:
+        """A search goes on that was stopped after so many schedules."""
+        ...
+
+    def stopped(self, file: Path) -> None:
+        """It is not over, and goes on from this file."""
         ...
 
 
@@ -75,20 +86,29 @@ def _prolonged(guessed: dict[int, int], depth: int) -> dict[int, int]:
     return guessed
 
 
-def exhaust(order: Order, jobs: int, budget_seconds: float | None, told: Told) -> Result:
-    """Play every schedule within the bound of the order, or as many as the budget lets."""
+def exhaust(order: Order, jobs: int, budget_seconds: float | None, told: Told, folder: Path) -> Result:
+    """Play every schedule within the bound of the order, or as many as the budget lets.
+
+    What was stopped before goes on from what it left in the folder; what is stopped leaves it there.
+    """
     limits = Limits.of(budget_seconds)
     stages, progress = stages_of(order), Progress(order.depth)
     with employed(order, jobs) as workforce:
         facts = workforce.facts()
+        kept = Kept(folder, order, facts)
+        progress.played = kept.read()
+        if progress.played:
+            told.resumed(kept.path, sum(one.tally.schedules for one in progress.played.values()))
         try:
             _play(workforce, stages, progress, limits, told)
         except KeyboardInterrupt:  # between two lengths
             limits.cut_off = INTERRUPTED
+        _keep(kept, progress, limits, told)
         tally, hopeless = merged(progress.units, progress.played)
         witnesses = witnesses_of(workforce, tally, facts)
     seconds = {} if budget_seconds is None else {"seconds": budget_seconds}
-    budget = {"depth": order.depth, "races": order.races, **seconds}
+    bound = {"depth": order.depth, "races": order.races, "one_order": order.one_order}
+    budget = {**bound, **seconds}
     partial = limits.cut_off or hopeless
     result = concluded(order, facts, tally, witnesses, budget=budget, partial=partial)
     result.search = _search(order, stages, tally, progress)
@@ -101,15 +121,31 @@ def _play(
     workforce: Workforce, stages: Sequence[Stage], progress: Progress, limits: Limits, told: Told
 ) -> None:
     for at, stage in enumerate(stages):
-        fresh = [(at, unit) for unit in range(stage.units)]
-        progress.units += fresh
+        units = [(at, unit) for unit in range(stage.units)]
+        progress.units += units
+        fresh = [unit for unit in units if unit not in progress.played]
         if stage.level:
             told.begins(stage.level, progress.expected(stage.level - 1))
-            progress.played |= workforce.play(fresh, limits, told.advanced)
-        else:
+            before = sum(progress.played[unit].tally.schedules for unit in units if unit not in fresh)
+            progress.played |= workforce.play(fresh, limits, _behind(before, told))
+        elif fresh:
             progress.played |= _guessed(workforce, fresh, limits)
         if limits.cut_off or given_up_at(progress.units, progress.played) is not None:
             return
+
+
+def _behind(before: int, told: Told) -> Advanced:
+    """Tells how far a length is of which so many schedules were played before."""
+    return lambda played: told.advanced(before + played)
+
+
+def _keep(kept: Kept, progress: Progress, limits: Limits, told: Told) -> None:
+    """Leave behind what a search goes on from that was cut off, and nothing of one that is over."""
+    if limits.cut_off:
+        kept.write(progress.played)
+        told.stopped(kept.path)
+    else:
+        kept.remove()
 
 
 def _guessed(workforce: Workforce, units: Sequence[Unit], limits: Limits) -> dict[Unit, Played]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 
 from interlock.machines.table import Row, Table
@@ -19,15 +20,18 @@ Detour = tuple[str | None, str]
 Way = tuple[Row | None, ...]
 """Arrows one after the other; a detour among them is none."""
 
-Ways = Mapping[str, frozenset[Way]]
+Ways = tuple[tuple[str, frozenset[Way]], ...]
 """How each state may have been reached since it was certain where a life stood."""
+
+NO_WAY: Final[frozenset[Way]] = frozenset({()})
+"""Nothing was taken since then."""
 
 WAYS_MAX: Final = 8
 
 NOT_BEGUN: Final = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Reading:
     """How a chart reads in what is seen.
 
@@ -39,16 +43,11 @@ class Reading:
     enters: Mapping[str, tuple[str, ...]]
     within: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     silent: frozenset[str] = frozenset()
-    _known: dict[tuple[str, str, tuple[Detour, ...]], frozenset[Way]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
 
-    def ways(self, before: str, after: str, detours: Collection[Detour] = ()) -> frozenset[Way]:
+    @cache  # noqa: B019  # there is a handful of readings, and each lives as long as the kit
+    def ways(self, before: str, after: str, detours: tuple[Detour, ...] = ()) -> frozenset[Way]:
         """Every way from one state to another on which no label shows."""
-        asked = (before, after, tuple(detours))
-        if asked not in self._known:
-            self._known[asked] = frozenset(self._ways(before, after, detours, frozenset()))
-        return self._known[asked]
+        return frozenset(self._ways(before, after, detours, frozenset()))
 
     def _ways(
         self, before: str, after: str, detours: Collection[Detour], passed: frozenset[str]
@@ -72,6 +71,53 @@ class Reading:
             if source in (None, state) and target not in drawn:
                 yield None, target
 
+    @cache  # noqa: B019
+    def ahead(self, states: frozenset[str], detours: tuple[Detour, ...]) -> frozenset[str]:
+        """Every state that one move leads to, through states that may be passed unseen."""
+        seen: set[str] = set()
+        ahead = [target for state in states for target in _ways(self.table, state, detours)]
+        while ahead:
+            state = ahead.pop()
+            if state not in seen:
+                seen.add(state)
+                if state in self.silent:
+                    ahead += _ways(self.table, state, detours)
+        return frozenset(seen)
+
+    @cache  # noqa: B019
+    def after(self, states: frozenset[str], label: str, detours: tuple[Detour, ...]) -> frozenset[str]:
+        """The states that explain this label next, where one of some states was held."""
+        stays = {state for state in states if label in self.within.get(state, ())}
+        enters = {state for state in self.ahead(states, detours) if label in self.enters.get(state, ())}
+        return frozenset(stays | enters)
+
+    @cache  # noqa: B019
+    def on(
+        self, ways: Ways, states: frozenset[str], label: str, detours: tuple[Detour, ...], *, surely: bool
+    ) -> Ways | None:
+        """The ways to each state that is possible behind a label; nothing if there are too many to tell."""
+        found = [
+            (
+                now,
+                frozenset(
+                    (*way, *rest)
+                    for was, known in ways
+                    for rest in self._more(was, now, label, detours, surely)
+                    for way in known
+                ),
+            )
+            for now in states
+        ]
+        return tuple(found) if max((len(known) for _, known in found), default=0) <= WAYS_MAX else None
+
+    def _more(
+        self, was: str, now: str, label: str, detours: tuple[Detour, ...], surely: bool
+    ) -> Iterator[Way]:
+        if was == now and (not surely or label in self.within.get(was, ())):
+            yield ()
+        if label in self.enters.get(now, ()):
+            yield from self.ways(was, now, detours)
+
     @property
     def labels(self) -> tuple[str, ...]:
         """Every label once, in the order of the states."""
@@ -90,13 +136,13 @@ class Follower:
         self.last = ""  # the label that was seen last
         self.taken: Way = ()  # what it certainly took, as the last label showed
         self.is_lost = True  # whether it is open how it came from what it took before
-        self._ways: Ways | None = {NOT_BEGUN: frozenset({()})}
+        self._ways: Ways | None = ((NOT_BEGUN, NO_WAY),)
 
     @classmethod
     def at(cls, reading: Reading, state: str) -> Follower:
         """A life that certainly stands in this state."""
         follower = cls(reading)
-        follower.states, follower._ways = frozenset({state}), {state: frozenset({()})}
+        follower.states, follower._ways = frozenset({state}), ((state, NO_WAY),)
         return follower
 
     def lose(self) -> None:
@@ -119,72 +165,35 @@ class Follower:
     def _look_back(self, label: str, detours: Collection[Detour], surely: bool) -> None:
         """Find out which arrows were certainly taken, also past states that show nothing."""
         self.taken, self.is_lost = (), False
-        ways = self._on(label, detours, surely) if self._ways is not None else None
+        ways = self._ways
+        if ways is not None:
+            ways = self.reading.on(ways, self.states, label, tuple(detours), surely=surely)
         if len(self.states) > 1:
             self._ways, self.is_lost = ways, ways is None
             return
-        only = list((ways or {}).get(next(iter(self.states), ""), ()))
+        only = [way for _, known in ways or () for way in known]
         self.is_lost = len(only) != 1
         self.taken = () if self.is_lost else only[0]
-        self._ways = {state: frozenset({()}) for state in self.states}
-
-    def _on(self, label: str, detours: Collection[Detour], surely: bool) -> Ways | None:
-        """The ways to each state that is possible now; nothing if there are too many to tell."""
-        ways = {
-            now: frozenset(
-                (*way, *more)
-                for was, known in (self._ways or {}).items()
-                for more in self._more(was, now, label, detours, surely)
-                for way in known
-            )
-            for now in self.states
-        }
-        return ways if max(map(len, ways.values()), default=0) <= WAYS_MAX else None
-
-    def _more(
-        self, was: str, now: str, label: str, detours: Collection[Detour], surely: bool
-    ) -> Iterator[Way]:
-        reading = self.reading
-        if was == now and (not surely or label in reading.within.get(was, ())):
-            yield ()
-        if label in reading.enters.get(now, ()):
-            yield from reading.ways(was, now, detours)
+        self._ways = tuple((state, NO_WAY) for state in self.states)
 
     def begin(self, label: str, detours: Collection[Detour] = ()) -> None:
         """Begin a new life with this label."""
         self.states = frozenset({NOT_BEGUN})
-        self._ways = {NOT_BEGUN: frozenset({()})}
+        self._ways = ((NOT_BEGUN, NO_WAY),)
         self.see(label, detours)
 
     def after(self, label: str, detours: Collection[Detour] = ()) -> frozenset[str]:
         """The states that explain this label next; none if no drawn way leads on by it."""
-        reading = self.reading
-        stays = {state for state in self.states if label in reading.within.get(state, ())}
-        return frozenset(stays).union(
-            state for state in self._next(detours) if label in reading.enters.get(state, ())
-        )
+        return self.reading.after(self.states, label, tuple(detours))
 
     def may_begin(self, ends: Collection[str], detours: Collection[Detour] = ()) -> bool:
         """Whether it has not begun, or stands at one of these ends, or may have come there unseen."""
-        unseen = (state for state in self._next(detours) if state in self.reading.silent)
+        unseen = self.reading.ahead(self.states, tuple(detours)) & self.reading.silent
         return any(state in (NOT_BEGUN, *ends) for state in (*self.states, *unseen))
 
     def right(self, detours: Collection[Detour] = ()) -> list[str]:
         """The labels that a drawn way leads on by."""
         return [label for label in self.reading.labels if self.after(label, detours)]
-
-    def _next(self, detours: Collection[Detour]) -> Iterator[str]:
-        """Every state that one move leads to, through states that may be passed unseen."""
-        table = self.reading.table
-        seen: set[str] = set()
-        ahead = [target for state in self.states for target in _ways(table, state, detours)]
-        while ahead:
-            state = ahead.pop()
-            if state not in seen:
-                seen.add(state)
-                yield state
-                if state in self.reading.silent:
-                    ahead += _ways(table, state, detours)
 
 
 def _ways(table: Table, state: str, detours: Collection[Detour]) -> list[str]:

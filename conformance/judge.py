@@ -7,15 +7,15 @@ an account that went wrong once would blame the innocent.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from interlock.conformance.account import Account
 from interlock.conformance.coverage import Coverage, Trails
 from interlock.conformance.derived import Derived
-from interlock.conformance.invariants import HELD, INVARIANTS, Invariant
+from interlock.conformance.invariants import HELD, INVARIANTS, Invariant, name_of
 from interlock.conformance.joint_oracle import JointOracle
 from interlock.conformance.open_policies import OpenPolicies, Undeclared
 from interlock.conformance.oracle import Judgement, Oracle
@@ -37,13 +37,35 @@ NOTHING_OPEN: Final = Undeclared({}, {})
 
 
 class Asked:
-    """The invariants that are asked of a runtime, in the order of blame, by what they look at."""
+    """The invariants that are asked of a runtime, in the order of blame, by what they look at.
+
+    It is the same in all scenarios of a runtime.
+    """
 
     def __init__(self, applies: Mapping[str, bool], undeclared: Undeclared) -> None:
-        self.seeing: defaultdict[type[Observation] | None, list[Invariant]] = defaultdict(list)
-        for check in INVARIANTS:
-            if applies.get(check.clause, True) or check.clause in undeclared.clauses:
-                self.seeing[check.seeing].append(check)
+        self._every = [
+            check
+            for check in INVARIANTS
+            if applies.get(check.clause, True) or check.clause in undeclared.clauses
+        ]
+        self._names = {name for check in self._every for name in check.at}
+        self._about: dict[tuple[type[Observation] | None, str], list[Invariant]] = {}
+
+    def at_rest(self) -> list[Invariant]:
+        """What is asked at every quiescent point."""
+        return self._of(None, "")
+
+    def about(self, seen: Observation) -> list[Invariant]:
+        """What is asked about an observation."""
+        name = name_of(seen)
+        return self._of(type(seen), name if name in self._names else "")
+
+    def _of(self, kind: type[Observation] | None, name: str) -> list[Invariant]:
+        found = self._about.get((kind, name))
+        if found is None:
+            of_kind = (check for check in self._every if check.seeing is kind)
+            found = self._about[kind, name] = [one for one in of_kind if not one.at or name in one.at]
+        return found
 
 
 class Judge:
@@ -56,6 +78,8 @@ class Judge:
         scenario: Scenario,
         applies: Mapping[str, bool] | None = None,
         undeclared: Undeclared = NOTHING_OPEN,
+        *,
+        asked: Asked | None = None,
     ) -> None:
         self.account = Account(handshake, policies, scenario)
         self.trails = trails = Trails()
@@ -67,7 +91,7 @@ class Judge:
         self.applies = applies or {}
         self.joint = JointOracle(self.account, self.applies)
         self.open = OpenPolicies(undeclared)
-        self.asked = Asked(self.applies, undeclared)
+        self.asked = asked or Asked(self.applies, undeclared)
         self.leaves_open = undeclared.policies.keys()
         self.exercised: Counter[str] = Counter()
         self.violation: Violation | None = None
@@ -85,18 +109,25 @@ class Judge:
     def observe(self, seen: Observation) -> None:
         """The runtime shows something."""
         if self.violation is None:
-            self._weigh(self._about(seen))
+            self._look_at(seen)
         if self.violation is None:
             self._weigh_explanations(self.joint.judge(seen))
             self.refusals.observe(seen)
             self.derived.observe(seen)
         self.account.observe(seen)
 
+    def _look_at(self, seen: Observation) -> None:
+        self._ask(self.asked.about(seen), seen)
+        if self.violation is None:
+            self._weigh(self.oracle.judge(seen))
+        if self.violation is None:
+            self._weigh(self.paths.judge(seen))
+
     def report(self, report: Report) -> None:
         """The answer is complete, observations included already."""
         self.account.report(report.quiescent, report.refused)
         if self.violation is None and report.quiescent and self.silence_counts:
-            self._weigh(self._settled())
+            self._look_at_rest()
         if self.violation is None and report.quiescent:
             self.violation = self.held_back
         if self.violation is None and report.quiescent:
@@ -105,6 +136,11 @@ class Judge:
             self._weigh_explanations(self.joint.settled())
         if self.violation is None and report.quiescent:
             self.derived.settled()
+
+    def _look_at_rest(self) -> None:
+        self._ask(self.asked.at_rest())
+        if self.violation is None:
+            self._weigh(self.oracle.settled())
 
     def answer(self, report: Report) -> None:
         """Take a whole report in: its observations in order, then its end."""
@@ -120,23 +156,18 @@ class Judge:
         """There is nothing more to come that could name the cause of what nothing explains."""
         self.violation = self.violation or self.unexplained
 
-    def _about(self, seen: Observation) -> Iterator[Judgement]:
-        yield from self._ask(type(seen), seen)
-        yield from self.oracle.judge(seen)
-        yield from self.paths.judge(seen)
-
-    def _settled(self) -> Iterator[Judgement]:
-        yield from self._ask(None)
-        yield from self.oracle.settled()
-
-    def _ask(self, kind: type[Observation] | None, *seen: Observation) -> Iterator[Judgement]:
-        """What each check that looks at this kind says."""
-        for check in self.asked.seeing[kind]:
+    def _ask(self, checks: Iterable[Invariant], *seen: Observation) -> None:
+        """Ask each check, until one objects."""
+        for check in checks:
             if self.leaves_open:
-                yield from self._ask_under_each_value(check, *seen)
+                self._weigh(self._ask_under_each_value(check, *seen))
             else:
                 for because in check.check(self.account, *seen):
-                    yield Judgement(check.clause, because, is_patient=check.is_patient)
+                    self._hear(check.clause, because, is_patient=check.is_patient)
+                    if self.violation is not None:
+                        break
+            if self.violation is not None:
+                return
 
     def _ask_under_each_value(self, check: Invariant, *seen: Observation) -> Iterator[Judgement]:
         """What a check says; under each value that is left, where it depends on a policy that is open."""
@@ -153,17 +184,10 @@ class Judge:
 
     def _weigh(self, judgements: Iterator[Judgement]) -> None:
         for judgement in judgements:
-            if not judgement.always and not self.applies.get(judgement.clause, True):
-                continue
-            self.exercised[judgement.clause] += 1
-            if judgement.because == HELD:
-                continue
-            if judgement.is_patient:
-                objection = Violation(judgement.clause, judgement.because, self.account.stimuli)
-                self.held_back = self.held_back or objection
-            else:
-                self.violation = Violation(judgement.clause, judgement.because, self.account.stimuli)
-                return
+            if judgement.always or self.applies.get(judgement.clause, True):
+                self._hear(judgement.clause, judgement.because, is_patient=judgement.is_patient)
+                if self.violation is not None:
+                    return
 
     def _weigh_explanations(self, judgements: Iterator[Judgement]) -> None:
         """Count what was explained; what was not waits for one more answer, which may name its cause."""
@@ -172,3 +196,14 @@ class Judge:
                 self.exercised[judgement.clause] += 1
                 if judgement.because != HELD and self.unexplained is None:
                     self.unexplained = Violation(judgement.clause, judgement.because, self.account.stimuli)
+
+    def _hear(self, clause: str, because: str, *, is_patient: bool) -> None:
+        """A clause was exercised; it held, or that is why not."""
+        self.exercised[clause] += 1
+        if because == HELD:
+            return
+        objection = Violation(clause, because, self.account.stimuli)
+        if is_patient:
+            self.held_back = self.held_back or objection
+        else:
+            self.violation = objection

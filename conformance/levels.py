@@ -17,6 +17,7 @@ from interlock.conformance.campaign import SHARDS, Bench, Tally
 from interlock.conformance.chooser import Chooser, Seeded
 from interlock.conformance.menu import Option, Scope, menu, pairs
 from interlock.conformance.moves import Move
+from interlock.conformance.orders import are_alike, is_second
 from interlock.conformance.protocol import Scenario
 from interlock.conformance.session import Session
 from interlock.conformance.systematic import Point, Siblings, length
@@ -25,9 +26,10 @@ PLAYED: Final = "played"
 NAMED: Final = "with every name told apart"
 SPARE: Final = "bounded in turns that were not used up"
 BROKEN: Final = "broken before"
+REORDERED: Final = "gone on with in the other order"
 GUESSED: Final = "guessed"
 
-COUNTED: Final = (PLAYED, NAMED, SPARE, BROKEN)
+COUNTED: Final = (PLAYED, NAMED, SPARE, BROKEN, REORDERED)
 """What is counted of a level when it is played."""
 
 PROBES: Final = 4
@@ -90,8 +92,16 @@ class Level:
             self._enter(session, beyond)
         elif session.violation is not None:
             self._count(BROKEN, length(beyond.moves) == self.stimuli - 1)
-        elif not is_plain:
+        elif not is_plain and not self._stands_behind(beyond):
             self.descend(beyond, session)
+
+    def _stands_behind(self, point: Point) -> bool:
+        """Whether the other order of its last two moves stands for this one in all that follows."""
+        if not self.scope.one_order or not is_second(point.moves):
+            return False
+        is_left_out = are_alike(self.bench, point.scenario, point.moves, self.scope, self.tally)
+        self._count(REORDERED, is_left_out and length(point.moves) == self.stimuli - 1)
+        return is_left_out
 
     def _count(self, what: str, is_here: bool) -> None:
         self.tally.searched[self.stimuli, what] += is_here

@@ -26,12 +26,16 @@ PAYLOADS_TRIED: Final = {"approve": 3}
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """How much is on the menu; `uneven` moves of a schedule may be races or find the runtime at work."""
+    """How much is on the menu; `uneven` moves of a schedule may be races or find the runtime at work.
+
+    With `one_order`, what two stimuli lead to is tried in one of their orders, where both are answered alike.
+    """
 
     calls: int = 2
     turns: tuple[int, ...] = (0, 1, 2, 3)
     uneven: int = 1
     is_pruned: bool = True
+    one_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)

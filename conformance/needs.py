@@ -96,6 +96,8 @@ class _Occasion:
             yield "stimulus cancel"
             if not busy and not self.is_done:
                 yield "stimulus cancel.waiting"
+        elif method == "decide":
+            yield from self._decide(busy)
         elif method in ("watch", "unwatch"):
             yield "stimulus watch"
         elif method in ("run.input", "clock.advance"):
@@ -107,17 +109,20 @@ class _Occasion:
         if params.get("stream") is not None:
             yield f"stream {params['stream']}"
         for decision in params.get("decisions", ()):
-            yield from self._decision(decision, busy)
+            yield from self._decide(busy)
+            yield from self._decision(decision)
 
     def _release(self, params: Mapping[str, Any]) -> Iterator[str]:
         on = self.refs.get(params["gate"], params["gate"]).partition(":")[0]
         yield f"gate {on}"
         yield f"outcome {on}.{params['outcome']['kind']}"
 
-    def _decision(self, decision: Mapping[str, Any], busy: bool) -> Iterator[str]:
+    def _decide(self, busy: bool) -> Iterator[str]:
         yield "stimulus decide"
         if busy:
             yield "decisions live"
+
+    def _decision(self, decision: Mapping[str, Any]) -> Iterator[str]:
         if decision["id"] in self.ids:
             yield "decisions ids"
         self.ids.add(decision["id"])

@@ -7,8 +7,7 @@ the state would have taken.  Each arrow that was taken counts as exercised.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from interlock.conformance.account import Account
 from interlock.conformance.coverage import Trails
@@ -62,8 +61,7 @@ Life = Call | Run | None
 """What moves along a chart: a call, a run, or the resume gate."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """One thing that was judged: its clause, and why it is broken, or nothing if it held."""
 
     clause: str

@@ -8,6 +8,7 @@ counts as exercised, permissions too.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import cached_property
 from typing import Final
 
 from interlock.conformance.account import Account
@@ -194,20 +195,25 @@ class Paths:
     # -- segments
 
     def _segment(self, run: Run, seen: Observation) -> Iterator[Judgement]:
-        if not self._has_this_flow():
+        if not self._has_this_flow:
             return
-        follower = self.segments.setdefault(run.id, Follower(FLOW_READING))
+        follower = self.segments.get(run.id)
+        if follower is None:
+            follower = self.segments[run.id] = Follower(FLOW_READING)
+        label, is_over = _flow_label(seen), isinstance(seen, SegmentEnded)
+        if label is None and not is_over:
+            return
         who, detours = f"the segment of run {run.id}", self._flow_detours(run)
-        if isinstance(seen, SegmentEnded):
+        if label is None:
             if "CommitFinished" not in follower.states and run.faulted != "store.put":
                 self._object(FLOW.closed["RunEnd"], who, follower, "the end of the segment", detours)
             self.segments[run.id] = Follower(FLOW_READING)
             return
-        for label in _flow_label(seen):
-            beside = label in (GATE, REPLAYED) and self.account.policy("decision.window") != "after_round"
-            surely = not beside and not (label == CALL_PHASE and _may_be_replayed(run, seen))
-            yield from self._take(who, follower, label, detours, surely=surely)
+        beside = label in (GATE, REPLAYED) and self.account.policy("decision.window") != "after_round"
+        surely = not beside and not (label == CALL_PHASE and _may_be_replayed(run, seen))
+        yield from self._take(who, follower, label, detours, surely=surely)
 
+    @cached_property
     def _has_this_flow(self) -> bool:
         shown = all(self.account.observes(kind) for kind in ("checkpoint", "resume"))
         flow = [self.account.policy(key) for key in ("checkpoint.at", "step.end", "waiting")]
@@ -226,12 +232,13 @@ class Paths:
             detours.append((None, "Error"))
         if self.account.scenario.agent.stop or self.account.policy("round.block") != "fail_call":
             detours.append((None, "Terminate"))
-        if self._holds_back() or run.crashes:  # what a life did not begin, the next one begins
+        if self._holds_back or run.crashes:  # what a life did not begin, the next one begins
             detours += [("ResumeToolCall", "ToolRound"), ("ResumeAfterTool", "ToolRound")]
         if self.account.policy("replay.commit") != "yes":
             detours.append(("ResumeReplay0", "Suspended"))
         return detours
 
+    @cached_property
     def _holds_back(self) -> bool:
         """Whether calls may be left behind by their round, and run when the wait is over."""
         parallel = self.account.policy("round.executor") == "parallel"
@@ -240,12 +247,13 @@ class Paths:
     # -- steps
 
     def _step(self, run: Run, seen: Observation) -> Iterator[Judgement]:
-        reading = STEP_READINGS.get((self.account.policy("phases"), self.account.policy("step.end")))
-        label = _step_label(seen)
+        label, reading = _step_label(seen), self._step_reading
         if reading is None or label is None:
             return
-        follower = self.steps.setdefault(run.id, Follower(reading))
-        detours = self._step_detours() if self._holds_back() else []
+        follower = self.steps.get(run.id)
+        if follower is None:
+            follower = self.steps[run.id] = Follower(reading)
+        detours = self._step_detours if self._holds_back else []
         ends = reading.table.finals - {"Terminate"}
         if detours:  # what was left behind runs behind the end of its step
             ends |= {"BeforeToolExecute", "AfterToolExecute"}
@@ -258,6 +266,11 @@ class Paths:
             who = f"step {getattr(seen, 'step', None) or run.steps}"
             yield from self._take(who, follower, label, detours, surely=surely)
 
+    @cached_property
+    def _step_reading(self) -> Reading | None:
+        return STEP_READINGS.get((self.account.policy("phases"), self.account.policy("step.end")))
+
+    @cached_property
     def _step_detours(self) -> list[Detour]:
         """Calls that their round left behind are made ready when the wait is over, and end no step again."""
         first = "ToolGate" if self.account.policy("phases") == "nine" else "BeforeToolExecute"
@@ -268,11 +281,14 @@ class Paths:
     # -- passes of calls
 
     def _pass(self, run: Run, seen: Observation) -> Iterator[Judgement]:
-        label, call = _pass_label(seen), self.account.call_of(seen)
+        label = _pass_label(seen)
+        call = self.account.call_of(seen) if label is not None else None
         self.in_batches |= label in PHASES_OF_CALLS and call is None
-        if label is None or call is None or call.doubled or self.in_batches or not self._has_passes():
+        if label is None or call is None or call.doubled or self.in_batches or not self._has_passes:
             return
-        follower = self.passes.setdefault(call, Follower(PASS_READING))
+        follower = self.passes.get(call)
+        if follower is None:
+            follower = self.passes[call] = Follower(PASS_READING)
         if call.approvals and self.account.policy("replay.gate") != "yes":
             follower.lose()  # a replay may reach the body without passing its phases
         if label == "BeforeToolExecute" and self._may_begin(follower):
@@ -280,26 +296,28 @@ class Paths:
         else:
             yield from self._take(f"call {call.id}", follower, label)
 
+    @cached_property
     def _has_passes(self) -> bool:
         return [self.account.policy(key) for key in ("phases", "step.end")] == ["eight", "before_tools"]
 
     def _may_begin(self, follower: Follower) -> bool:
-        left_behind = self._holds_back() and "BeforeToolExecute" in follower.states
+        left_behind = self._holds_back and "BeforeToolExecute" in follower.states
         return left_behind or follower.may_begin(PASS.finals)
 
 
-def _flow_label(seen: Observation) -> Iterator[str]:
+def _flow_label(seen: Observation) -> str | None:
     match seen:
         case PhaseEntered(phase=phase):
-            yield CALL_PHASE if phase in PHASES_OF_CALLS else phase
+            return CALL_PHASE if phase in PHASES_OF_CALLS else phase
         case GateOpened(on="model"):
-            yield INFERENCE
+            return INFERENCE
         case ResumeEntered():
-            yield GATE
+            return GATE
         case Checkpointed(trigger="ToolResultsCommitted", cause=cause):
-            yield ROUND if cause in (None, "round") else REPLAYED
+            return ROUND if cause in (None, "round") else REPLAYED
         case Checkpointed(trigger="UserMessage" | "AssistantTurnCommitted" | "RunFinished" as trigger):
-            yield trigger
+            return trigger
+    return None
 
 
 def _step_label(seen: Observation) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from interlock.conformance.covered import ChartCoverage
+from interlock.conformance.leaks import Leak
 from interlock.conformance.moves import Move
 from interlock.conformance.trace import Trace
 
@@ -77,6 +78,7 @@ class Level:
     named: int
     spare: int  # left out, since a limit of turns was not used up
     broken: int  # schedules one shorter that broke a clause, and were not gone on with
+    reordered: int  # schedules one shorter of which the other order of the last two stimuli was gone on with
     is_whole: bool
 
 
@@ -88,6 +90,7 @@ class Search:
     races: int
     levels: tuple[Level, ...]
     is_asked: bool
+    one_order: bool = False  # what two stimuli lead to was tried in one order, where both are answered alike
     left: int | None = None  # about so many schedules of the bound were not played; nothing if nobody knows
 
     @property
@@ -122,6 +125,7 @@ class Result:
     clauses: list[ClauseVerdict] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
+    leaks: list[Leak] = field(default_factory=list)
     coverage: list[ChartCoverage] = field(default_factory=list)
     tours: list[Toured] = field(default_factory=list)
     search: Search | None = None

@@ -86,11 +86,10 @@ class SerialRound:
 
     def judge(self, seen: Observation) -> Said:
         """A gate of a call moves its round."""
-        found = _calm_round(self.account.run)
-        call = self.account.call_of(seen)
-        if not isinstance(seen, GateOpened) or found is None or call not in found[1]:
+        if not isinstance(seen, GateOpened) or seen.on not in ("permission", "tool"):
             return
-        if seen.on not in ("permission", "tool") or any(other.decisions for other in found[1]):
+        found, call = _calm_round(self.account.run), self.account.call_of(seen)
+        if found is None or call not in found[1] or any(other.decisions for other in found[1]):
             return
         self._turn_to(*found)
         yield from self._judged(call) if seen.on == "permission" else self._entered(call)
@@ -201,10 +200,10 @@ class Batches:
 
 def _barrier(account: Account, seen: Observation, trails: Trails) -> Said:
     """The barrier of a concurrent round is passed by its last call."""
-    found = _calm_round(account.run_of(seen)) if _is_concurrent(account) else None
     ends = isinstance(seen, SegmentEnded) and seen.reason.code in SETTLED_ENDS
     asks = isinstance(seen, GateOpened) and seen.on == "model"
-    if found is None or not (ends or asks):
+    found = _calm_round(account.run_of(seen)) if (ends or asks) and _is_concurrent(account) else None
+    if found is None:
         return
     live = [call for call in found[1] if not _is_over(call)]
     cursor = Cursor(BARRIER, _onto(trails, BARRIER, None))

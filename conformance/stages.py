@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from interlock.conformance.campaign import SHARDS, Bench, Tally, run_shard, shard_sizes
+from interlock.conformance.chooser import Seeded
 from interlock.conformance.corpus import Script, applicable, corpus, play, variations, witnesses
 from interlock.conformance.levels import guess_levels, play_level
 from interlock.conformance.menu import Scope
 from interlock.conformance.suite import generate
 from interlock.conformance.tours import play_tours
+from interlock.conformance.walk import walk_over
 
 SCRIPT_UNITS: Final = 4
 SCRIPTED: Final = "scripted scenarios"
@@ -33,6 +36,14 @@ class Order:
     timeout_scale: float = 1.0
     depth: int = 0
     races: int = 0
+    one_order: bool = False
+    settled: tuple[tuple[str, str], ...] | None = None  # of the policies, where these are to be found out
+    aside: tuple[str, ...] = ()  # clauses that are not asked then, since they break whatever is played
+
+    @property
+    def scope(self) -> Scope:
+        """What is on the menu of a search."""
+        return Scope(uneven=self.races, one_order=self.one_order)
 
     @property
     def is_exhaustive(self) -> bool:
@@ -76,8 +87,10 @@ def stages_of(order: Order) -> tuple[Stage, ...]:
     The scripted corpus and the levels come first and outside the budget: they are owed to every clause, and
     there are as many of them as there are.
     """
+    if order.settled is not None:
+        return (_scripts(SCRIPTED, corpus()), _telling(order), _walks(order, order.examples // 2))
     if order.is_exhaustive:
-        return (_guess(order), *_levels(order.depth, Scope(uneven=order.races)))
+        return (_guess(order), *_levels(order.depth, order.scope))
     toured, drawn = order.examples // TOUR_SHARE, order.examples // MACHINE_SHARE
     known = witnesses(order.examples // WITNESS_SHARE)
     return (
@@ -104,7 +117,7 @@ def _scripts(name: str, scripts: Sequence[Script]) -> Stage:
 
 def _guess(order: Order) -> Stage:
     def guess(bench: Bench, unit: int) -> Tally:
-        return guess_levels(bench, order.depth, Scope(uneven=order.races))
+        return guess_levels(bench, order.depth, order.scope)
 
     return Stage("a guess of how many there are", 1, 0, guess)
 
@@ -135,6 +148,32 @@ def _machine(order: Order, examples: int) -> Stage:
         return tally
 
     return Stage("the Hypothesis machine", SHARDS if examples else 0, examples, draw)
+
+
+TELLING: Final = (
+    "start",
+    "model_asks_for_one_kind",
+    "decide_with_a_bad_one",
+    "tool_ok",
+    "tool_pending",
+    "permission_allow",
+    "approve",
+)
+"""Classes of action that show the executor, the window of decisions and the way with a batch."""
+
+
+def _telling(order: Order) -> Stage:
+    """Half of the walks: over few classes of action, so that rounds and decisions come again and again."""
+    sizes = shard_sizes(order.examples - order.examples // 2)
+
+    def walked(bench: Bench, shard: int) -> Tally:
+        tally = Tally()
+        for index in range(sizes[shard]):
+            drawn = Seeded(order.seed, shard, index, len(TELLING))
+            bench.play(bench.scenarios[0], partial(walk_over, chooser=drawn, names=TELLING), tally)
+        return tally
+
+    return Stage("walks over what tells", SHARDS, sum(sizes), walked)
 
 
 def _walks(order: Order, examples: int) -> Stage:

@@ -32,8 +32,8 @@ from interlock.conformance.worker import (
     KitBroke,
     Played,
     Unit,
-    WatchedBench,
     as_found,
+    bench_of,
     shortened,
 )
 
@@ -119,7 +119,7 @@ def employed(order: Order, jobs: int) -> Iterator[Workforce]:
 def witnesses_of(workforce: Workforce, tally: Tally, facts: Facts) -> list[Witness]:
     """A short witness for each clause that is broken."""
     tally.settle(facts.undeclared)
-    return _shortened(workforce, [found for _, found in sorted(tally.found.items())])
+    return made_short(workforce, [found for _, found in sorted(tally.found.items())])
 
 
 def search_of(
@@ -131,13 +131,15 @@ def search_of(
         for at, stage in enumerate(stages)
         if stage.level
     )
-    return Search(len(levels), order.races, levels, order.is_exhaustive) if levels else None
+    if not levels:
+        return None
+    return Search(len(levels), order.races, levels, order.is_exhaustive, order.one_order)
 
 
 def _level(stage: Stage, counts: Mapping[tuple[int, str], int], units: Sequence[Played | None]) -> Level:
     is_whole = all(unit is not None and unit.is_whole and not unit.tally.troubles for unit in units)
-    played, named, spare, broken = (counts.get((stage.level, one), 0) for one in COUNTED)
-    return Level(stage.level, played, named, spare, broken, is_whole)
+    played, named, spare, broken, reordered = (counts.get((stage.level, one), 0) for one in COUNTED)
+    return Level(stage.level, played, named, spare, broken, reordered, is_whole)
 
 
 def _budget(order: Order, seconds: float | None) -> dict[str, Any]:
@@ -175,7 +177,8 @@ def _schedules(number: int) -> str:
     return f"{number} schedule{'' if number == 1 else 's'}"
 
 
-def _shortened(workforce: Workforce, found: list[Found]) -> list[Witness]:
+def made_short(workforce: Workforce, found: list[Found]) -> list[Witness]:
+    """A short witness for each; as it was met, if somebody interrupts."""
     try:
         return workforce.shorten(found)
     except KeyboardInterrupt:  # now at once: what was found is shown as it was met
@@ -207,6 +210,7 @@ def concluded(
         clauses=clauses,
         witnesses=sorted(witnesses, key=lambda witness: (witness.steps, witness.clause)),
         troubles=tally.troubles,
+        leaks=list(tally.leaks.values()),
         coverage=covered(facts.handshake, facts.policies, facts.standings, tally.coverage),
         tours=[
             Toured(*goal, played, tally.tours_reached[goal])
@@ -222,7 +226,7 @@ class Alone:
         self._limits = Limits()
         self._advanced: Advanced = lambda _: None
         self._before = 0
-        self.bench = WatchedBench(order, self._between)
+        self.bench = bench_of(order, self._between)
 
     def _between(self, played: int) -> bool:
         self._advanced(self._before + played)

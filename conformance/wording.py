@@ -64,7 +64,7 @@ def _with_decisions(params: Params) -> str:
 
 
 def _decided(params: Params) -> str:
-    return f"decide {_decisions(params)}"
+    return f"decide {_decisions(params) or 'nothing'}"
 
 
 def _decisions(params: Params) -> str:

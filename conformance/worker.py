@@ -141,6 +141,13 @@ class WatchedBench(Bench):
             return Played(self.tally, is_whole=False, is_hopeless=True)
 
 
+def bench_of(order: Order, between: Between, journal: Journal | None = None) -> WatchedBench:
+    """The bench for what was ordered: one that judges, or one that learns."""
+    from interlock.conformance.inference.bench import LearningBench  # which is a bench of this kind
+
+    return (WatchedBench if order.settled is None else LearningBench)(order, between, journal)
+
+
 # --- in a process of its own --------------------------------------------------------------------
 
 STOP: Final = "stop"
@@ -163,7 +170,7 @@ def _serve(connection: Connection, order: Order, journal: Journal) -> None:
             return False
 
     try:
-        bench = WatchedBench(order, between, journal)
+        bench = bench_of(order, between, journal)
     except InterlockError as error:
         connection.send(("refused", error))
         return
@@ -192,7 +199,7 @@ def shortened(bench: Bench, found: Found) -> Witness:
         witness = bench.witness(found)
     except InterlockError:
         return as_found(found)
-    return shorter(bench, witness, found.scenario) or witness
+    return (shorter(bench, witness, found.scenario) if bench.searches else None) or witness
 
 
 def shorter(bench: Bench, witness: Witness, scenario: Scenario) -> Witness | None:

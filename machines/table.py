@@ -21,6 +21,7 @@ Facts = Set[str] | Mapping[str, bool]
 """The facts that hold, by name; a mapping says of each whether it does."""
 
 NO_FACTS: Final[frozenset[str]] = frozenset()
+NOWHERE: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,18 @@ class Table:
     rows: tuple[Row, ...]
     closed: Mapping[str, str] = field(hash=False)
     _cells: Mapping[tuple[str, str], tuple[Moved, ...]] = field(init=False, repr=False, compare=False)
+    _arrows: Mapping[tuple[str, str], tuple[Row, ...]] = field(init=False, repr=False, compare=False)
+    _targets: Mapping[str, frozenset[str]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         cells: dict[tuple[str, str], tuple[Moved, ...]] = {}
+        arrows: dict[tuple[str, str], tuple[Row, ...]] = {}
         for row in self.rows:
             cells[row.source, row.event] = (*cells.get((row.source, row.event), ()), Moved(row))
-        object.__setattr__(self, "_cells", cells)
+            arrows[row.source, row.target] = (*arrows.get((row.source, row.target), ()), row)
+        targets = {source: frozenset(to for start, to in arrows if start == source) for source, _ in arrows}
+        for name, index in (("_cells", cells), ("_arrows", arrows), ("_targets", targets)):
+            object.__setattr__(self, name, index)
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -65,11 +72,11 @@ class Table:
 
     def arrow(self, source: str, target: str) -> tuple[Row, ...]:
         """Return all rows from one state to another, whatever the event."""
-        return tuple(row for row in self.rows if row.source == source and row.target == target)
+        return self._arrows.get((source, target), ())
 
     def targets(self, source: str) -> frozenset[str]:
         """Return the states that one move leads to."""
-        return frozenset(row.target for row in self.rows if row.source == source)
+        return self._targets.get(source, NOWHERE)
 
     def takes(self, state: str) -> tuple[str, ...]:
         """Return the events that a state takes, under whatever facts."""

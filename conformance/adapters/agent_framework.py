@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from typing import Any
 
 from agent_framework import (
@@ -25,6 +24,7 @@ from pydantic import JsonValue
 
 from interlock.conformance import protocol
 from interlock.conformance.adapter import Host, Segment
+from interlock.conformance.adapters.handshakes import yes_or_no
 from interlock.conformance.protocol import Decision, Message, Scenario
 
 
@@ -53,17 +53,12 @@ class KitClient(FunctionInvocationLayer, Turns):
 class AgentFramework:
     """One session of an agent."""
 
-    handshake = protocol.Handshake(
-        implementation=protocol.Party(
-            name="agent-framework", version=version("agent-framework-core"), language="python"
-        ),
+    handshake = yes_or_no(
+        "agent-framework",
+        "agent-framework-core",
+        tool=["ok", "raise"],
         # https://learn.microsoft.com/en-us/agent-framework/agents/conversations: a session is a value.
         policies={"state": "caller"},
-        gates=["model", "tool"],
-        stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
-        outcomes=protocol.OfferedOutcomes(tool=["ok", "raise"]),
-        tools=["allow", "ask"],
-        decisions=protocol.DecisionSupport(live=False, ids=False, suspensions=False, payload=False),
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:

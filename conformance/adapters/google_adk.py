@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from importlib.metadata import version
 from typing import Any, ClassVar
 
 from google.adk.agents import LlmAgent
@@ -25,6 +24,7 @@ from pydantic import JsonValue
 
 from interlock.conformance import protocol
 from interlock.conformance.adapter import Host, Refused, Segment
+from interlock.conformance.adapters.handshakes import yes_or_no
 from interlock.conformance.protocol import Decision, Message, Scenario
 
 ASKED = "adk_request_confirmation"
@@ -51,16 +51,12 @@ class Adk:
 
     is_resumable: ClassVar[bool] = False
 
-    handshake = protocol.Handshake(
-        implementation=protocol.Party(name="google-adk", version=version("google-adk"), language="python"),
-        # https://google.github.io/adk-docs/runtime/resume: what stopped is taken up where it was.
-        gates=["model", "tool"],
-        stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
-        outcomes=protocol.OfferedOutcomes(tool=["ok", "error", "raise", "fault"]),
-        tools=["allow", "ask"],
-        decisions=protocol.DecisionSupport(
-            live=False, ids=False, suspensions=False, payload=False, after_error=False
-        ),
+    handshake = yes_or_no(
+        "google-adk",
+        "google-adk",
+        tool=["ok", "error", "raise", "fault"],
+        policies={},
+        after_error=False,  # https://google.github.io/adk-docs/runtime/resume: what stopped is taken up there
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:

@@ -8,8 +8,8 @@ are LangChain's `create_agent` with the two modes of its middleware for human ap
 from __future__ import annotations
 
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Sequence
-from importlib.metadata import version
 from typing import Any, ClassVar
 
 from langchain.agents import create_agent
@@ -27,6 +27,7 @@ from pydantic import JsonValue
 
 from interlock.conformance import protocol
 from interlock.conformance.adapter import Host, Refused, Segment
+from interlock.conformance.adapters.handshakes import yes_or_no
 from interlock.conformance.protocol import Decision, Message, Scenario
 
 NOBODY = "0" * 32
@@ -66,7 +67,7 @@ class Model(BaseChatModel):
         return self
 
     def _generate(self, *args: Any, **more: Any) -> Any:
-        raise NotImplementedError
+        raise TypeError("The turns of this model are awaited: the adapter runs its graphs with `ainvoke`.")
 
     async def _agenerate(self, messages: Sequence[BaseMessage], *args: Any, **more: Any) -> ChatResult:
         turn = await self.host.infer([_seen(message) for message in messages])
@@ -74,27 +75,21 @@ class Model(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=AIMessage(turn.text, tool_calls=calls))])
 
 
-class LangGraph:
+class LangGraph(ABC):
     """One thread of a graph."""
 
     package: ClassVar[str] = "langgraph"
+    tools_ask: ClassVar[bool] = False
     # "Persistence" and "Durable execution", https://docs.langchain.com/oss/python/langgraph/persistence
     policies: ClassVar[dict[str, JsonValue]] = {"state": "runtime", "tool.raises": "end_run"}
 
     def __init__(self) -> None:
-        self.handshake = protocol.Handshake(
-            implementation=protocol.Party(
-                name=f"{self.package} {type(self).__name__}", version=version(self.package), language="python"
-            ),
+        self.handshake = yes_or_no(
+            f"{self.package} {type(self).__name__}",
+            self.package,
+            tool=["ok", "error", "raise", "fault"],
             policies=self.policies,
-            gates=["model", "tool"],
-            stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
-            outcomes=protocol.OfferedOutcomes(tool=["ok", "error", "raise", "fault"]),
-            tools=["allow", "ask"],
-            # A thread that failed is tried again by whatever invokes it, as "Fault tolerance" there says.
-            decisions=protocol.DecisionSupport(
-                live=False, ids=False, suspensions=False, payload=False, after_error=False
-            ),
+            after_error=False,  # as "Fault tolerance" there says, whatever comes next tries again
         )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
@@ -137,8 +132,9 @@ class LangGraph:
         self.known |= waiting
         return Segment("Suspended", list(waiting)) if waiting else Segment("NaturalEnd")
 
+    @abstractmethod
     def _build(self, model: Model, tools: list[StructuredTool]) -> Any:
-        raise NotImplementedError
+        """The graph of this model and these tools."""
 
     def _calls(self, asked: Any) -> list[str]:
         return [asked["tool_call_id"]]
@@ -148,7 +144,8 @@ class LangGraph:
 
     def _tool(self, spec: protocol.ToolSpec) -> StructuredTool:
         async def body(runtime: ToolRuntime, k: str = "", v: JsonValue = None) -> Any:
-            self._ask(spec.name, str(runtime.tool_call_id))
+            if self.tools_ask:
+                self._ask(spec.name, str(runtime.tool_call_id))
             answer = await self.host.tool(str(runtime.tool_call_id), spec.name, {"k": k, "v": v})
             if answer.kind == "error":
                 raise ToolException(answer.message or str(answer.content))
@@ -159,11 +156,14 @@ class LangGraph:
         )
 
     def _ask(self, tool: str, call: str) -> None:
-        """Where a tool asks by itself, it does so here."""
+        if tool in self.asking and interrupt({"tool_call_id": call}) != ANSWERS["resume"]:
+            raise ToolException("rejected")
 
 
 class ToolNodeGraph(LangGraph):
     """A model, a ToolNode, and tools that interrupt their own call."""
+
+    tools_ask = True
 
     def _build(self, model: Model, tools: list[StructuredTool]) -> Any:
         async def ask_model(state: MessagesState) -> dict[str, Any]:
@@ -176,10 +176,6 @@ class ToolNodeGraph(LangGraph):
         graph.add_conditional_edges("model", tools_condition)
         graph.add_edge("tools", "model")
         return graph.compile(checkpointer=self.saver)
-
-    def _ask(self, tool: str, call: str) -> None:
-        if tool in self.asking and interrupt({"tool_call_id": call}) != ANSWERS["resume"]:
-            raise ToolException("rejected")
 
 
 class PerCallAgent(LangGraph):

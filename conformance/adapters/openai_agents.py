@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from pydantic import JsonValue
 
 from interlock.conformance import protocol
 from interlock.conformance.adapter import Host, Segment
+from interlock.conformance.adapters.handshakes import yes_or_no
 from interlock.conformance.protocol import Decision, Message, Scenario
 
 agents.set_tracing_disabled(True)
@@ -59,18 +59,13 @@ class KitModel(Model):
 class InputList:
     """One thread of an agent, held by its caller."""
 
-    handshake = protocol.Handshake(
-        implementation=protocol.Party(
-            name="openai-agents", version=version("openai-agents"), language="python"
-        ),
+    handshake = yes_or_no(
+        "openai-agents",
+        "openai-agents",
+        tool=["ok", "raise"],
         # https://openai.github.io/openai-agents-python/human_in_the_loop/ gives its caller the state, and
         # https://openai.github.io/openai-agents-python/tools/ the model a message for a tool that raises.
         policies={"state": "caller", "tool.raises": "failed_call"},
-        gates=["model", "tool"],
-        stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
-        outcomes=protocol.OfferedOutcomes(tool=["ok", "raise"]),
-        tools=["allow", "ask"],
-        decisions=protocol.DecisionSupport(live=False, ids=False, suspensions=False, payload=False),
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
@@ -97,7 +92,10 @@ class InputList:
         assert self.state is not None
         for one in decisions:
             item = self.known.get(one.call) or ToolApprovalItem(self.agent, _call(one.call, "nothing", "{}"))
-            (self.state.approve if one.action == "resume" else self.state.reject)(item)
+            try:  # each decision is a call of its own, and one that fails says nothing of the others
+                (self.state.approve if one.action == "resume" else self.state.reject)(item)
+            except agents.ModelBehaviorError as error:
+                self.host.refuse(str(error), one.id)
         return await self._run(self.state)
 
     async def cancel(self) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
-from importlib.metadata import version
 from typing import Any
 
 from pydantic import JsonValue
@@ -19,6 +18,7 @@ from strands.session.file_session_manager import FileSessionManager
 
 from interlock.conformance import protocol
 from interlock.conformance.adapter import Host, Refused, Segment
+from interlock.conformance.adapters.handshakes import yes_or_no
 from interlock.conformance.protocol import Decision, Message, Scenario
 
 
@@ -34,7 +34,7 @@ class KitModel(Model):
         return {}
 
     def structured_output(self, *args: Any, **more: Any) -> Any:
-        raise NotImplementedError
+        raise TypeError("The agent of this adapter is never asked for structured output.")
 
     async def stream(self, messages: Any, *args: Any, **more: Any) -> AsyncIterator[Any]:
         turn = await self.host.infer([seen for message in messages for seen in _seen(message)])
@@ -53,17 +53,12 @@ class KitModel(Model):
 class Strands:
     """One thread of an agent."""
 
-    handshake = protocol.Handshake(
-        implementation=protocol.Party(
-            name="strands-agents", version=version("strands-agents"), language="python"
-        ),
+    handshake = yes_or_no(
+        "strands-agents",
+        "strands-agents",
+        tool=["ok", "error", "raise"],
         # https://strandsagents.com/docs/user-guide/sdk/interrupts/: a session keeps what was interrupted.
         policies={"state": "runtime"},
-        gates=["model", "tool"],
-        stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
-        outcomes=protocol.OfferedOutcomes(tool=["ok", "error", "raise"]),
-        tools=["allow", "ask"],
-        decisions=protocol.DecisionSupport(live=False, ids=False, suspensions=False, payload=False),
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:

@@ -65,21 +65,27 @@ def check(order: Order, jobs: int, budget_seconds: float | None, wish: Wish) -> 
         known = _known(wish)
         order = replace(order, only=_of_revision(order.only, wish.spec))
         folder.ready(wish.out)
-        result = found(order, target.path, jobs, budget_seconds, is_silent=wish.as_json)
+        result = found(order, target.path, jobs, budget_seconds, is_silent=wish.as_json, out=wish.out)
         result.spec = wish.spec or result.spec
         return _report(result, wish, known, stdout)
 
 
 def found(
-    order: Order, recorded: Path | None, jobs: int, budget_seconds: float | None, *, is_silent: bool
+    order: Order,
+    recorded: Path | None,
+    jobs: int,
+    budget_seconds: float | None,
+    *,
+    is_silent: bool,
+    out: Path,
 ) -> Result:
-    """What a campaign finds, or for a recorded trace its judgement."""
+    """What a campaign finds, or for a recorded trace its judgement; a search may leave a file in `out`."""
     if recorded is not None:
         _refuse_recorded(order)
         return audit(recorded, order.target, order.only)
     if order.is_exhaustive:
         with searching(is_silent=is_silent) as told:
-            return exhaust(order, jobs, budget_seconds, told)
+            return exhaust(order, jobs, budget_seconds, told, out)
     total = sum(stage.schedules for stage in stages_of(order))
     with progress(order.target, total, is_silent=is_silent) as advanced:
         return campaign(order, jobs, budget_seconds, advanced)
@@ -133,9 +139,18 @@ def _day(text: str) -> date:
         raise UsageError(f"`--today {text}` is no date.", "A date is written as in 2027-01-31.") from None
 
 
-def depth_of(is_exhaustive: bool, depth: int | None, races: int | None, examples: int | None) -> int:
+def depth_of(
+    is_exhaustive: bool,
+    depth: int | None,
+    races: int | None,
+    examples: int | None,
+    *,
+    one_order: bool = False,
+) -> int:
     """Up to how many stimuli every schedule is played; 0 where schedules are drawn instead."""
     if not is_exhaustive:
+        if one_order:
+            raise UsageError("`--one-order` leaves nothing out here.", "Add --exhaustive to it.")
         for name, given in (("depth", depth), ("races", races)):
             if given is not None:
                 raise UsageError(f"`--{name} {given}` bounds nothing here.", "Add --exhaustive to it.")

@@ -53,6 +53,6 @@ def _checked(name: str, order: Order, jobs: int, out: Path, *, is_silent: bool) 
     """A target as it is now, checked as the other one is."""
     folder.ready(out)
     asked = Order(name, order.examples, order.seed)
-    result = found(asked, resolve(name).path, jobs, None, is_silent=is_silent)
+    result = found(asked, resolve(name).path, jobs, None, is_silent=is_silent, out=out)
     report = machine.as_json(result, folder.write_traces(result, out), exit_code(result, False))
     return read_stored(folder.write_result(report, out))

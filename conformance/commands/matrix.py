@@ -16,7 +16,7 @@ from interlock.conformance.matrix import Column, matrix
 from interlock.conformance.report import folder
 from interlock.conformance.report import matrix as written
 from interlock.conformance.report.page import Page
-from interlock.conformance.runtimes import Runtime, install, runtimes
+from interlock.conformance.runtimes import Runtime, runtimes
 from interlock.conformance.stages import Order
 from interlock.conformance.wording import plain
 
@@ -38,7 +38,7 @@ def make(patterns: Sequence[str], environments: Path) -> int:
     wanted = {one.environment: one for one in chosen(patterns, "--install")}
     for runtime in wanted.values():
         print(f"making {runtime.place(environments)} with {', '.join(runtime.requirements)}", file=sys.stderr)
-        install(runtime, environments)
+        runtime.install(environments)
     return 0
 
 

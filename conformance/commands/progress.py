@@ -5,10 +5,19 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from interlock.conformance.report.searched import roughly
 from interlock.conformance.wording import plain
@@ -53,6 +62,14 @@ class Telling:
             self._bar.remove_task(self._task)
         self._task = self._bar.add_task(words, total=about)
 
+    def resumed(self, file: Path, schedules: int) -> None:
+        """Say that a search goes on."""
+        self._say(f"going on from {file}: {schedules:,} schedules were played before")
+
+    def stopped(self, file: Path) -> None:
+        """Say how a search goes on that was stopped."""
+        self._say(f"stopped; the same command goes on from {file}")
+
     def advanced(self, played: int) -> None:
         """So many schedules of this length were played."""
         if self._bar is not None and self._task is not None:
@@ -92,6 +109,7 @@ def _bar() -> Progress:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TimeRemainingColumn(),
         console=Console(file=sys.stderr),
         transient=True,
     )

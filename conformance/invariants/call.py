@@ -31,7 +31,7 @@ def a_call_moves_from_where_it_was(account: Account, seen: CallMoved) -> Judgeme
 
 def only_what_the_model_asked_for_lives(account: Account, seen: Observation) -> Judgements:
     """A call has a status, or runs, only if the model asked for it."""
-    run, call_id = account.run_of(seen), getattr(seen, "call", None)
+    run, call_id = account.run_of(seen), vars(seen).get("call")
     if run is None or call_id is None or any(call.doubled for call in run.every_call):
         return
     yield HELD if call_id in run.calls else f"the model asked for no call {call_id}, yet it appeared"
@@ -156,13 +156,13 @@ INVARIANTS = (
     Invariant("CALL-23", only_what_the_model_asked_for_lives, CallMoved),
     Invariant("CALL-23", only_what_the_model_asked_for_lives, GateOpened),
     Invariant("CALL-22", a_call_moves_from_where_it_was, CallMoved),
-    Invariant("CALL-2", a_gate_suspends_before_execution, CallMoved),
+    Invariant("CALL-2", a_gate_suspends_before_execution, CallMoved, at=("Suspended",)),
     an_answer_decides_the_status(("pending",), "Suspended"),
     an_answer_decides_the_status(("ok", "warning"), "Succeeded"),
     an_answer_decides_the_status(("error",), "Failed"),
-    Invariant("CALL-15", a_block_fails_the_call, CallMoved),
-    Invariant("CALL-14", a_set_result_succeeds_the_call, CallMoved),
-    Invariant("CALL-7", only_a_decision_resumes, CallMoved),
+    Invariant("CALL-15", a_block_fails_the_call, CallMoved, at=("Cancelled", "Failed", "Succeeded")),
+    Invariant("CALL-14", a_set_result_succeeds_the_call, CallMoved, at=("Cancelled", "Failed", "Succeeded")),
+    Invariant("CALL-7", only_a_decision_resumes, CallMoved, at=("Resuming",)),
     Invariant("CALL-20", a_body_that_was_entered_is_Running),
     Invariant("CALL-24", an_answer_is_taken),
 )

@@ -158,8 +158,8 @@ def _cut_off(account: Account) -> Iterator[tuple[Run, Call, str]]:
 
 
 INVARIANTS = (
-    Invariant("CANCEL-7", results_before_a_cancel_are_treated_as_declared, GateOpened),
-    Invariant("CANCEL-1", nothing_new_begins_after_a_cancel, GateOpened),
+    Invariant("CANCEL-7", results_before_a_cancel_are_treated_as_declared, GateOpened, at=("model",)),
+    Invariant("CANCEL-1", nothing_new_begins_after_a_cancel, GateOpened, at=("model", "permission", "tool")),
     Invariant("CANCEL-5", a_draining_cancel_gives_nothing_up, GateClosed),
     Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, GateOpened),
     Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, SegmentEnded),

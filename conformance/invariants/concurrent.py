@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.invariants.round import intercepted, is_between, round_of
 from interlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, SegmentEnded
@@ -49,6 +49,7 @@ def interception_gives_the_outcome(account: Account) -> Judgements:
             yield HELD if call.claimed == outcome else why
 
 
+@once
 def _answered(account: Account) -> tuple[Call, str, bool] | None:
     """The call whose tool answered just now and alone, what it answered, and whether in a replay."""
     found = round_of(account)
@@ -256,11 +257,11 @@ def a_round_waits_for_its_tasks(account: Account, seen: GateOpened) -> Judgement
 RESULTS = ("ok", "warning", "error")
 
 INVARIANTS = (
-    Invariant("ROUND-81", a_round_waits_for_its_tasks, GateOpened),
-    Invariant("ROUND-80", the_last_call_has_ended_the_round, GateOpened),
+    Invariant("ROUND-81", a_round_waits_for_its_tasks, GateOpened, at=("model",)),
+    Invariant("ROUND-80", the_last_call_has_ended_the_round, GateOpened, at=("model",)),
     Invariant("ROUND-70", a_batch_is_dealt_with_in_order, DecisionTaken),
     Invariant("ROUND-73", what_nobody_waits_for_has_no_effect, CallMoved),
-    Invariant("ROUND-74", to_come_too_late_breaks_nothing, SegmentEnded),
+    Invariant("ROUND-74", to_come_too_late_breaks_nothing, SegmentEnded, at=("Error",)),
     Invariant("ROUND-62", interception_gives_the_outcome),
     an_answer_moves_its_call_at_once("ROUND-63", ("pending",), replayed=False),
     an_answer_moves_its_call_at_once("ROUND-65", RESULTS, replayed=False),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import (
     CallMoved,
@@ -176,6 +176,7 @@ def _effect(seen: Observation) -> str:
     return ""
 
 
+@once
 def _late(account: Account) -> Decided | None:
     """The decision that came alone, to a quiescent runtime, and too late or for nobody."""
     if not account.alone or len(account.newest) != 1 or account.newest[0][0] != "decide":
@@ -248,8 +249,8 @@ def _is_unused(call: Call, decided: Decided) -> bool:
 
 
 FIRST_INVARIANTS = (
-    Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened),
-    Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened),
+    Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened, at=("tool",)),
+    Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened, at=("tool",)),
     *(
         Invariant(clause, check, kind)
         for clause, check in (
@@ -265,8 +266,8 @@ FIRST_INVARIANTS = (
 INVARIANTS = (
     Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken),
     Invariant("DECIDE-2", a_decision_is_not_accepted_twice, DecisionTaken),
-    Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened),
-    Invariant("DECIDE-1", a_decision_executes_once, GateOpened),
+    Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened, at=("tool",)),
+    Invariant("DECIDE-1", a_decision_executes_once, GateOpened, at=("tool",)),
     Invariant("DECIDE-4", no_accepted_decision_is_lost),
     Invariant("DECIDE-2", a_repeated_decision_was_idle),
     Invariant("DECIDE-3", a_late_decision_was_idle),

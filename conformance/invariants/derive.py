@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import GateOpened, RunMoved, SegmentEnded
 from interlock.conformance.subjects import Call, Run
 
 
+@once
 def _claims_both(account: Account) -> Run | None:
     """The run to project: one that is not Done, shows both statuses, and has no work of its own."""
     run = account.run
@@ -132,10 +133,10 @@ def _round_is_over(run: Run) -> bool:
 
 
 INVARIANTS = (
-    Invariant("DERIVE-7", the_calls_do_not_end_the_run, RunMoved),
-    Invariant("DERIVE-7", a_round_leads_to_the_model, GateOpened),
-    Invariant("DERIVE-6", a_suspended_segment_leaves_nothing_running, SegmentEnded),
-    Invariant("DERIVE-5", no_inference_while_a_call_waits, GateOpened),
+    Invariant("DERIVE-7", the_calls_do_not_end_the_run, RunMoved, at=("Done",)),
+    Invariant("DERIVE-7", a_round_leads_to_the_model, GateOpened, at=("model",)),
+    Invariant("DERIVE-6", a_suspended_segment_leaves_nothing_running, SegmentEnded, at=("Suspended",)),
+    Invariant("DERIVE-5", no_inference_while_a_call_waits, GateOpened, at=("model",)),
     Invariant("DERIVE-1", a_run_with_a_busy_call_is_Running),
     Invariant("DERIVE-2", a_run_whose_calls_all_wait_is_Waiting),
     Invariant("DERIVE-3", a_run_waits_for_somebody),

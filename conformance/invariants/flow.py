@@ -12,6 +12,7 @@ from interlock.conformance.invariants.shown import (
     behind,
     followed,
     has_fired,
+    is_among,
     is_cut_short,
     may_be_a_replay,
     stored,
@@ -347,9 +348,9 @@ def _suspended(shown: Sequence[Observation]) -> str:
 def _has_answered(account: Account, run: Run) -> bool:
     """Whether the model was asked in this segment, and has answered."""
     gate = account.last_model_gate
-    if gate is None or gate.run != run.id or gate.opened not in run.segment:
+    if gate is None or gate.run != run.id or gate.outcome is None or gate.outcome["kind"] != "turn":
         return False
-    return gate.outcome is not None and gate.outcome["kind"] == "turn"
+    return is_among(gate.opened, run.segment)
 
 
 def _since_asked(run: Run) -> Sequence[Observation]:
@@ -371,32 +372,41 @@ def _is(status: str | None) -> str:
 
 
 FIRST_INVARIANTS = (
-    Invariant("FLOW-10", a_step_asks_the_model, GateOpened),
-    Invariant("FLOW-10", a_step_asks_the_model, PhaseEntered),
-    Invariant("FLOW-4", nothing_replayed_is_committed, Checkpointed),
+    Invariant("FLOW-10", a_step_asks_the_model, GateOpened, at=("model",)),
+    Invariant("FLOW-10", a_step_asks_the_model, PhaseEntered, at=("RunEnd",)),
+    Invariant("FLOW-4", nothing_replayed_is_committed, Checkpointed, at=("ToolResultsCommitted",)),
 )
 """Asked before the reasons of a run are weighed: they say where in the flow it went wrong."""
 
 INVARIANTS = (
     Invariant("FLOW-1", a_segment_begins_with_RunStart, PhaseEntered),
-    Invariant("FLOW-1", the_input_is_committed_first, PhaseEntered),
-    Invariant("FLOW-2", an_input_looks_for_decisions, PhaseEntered),
-    Invariant("FLOW-3", a_replay_at_the_start_is_committed, PhaseEntered),
-    Invariant("FLOW-4", a_start_without_replay_stores_once, PhaseEntered),
-    Invariant("FLOW-6", a_new_suspension_at_the_start_ends_the_segment, PhaseEntered),
-    Invariant("FLOW-5", a_replay_that_ends_the_wait_leads_on, PhaseEntered),
-    Invariant("FLOW-8", a_step_starts_with_StepStart, PhaseEntered),
+    Invariant("FLOW-1", the_input_is_committed_first, PhaseEntered, at=("StepStart",)),
+    Invariant("FLOW-2", an_input_looks_for_decisions, PhaseEntered, at=("StepStart",)),
+    Invariant("FLOW-3", a_replay_at_the_start_is_committed, PhaseEntered, at=("StepStart", "RunEnd")),
+    Invariant("FLOW-4", a_start_without_replay_stores_once, PhaseEntered, at=("StepStart",)),
+    Invariant(
+        "FLOW-6", a_new_suspension_at_the_start_ends_the_segment, PhaseEntered, at=("StepStart", "RunEnd")
+    ),
+    Invariant("FLOW-5", a_replay_that_ends_the_wait_leads_on, PhaseEntered, at=("StepStart", "RunEnd")),
+    Invariant("FLOW-8", a_step_starts_with_StepStart, PhaseEntered, at=("BeforeInference",)),
     Invariant("FLOW-13", an_answer_is_followed_by_AfterInference, PhaseEntered),
-    Invariant("FLOW-13", an_answer_is_followed_by_AfterInference, Checkpointed),
-    Invariant("FLOW-14", a_turn_is_committed_behind_its_step, Checkpointed),
-    Invariant("FLOW-14", no_turn_is_left_uncommitted, PhaseEntered),
-    Invariant("FLOW-16", a_turn_without_calls_is_the_last, PhaseEntered),
+    Invariant(
+        "FLOW-13", an_answer_is_followed_by_AfterInference, Checkpointed, at=("AssistantTurnCommitted",)
+    ),
+    Invariant("FLOW-14", a_turn_is_committed_behind_its_step, Checkpointed, at=("AssistantTurnCommitted",)),
+    Invariant("FLOW-14", no_turn_is_left_uncommitted, PhaseEntered, at=("RunEnd",)),
+    Invariant("FLOW-16", a_turn_without_calls_is_the_last, PhaseEntered, at=("StepStart",)),
     Invariant("FLOW-16", a_turn_without_calls_ended_the_segment, SegmentEnded),
-    Invariant("FLOW-17", a_turn_with_calls_has_its_round, PhaseEntered),
-    Invariant("FLOW-20", a_round_is_committed_whole, Checkpointed),
-    Invariant("FLOW-20", a_round_is_committed_before_a_wait, PhaseEntered),
-    Invariant("FLOW-21", a_committed_round_passes_the_gate, PhaseEntered),
-    Invariant("FLOW-22", a_round_that_waits_ends_the_segment, PhaseEntered),
-    Invariant("FLOW-23", a_round_with_an_outcome_leads_on, PhaseEntered),
-    Invariant("FLOW-7", every_turn_passes_the_gate, PhaseEntered),
+    Invariant(
+        "FLOW-17",
+        a_turn_with_calls_has_its_round,
+        PhaseEntered,
+        at=("StepStart", "BeforeToolExecute", "RunEnd"),
+    ),
+    Invariant("FLOW-20", a_round_is_committed_whole, Checkpointed, at=("ToolResultsCommitted",)),
+    Invariant("FLOW-20", a_round_is_committed_before_a_wait, PhaseEntered, at=("RunEnd",)),
+    Invariant("FLOW-21", a_committed_round_passes_the_gate, PhaseEntered, at=("StepStart", "RunEnd")),
+    Invariant("FLOW-22", a_round_that_waits_ends_the_segment, PhaseEntered, at=("StepStart", "RunEnd")),
+    Invariant("FLOW-23", a_round_with_an_outcome_leads_on, PhaseEntered, at=("StepStart", "RunEnd")),
+    Invariant("FLOW-7", every_turn_passes_the_gate, PhaseEntered, at=("StepStart",)),
 )

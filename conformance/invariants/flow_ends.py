@@ -71,7 +71,7 @@ def an_end_passes_RunEnd(clause: str, code: str) -> Invariant:
         yield HELD if passed else f"the segment ended as {code}, yet RunEnd has not fired"
 
     passes.__name__ = f"a_segment_that_ends_as_{code}_passes_RunEnd"
-    return Invariant(clause, passes, SegmentEnded)
+    return Invariant(clause, passes, SegmentEnded, at=(code,))
 
 
 def the_end_is_committed_behind_RunEnd(account: Account, seen: PhaseEntered | Checkpointed) -> Judgements:
@@ -111,7 +111,7 @@ INVARIANTS = (
     an_end_passes_RunEnd("FLOW-26", "Suspended"),
     an_end_passes_RunEnd("FLOW-27", "Cancelled"),
     an_end_passes_RunEnd("FLOW-28", "Error"),
-    Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, PhaseEntered),
-    Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, Checkpointed),
-    Invariant("FLOW-29", the_end_was_committed_behind_RunEnd, Checkpointed),
+    Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, PhaseEntered, at=("RunEnd",)),
+    Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, Checkpointed, at=TRIGGERS),
+    Invariant("FLOW-29", the_end_was_committed_behind_RunEnd, Checkpointed, at=("RunFinished",)),
 )

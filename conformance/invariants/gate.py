@@ -136,17 +136,17 @@ def _times(count: int) -> str:
 
 
 FIRST_INVARIANTS = (
-    Invariant("GATE-2", a_rejected_call_never_executes, GateOpened),
-    Invariant("GATE-5", a_blocked_call_never_executes, GateOpened),
+    Invariant("GATE-2", a_rejected_call_never_executes, GateOpened, at=("tool",)),
+    Invariant("GATE-5", a_blocked_call_never_executes, GateOpened, at=("tool",)),
 )
 """Asked before the decisions are counted: a refusal that was overrun needs no counting."""
 
 INVARIANTS = (
-    Invariant("GATE-6", a_replay_is_judged_as_declared, GateOpened),
-    Invariant("GATE-1", a_call_that_asks_waits_for_approval, GateOpened),
-    Invariant("GATE-3", a_call_behind_the_gate_waits_for_its_verdict, GateOpened),
-    Invariant("GATE-4", a_tool_that_asks_opens_no_permission_gate, GateOpened),
-    Invariant("GATE-4", an_approved_call_is_not_asked_again, CallMoved),
+    Invariant("GATE-6", a_replay_is_judged_as_declared, GateOpened, at=("permission", "tool")),
+    Invariant("GATE-1", a_call_that_asks_waits_for_approval, GateOpened, at=("tool",)),
+    Invariant("GATE-3", a_call_behind_the_gate_waits_for_its_verdict, GateOpened, at=("tool",)),
+    Invariant("GATE-4", a_tool_that_asks_opens_no_permission_gate, GateOpened, at=("permission", "tool")),
+    Invariant("GATE-4", an_approved_call_is_not_asked_again, CallMoved, at=("Suspended",)),
     Invariant("GATE-2", a_rejected_call_was_not_executed),
     Invariant("GATE-5", a_blocked_call_was_not_executed),
 )

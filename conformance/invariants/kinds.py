@@ -6,14 +6,44 @@ nothing has judged nothing, and its clause was not exercised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final
 
 from interlock.conformance.account import Account
-from interlock.conformance.protocol import Observation
+from interlock.conformance.protocol import (
+    CallMoved,
+    Checkpointed,
+    GateOpened,
+    MessageAppended,
+    Observation,
+    PhaseEntered,
+    ResumeEntered,
+    RunMoved,
+    SegmentEnded,
+)
 
 HELD: Final = ""
+
+NAMES: Final[Mapping[type[Observation], Callable[[Any], str]]] = {
+    GateOpened: attrgetter("on"),
+    PhaseEntered: attrgetter("phase"),
+    SegmentEnded: attrgetter("reason.code"),
+    RunMoved: attrgetter("to"),
+    CallMoved: attrgetter("to"),
+    Checkpointed: attrgetter("trigger"),
+    ResumeEntered: attrgetter("state"),
+    MessageAppended: attrgetter("message.role"),
+}
+"""The name that an observation of a kind bears: what a gate waits for, which phase fired, and so on."""
+
+
+def name_of(seen: Observation) -> str:
+    """The name that an observation bears among those of its kind, if there is one."""
+    named = NAMES.get(type(seen))
+    return named(seen) if named is not None else ""
+
 
 Judgements = Iterator[str]
 
@@ -23,7 +53,8 @@ class Invariant:
     """A check of one clause.
 
     With `seeing`, it is asked about each observation of that kind before the account takes it in: may
-    this be shown here?  Without, it is asked about the account at every quiescent point.
+    this be shown here?  With `at`, only about those that bear one of these names, since it judges no other.
+    Without, it is asked about the account at every quiescent point.
 
     A patient check sees consequences: its objection waits until the runtime has settled, so that a clause
     that can name the cause speaks first.
@@ -32,6 +63,7 @@ class Invariant:
     clause: str
     check: Callable[..., Judgements]
     seeing: type[Observation] | None = None
+    at: tuple[str, ...] = ()
     is_patient: bool = False
 
     @property

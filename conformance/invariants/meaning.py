@@ -158,13 +158,13 @@ def _show(value: Any) -> str:
 
 
 INVARIANTS = (
-    Invariant("DECIDE-8", a_decision_used_as_result_executes_nothing, GateOpened),
-    Invariant("DECIDE-6", the_payload_arrives, GateOpened),
-    Invariant("DECIDE-17", the_payload_is_the_arguments, GateOpened),
-    Invariant("DECIDE-6", an_empty_payload_is_the_result, GateOpened),
-    Invariant("DECIDE-18", a_decision_used_as_result_is_the_result, GateOpened),
-    Invariant("DECIDE-7", the_models_arguments_are_executed, GateOpened),
-    Invariant("DECIDE-21", a_replay_has_the_models_arguments, GateOpened),
+    Invariant("DECIDE-8", a_decision_used_as_result_executes_nothing, GateOpened, at=("tool",)),
+    Invariant("DECIDE-6", the_payload_arrives, GateOpened, at=("tool",)),
+    Invariant("DECIDE-17", the_payload_is_the_arguments, GateOpened, at=("tool",)),
+    Invariant("DECIDE-6", an_empty_payload_is_the_result, GateOpened, at=("model",)),
+    Invariant("DECIDE-18", a_decision_used_as_result_is_the_result, GateOpened, at=("model",)),
+    Invariant("DECIDE-7", the_models_arguments_are_executed, GateOpened, at=("tool",)),
+    Invariant("DECIDE-21", a_replay_has_the_models_arguments, GateOpened, at=("tool",)),
 )
 
 LATE_INVARIANTS = (

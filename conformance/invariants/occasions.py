@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.shown import followed
+from interlock.conformance.invariants.shown import followed, is_among
 from interlock.conformance.protocol import Checkpointed, GateOpened, PhaseEntered, SegmentEnded
 from interlock.conformance.subjects import Run
 
@@ -16,7 +16,7 @@ def a_step_is_stored_at_its_end(account: Account, seen: PhaseEntered) -> Judgeme
         return
     if seen.phase == "RunEnd" and account.scenario.agent.stop:  # it may cut the step short at its end
         return
-    if run.phases[-1].phase == "StepEnd" and run.phases[-1] in run.segment:
+    if run.phases[-1].phase == "StepEnd" and is_among(run.phases[-1], run.segment):
         right = _stored_behind(account, run, "StepEnd")
         yield HELD if right else f"{seen.phase} fires behind StepEnd, yet the step was not stored in between"
 
@@ -24,7 +24,7 @@ def a_step_is_stored_at_its_end(account: Account, seen: PhaseEntered) -> Judgeme
 def a_run_is_stored_at_its_end(account: Account, seen: SegmentEnded) -> Judgements:
     """A segment that ends behind RunEnd, or behind StepEnd, was stored behind it."""
     run = _stored_at_the_end(account, seen)
-    if run is None or not run.phases or run.phases[-1] not in run.segment:
+    if run is None or not run.phases or not is_among(run.phases[-1], run.segment):
         return
     last = run.phases[-1].phase
     if last in ("RunEnd", "StepEnd"):
@@ -56,6 +56,8 @@ def _stored_behind(account: Account, run: Run, phase: str) -> bool:
 
 
 INVARIANTS = (
-    Invariant("STORE-19", a_step_is_stored_at_its_end, PhaseEntered, is_patient=True),
+    Invariant(
+        "STORE-19", a_step_is_stored_at_its_end, PhaseEntered, at=("StepStart", "RunEnd"), is_patient=True
+    ),
     Invariant("STORE-19", a_run_is_stored_at_its_end, SegmentEnded, is_patient=True),
 )

@@ -47,7 +47,7 @@ def a_body_is_entered_once_at_a_time(account: Account, seen: GateOpened) -> Judg
 
 
 INVARIANTS = (
-    Invariant("ONCE-1", a_call_with_a_result_is_not_executed_again, GateOpened),
-    Invariant("ONCE-2", a_durable_result_is_not_executed_again, GateOpened),
-    Invariant("ONCE-3", a_body_is_entered_once_at_a_time, GateOpened),
+    Invariant("ONCE-1", a_call_with_a_result_is_not_executed_again, GateOpened, at=("tool",)),
+    Invariant("ONCE-2", a_durable_result_is_not_executed_again, GateOpened, at=("tool",)),
+    Invariant("ONCE-3", a_body_is_entered_once_at_a_time, GateOpened, at=("tool",)),
 )

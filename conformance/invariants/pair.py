@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import GateOpened, Message
 from interlock.conformance.subjects import Call, Run
@@ -51,10 +51,12 @@ def _close(asked: dict[str, int], pairing: Pairing) -> None:
         target.append(call)
 
 
-def _histories(account: Account, seen: GateOpened) -> Iterator[tuple[Run, Pairing]]:
+@once
+def _histories(account: Account, seen: GateOpened) -> Sequence[tuple[Run, Pairing]]:
     run = account.run_of(seen)
-    if run is not None and seen.on == "model" and seen.messages is not None:
-        yield run, pair(seen.messages)
+    if run is None or seen.on != "model" or seen.messages is None:
+        return ()
+    return ((run, pair(seen.messages)),)
 
 
 def every_call_has_its_result(account: Account, seen: GateOpened) -> Judgements:
@@ -109,15 +111,20 @@ def _token(call: Call) -> str | None:
     return content if isinstance(content, str) and content else None
 
 
-def _finished(account: Account) -> Iterator[tuple[Run, Call, str]]:
+@once
+def _finished(account: Account) -> list[tuple[Run, Call, str]]:
     """The calls of the thread whose tool answered, where nothing may have taken the answer away."""
-    for run in account.runs.values():
-        ids = [call.id for call in run.every_call]
-        for call in run.every_call:
-            token = _token(call)
-            raced_away = run.cancel_at is not None or run.crashes or call.doubled or _raced(run, call)
-            if token is not None and not raced_away and ids.count(call.id) == 1:
-                yield run, call, token
+    return [one for run in account.runs.values() for one in _finished_of(run)]
+
+
+def _finished_of(run: Run) -> Iterator[tuple[Run, Call, str]]:
+    if run.cancel_at is not None or run.crashes:
+        return
+    ids = Counter(call.id for call in run.every_call)
+    for call in run.every_call:
+        token = _token(call)
+        if token is not None and ids[call.id] == 1 and not (call.doubled or _raced(run, call)):
+            yield run, call, token
 
 
 def _raced(run: Run, call: Call) -> bool:
@@ -248,14 +255,14 @@ def _was_given(call: Call) -> bool:
 
 
 INVARIANTS = (
-    Invariant("PAIR-5", a_placeholder_stands_for_what_waits, GateOpened),
-    Invariant("PAIR-5", a_result_takes_the_place_of_its_placeholder, GateOpened),
-    Invariant("ROUND-3", a_repeated_id_gives_one_result, GateOpened),
-    Invariant("PAIR-3", no_call_has_two_results, GateOpened),
-    Invariant("PAIR-2", no_result_is_orphaned, GateOpened),
-    Invariant("PAIR-1", every_call_has_its_result, GateOpened),
-    Invariant("ROUND-2", results_carry_their_own_ids, GateOpened),
-    Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, GateOpened),
-    Invariant("PAIR-4", no_finished_result_is_lost, GateOpened),
-    Invariant("PAIR-6", every_success_was_given, GateOpened),
+    Invariant("PAIR-5", a_placeholder_stands_for_what_waits, GateOpened, at=("model",)),
+    Invariant("PAIR-5", a_result_takes_the_place_of_its_placeholder, GateOpened, at=("model",)),
+    Invariant("ROUND-3", a_repeated_id_gives_one_result, GateOpened, at=("model",)),
+    Invariant("PAIR-3", no_call_has_two_results, GateOpened, at=("model",)),
+    Invariant("PAIR-2", no_result_is_orphaned, GateOpened, at=("model",)),
+    Invariant("PAIR-1", every_call_has_its_result, GateOpened, at=("model",)),
+    Invariant("ROUND-2", results_carry_their_own_ids, GateOpened, at=("model",)),
+    Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, GateOpened, at=("model",)),
+    Invariant("PAIR-4", no_finished_result_is_lost, GateOpened, at=("model",)),
+    Invariant("PAIR-6", every_success_was_given, GateOpened, at=("model",)),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.invariants.shown import followed, is_cut_short
 from interlock.conformance.protocol import (
@@ -94,7 +94,9 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
 
     looked_at.__name__ = f"a_pass_whose_tool_answers_{kind}_ends_as_{status}"
     recorded.__name__ = f"an_answer_{kind}_is_recorded_as_{right}"
-    return Invariant(clause, looked_at, PhaseEntered), Invariant(clause, recorded, MessageAppended)
+    return Invariant(clause, looked_at, PhaseEntered, at=(ENDS,)), Invariant(
+        clause, recorded, MessageAppended
+    )
 
 
 def every_outcome_is_looked_at(clause: str, kind: str) -> Invariant:
@@ -111,7 +113,7 @@ def every_outcome_is_looked_at(clause: str, kind: str) -> Invariant:
                 yield HELD if looked else f"call {call.id} {outcome}, yet {ENDS} has not fired for it"
 
     looked_at.__name__ = f"a_call_that_{kind.replace(' ', '_')}_is_looked_at"
-    return Invariant(clause, looked_at, PhaseEntered)
+    return Invariant(clause, looked_at, PhaseEntered, at=("StepStart", "RunEnd"))
 
 
 def an_executed_call_is_looked_at(account: Account, seen: PhaseEntered) -> Judgements:
@@ -144,7 +146,7 @@ def _pass_of(run: Run, call: Call) -> Shown | None:
     """What was shown of the call since its newest pass began; nothing if none was seen to begin."""
     shown: list[Observation] = []
     for seen in reversed(run.segment):
-        if getattr(seen, "call", None) == call.id:
+        if vars(seen).get("call") == call.id:
             if isinstance(seen, PhaseEntered) and seen.phase == BEGINS:
                 return shown[::-1]
             shown.append(seen)
@@ -159,6 +161,7 @@ def _passes(run: Run) -> Iterator[tuple[Call, Shown]]:
             yield call, shown
 
 
+@once
 def _ending(account: Account, seen: PhaseEntered) -> tuple[Call | None, Shown]:
     """The call whose pass comes to its end with this phase, and what was shown of the pass."""
     run, call = followed(account, seen), account.call_of(seen)
@@ -212,11 +215,11 @@ def _outcome(account: Account, call: Call, shown: Shown) -> str:
 
 
 INVARIANTS = (
-    Invariant("PHASE-4", a_missing_tool_is_not_entered, GateOpened),
-    Invariant("PHASE-4", a_call_for_a_missing_tool_fails, CallMoved),
-    Invariant("PHASE-1", a_blocked_call_stays_away_from_its_tool, PhaseEntered),
-    Invariant("PHASE-2", a_held_call_stays_away_from_its_tool, PhaseEntered),
-    Invariant("PHASE-6", what_is_allowed_is_executed, PhaseEntered),
+    Invariant("PHASE-4", a_missing_tool_is_not_entered, GateOpened, at=("tool",)),
+    Invariant("PHASE-4", a_call_for_a_missing_tool_fails, CallMoved, at=("Failed", "Succeeded", "Suspended")),
+    Invariant("PHASE-1", a_blocked_call_stays_away_from_its_tool, PhaseEntered, at=(ENDS,)),
+    Invariant("PHASE-2", a_held_call_stays_away_from_its_tool, PhaseEntered, at=(ENDS,)),
+    Invariant("PHASE-6", what_is_allowed_is_executed, PhaseEntered, at=(ENDS,)),
     *an_answer_makes_the_outcome("PHASE-7", "ok", "Succeeded"),
     *an_answer_makes_the_outcome("PHASE-8", "warning", "Succeeded"),
     *an_answer_makes_the_outcome("PHASE-9", "error", "Failed"),
@@ -225,5 +228,7 @@ INVARIANTS = (
     every_outcome_is_looked_at("PHASE-12", "failed"),
     every_outcome_is_looked_at("PHASE-13", "was blocked"),
     every_outcome_is_looked_at("PHASE-14", "was suspended"),
-    Invariant("PHASE-90", an_executed_call_is_looked_at, PhaseEntered, is_patient=True),
+    Invariant(
+        "PHASE-90", an_executed_call_is_looked_at, PhaseEntered, at=("StepStart", "RunEnd"), is_patient=True
+    ),
 )

@@ -173,14 +173,14 @@ def run_end_comes_before_the_end(account: Account, seen: SegmentEnded) -> Judgem
 
 INVARIANTS = (
     Invariant("PHASE-21", run_start_comes_first, PhaseEntered),
-    Invariant("PHASE-22", run_start_fires_once, PhaseEntered),
+    Invariant("PHASE-22", run_start_fires_once, PhaseEntered, at=("RunStart",)),
     Invariant("PHASE-29", run_end_comes_last, PhaseEntered),
-    Invariant("PHASE-27", the_gate_judges_before_execution, PhaseEntered),
-    Invariant("PHASE-28", only_what_executes_is_prepared, PhaseEntered),
-    Invariant("PHASE-23", inference_is_framed, GateOpened),
-    Invariant("PHASE-24", tools_come_after_the_inference, GateOpened),
+    Invariant("PHASE-27", the_gate_judges_before_execution, PhaseEntered, at=("BeforeToolExecute",)),
+    Invariant("PHASE-28", only_what_executes_is_prepared, PhaseEntered, at=("BeforeToolExecute",)),
+    Invariant("PHASE-23", inference_is_framed, GateOpened, at=("model",)),
+    Invariant("PHASE-24", tools_come_after_the_inference, GateOpened, at=("tool",)),
     Invariant("PHASE-24", calls_are_looked_at_after_the_inference, PhaseEntered),
-    Invariant("PHASE-25", a_step_ends_where_it_should, GateOpened),
-    Invariant("PHASE-26", a_call_is_framed_before, GateOpened),
+    Invariant("PHASE-25", a_step_ends_where_it_should, GateOpened, at=("tool",)),
+    Invariant("PHASE-26", a_call_is_framed_before, GateOpened, at=("tool",)),
     Invariant("PHASE-30", run_end_comes_before_the_end, SegmentEnded),
 )

@@ -151,8 +151,8 @@ def _rewritten_result(run: Run, call: str | None) -> object | None:
 
 
 INVARIANTS = (
-    Invariant("PHASE-80", what_was_set_up_is_found_again, GateOpened),
-    Invariant("PHASE-81", the_model_is_asked_as_rewritten, GateOpened),
+    Invariant("PHASE-80", what_was_set_up_is_found_again, GateOpened, at=("hook",)),
+    Invariant("PHASE-81", the_model_is_asked_as_rewritten, GateOpened, at=("model",)),
     Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, CallMoved),
     Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, GateOpened),
     Invariant("PHASE-83", a_result_is_shown_as_rewritten, MessageAppended),
@@ -164,7 +164,7 @@ INVARIANTS = (
     Invariant("FLOW-15", an_end_after_inference_runs_no_tool, SegmentEnded),
     Invariant("PHASE-44", an_end_after_inference_runs_no_tool, GateOpened),
     Invariant("PHASE-44", an_end_after_inference_runs_no_tool, SegmentEnded),
-    Invariant("PHASE-45", an_end_after_inference_comes_behind_the_step, PhaseEntered),
-    Invariant("FLOW-24", an_end_that_was_asked_for_passes_run_end, SegmentEnded),
+    Invariant("PHASE-45", an_end_after_inference_comes_behind_the_step, PhaseEntered, at=("RunEnd",)),
+    Invariant("FLOW-24", an_end_that_was_asked_for_passes_run_end, SegmentEnded, at=("BehaviorRequested",)),
     Invariant("RUN-4", a_plugin_ends_the_run, SegmentEnded),
 )

@@ -189,9 +189,9 @@ def a_rejection_takes_the_declared_way(account: Account, seen: CallMoved) -> Jud
 
 
 INVARIANTS = (
-    Invariant("ROUND-4", a_sequential_round_runs_one_at_a_time, GateOpened),
-    Invariant("DECIDE-9", decisions_keep_to_their_window, GateOpened),
-    Invariant("DECIDE-13", a_rejection_takes_the_declared_way, CallMoved),
+    Invariant("ROUND-4", a_sequential_round_runs_one_at_a_time, GateOpened, at=("tool",)),
+    Invariant("DECIDE-9", decisions_keep_to_their_window, GateOpened, at=("tool",)),
+    Invariant("DECIDE-13", a_rejection_takes_the_declared_way, CallMoved, at=("Cancelled",)),
     Invariant("ROUND-5", a_parallel_round_runs_all_at_once),
     Invariant("DECIDE-10", decisions_act_at_once),
     Invariant("DECIDE-11", early_decisions_are_treated_as_declared),

@@ -66,7 +66,7 @@ def the_thread_survives(account: Account, seen: GateOpened) -> Judgements:
     if run is None or seen.on != "model" or seen.messages is None or not isinstance(stored, dict):
         return
     kept = stored.get("messages")
-    if not isinstance(kept, list) or account.life == 1 or _asked_since(account, run):
+    if not isinstance(kept, list) or account.life == 1 or asked_since_the_crash(account, run):
         return
     shown = [message.text for message in seen.messages if message.role == "user"]
     lost = [
@@ -81,7 +81,7 @@ def the_thread_survives(account: Account, seen: GateOpened) -> Judgements:
     )
 
 
-def _asked_since(account: Account, run: Run) -> bool:
+def asked_since_the_crash(account: Account, run: Run) -> bool:
     return any(g.on == "model" and g.life == account.life and g.run == run.id for g in account.gates.values())
 
 
@@ -97,8 +97,8 @@ def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) ->
         return
     if call.id in _part(stored, "decisions") or len(account.newest[0][1]["decisions"]) > 1:
         return
-    if account.policy("resume") == "all_or_nothing" and len(_part(stored, "calls")) > 1:
-        return
+    if account.policy("resume") in ("all_or_nothing", None) and len(_part(stored, "calls")) > 1:
+        return  # where it is open, a part may be what it turns down
     untouched = call.claimed == "Suspended" and account.settled_before and raw is not None
     anew = (d.id not in account.forgotten or account.handed_over[d.id] > 1 for d in call.decisions)
     first = sum(anew) <= 1
@@ -122,7 +122,7 @@ def a_crash_costs_no_more_than_declared(account: Account, seen: GateOpened) -> J
     run, unit = account.run_of(seen), account.policy("durability")
     if run is None or seen.on != "model" or seen.messages is None or run.crashes != 1:
         return
-    for call in run.paid_for if not _asked_since(account, run) else ():
+    for call in run.paid_for if not asked_since_the_crash(account, run) else ():
         before = [gate.outcome for gate in call.entries if gate.life < account.life and gate.outcome]
         said = before[-1].get("content") if before else None
         if isinstance(said, str) and said:
@@ -132,10 +132,10 @@ def a_crash_costs_no_more_than_declared(account: Account, seen: GateOpened) -> J
 
 
 INVARIANTS = (
-    Invariant("RECOVER-5", a_crash_costs_no_more_than_declared, GateOpened),
+    Invariant("RECOVER-5", a_crash_costs_no_more_than_declared, GateOpened, at=("model",)),
     Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_waits, GateOpened),
     Invariant("RECOVER-1", a_recovered_status_is_the_stored_one, RunMoved),
     Invariant("RECOVER-2", a_call_that_waits_in_the_checkpoint_waits, CallMoved),
-    Invariant("RECOVER-3", the_thread_survives, GateOpened),
+    Invariant("RECOVER-3", the_thread_survives, GateOpened, at=("model",)),
     Invariant("RECOVER-4", a_stored_call_can_still_be_decided, DecisionTaken),
 )

@@ -196,8 +196,15 @@ def _committed(account: Account, run: Run, what: str) -> Judgements:
 INVARIANTS = (
     Invariant("RESUME-20", no_pass_is_left_open, PhaseEntered),
     Invariant("RESUME-3", a_decision_that_meets_its_call_is_resolved, ResumeEntered),
-    Invariant("RESUME-1", an_empty_pass_ends_in_NoDecision, ResumeEntered),
-    Invariant("RESUME-2", a_pass_that_meets_no_call_ends_in_NoDecision, ResumeEntered),
+    Invariant(
+        "RESUME-1", an_empty_pass_ends_in_NoDecision, ResumeEntered, at=("DrainDecisionChannel", "NoDecision")
+    ),
+    Invariant(
+        "RESUME-2",
+        a_pass_that_meets_no_call_ends_in_NoDecision,
+        ResumeEntered,
+        at=("DrainDecisionChannel", "NoDecision"),
+    ),
     after(
         "RESUME-4", "ResolveDecision", "PersistResumeDecision", "a resolved decision is written down first"
     ),
@@ -214,6 +221,10 @@ INVARIANTS = (
     after("RESUME-14", "SnapshotIfStateChanged", "CommitReplay", "what was resolved is committed"),
     Invariant("RESUME-14", a_resolved_pass_is_committed, ResumeEntered, is_patient=True),
     Invariant(
-        "RESUME-14", a_resolved_pass_is_committed_before_the_model_is_asked, GateOpened, is_patient=True
+        "RESUME-14",
+        a_resolved_pass_is_committed_before_the_model_is_asked,
+        GateOpened,
+        at=("model",),
+        is_patient=True,
     ),
 )

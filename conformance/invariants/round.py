@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import CallMoved, GateOpened, PhaseEntered, SegmentEnded
 from interlock.conformance.subjects import Call, Run
@@ -16,6 +16,7 @@ LOOKS: Final = ("BeforeToolExecute", "ToolGate")
 Round = tuple[Run, list[Call]]
 
 
+@once
 def round_of(account: Account) -> Round | None:
     """The newest round, while nothing but verdicts, answers and decisions has touched it."""
     run = account.run
@@ -27,6 +28,7 @@ def round_of(account: Account) -> Round | None:
     return run, calls
 
 
+@once
 def first_pass(account: Account) -> Round | None:
     """The newest round, as long as nobody has decided about a call of it."""
     found = round_of(account)
@@ -289,9 +291,9 @@ INVARIANTS = (
     Invariant("ROUND-27", nothing_behind_a_suspension_runs, GateOpened),
     Invariant("ROUND-26", the_next_call_runs, GateOpened),
     Invariant("ROUND-26", the_next_call_runs, SegmentEnded),
-    Invariant("ROUND-30", a_batch_waits_for_every_outcome, GateOpened),
-    Invariant("ROUND-48", what_has_run_is_not_judged_again, GateOpened),
-    Invariant("ROUND-27", what_stands_behind_a_suspension_has_not_run, SegmentEnded),
+    Invariant("ROUND-30", a_batch_waits_for_every_outcome, GateOpened, at=("model",)),
+    Invariant("ROUND-48", what_has_run_is_not_judged_again, GateOpened, at=("permission",)),
+    Invariant("ROUND-27", what_stands_behind_a_suspension_has_not_run, SegmentEnded, at=("Suspended",)),
     *(
         interception_goes_on_behind(clause, made, said, seeing)
         for clauses in (PHASES_20, STAGES_40)
@@ -307,13 +309,13 @@ INVARIANTS = (
         Invariant(clause, a_round_with_a_held_call_leaves_its_step_suspended)
         for clause in ("ROUND-28", "ROUND-31")
     ),
-    Invariant("ROUND-29", a_round_without_a_held_call_has_completed, GateOpened),
-    Invariant("ROUND-32", a_round_without_a_held_call_has_completed, GateOpened),
+    Invariant("ROUND-29", a_round_without_a_held_call_has_completed, GateOpened, at=("model",)),
+    Invariant("ROUND-32", a_round_without_a_held_call_has_completed, GateOpened, at=("model",)),
 )
 
 LATE_INVARIANTS = (
-    Invariant("ROUND-44", all_are_judged_before_any_is_made_ready, PhaseEntered),
-    Invariant("ROUND-45", a_call_is_made_ready_once, PhaseEntered),
+    Invariant("ROUND-44", all_are_judged_before_any_is_made_ready, PhaseEntered, at=("BeforeToolExecute",)),
+    Invariant("ROUND-45", a_call_is_made_ready_once, PhaseEntered, at=("BeforeToolExecute",)),
 )
 """Asked after the phases of a single call, which know better why one of them is wrong."""
 

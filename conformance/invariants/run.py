@@ -210,13 +210,13 @@ def _or_nothing(status: str | None) -> str:
 INVARIANTS = (
     Invariant("RUN-24", a_segment_ends_for_a_declared_reason, SegmentEnded),
     Invariant("RUN-25", a_run_that_is_not_created_begins_as_Running, RunMoved),
-    Invariant("RUN-26", a_created_run_is_durable_before_it_runs, RunMoved),
+    Invariant("RUN-26", a_created_run_is_durable_before_it_runs, RunMoved, at=("Running",)),
     Invariant("RUN-19", a_run_moves_from_where_it_was, RunMoved),
-    Invariant("RUN-20", a_done_run_opens_no_gate, GateOpened),
+    Invariant("RUN-20", a_done_run_opens_no_gate, GateOpened, at=("model", "permission", "tool")),
     Invariant("RUN-21", a_segment_finishes_once, SegmentEnded, is_patient=True),
     Invariant("RUN-3", a_turn_without_calls_ends_the_run_naturally, SegmentEnded),
     Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded),
-    Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded),
+    Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded, at=("Suspended",)),
 )
 
 LATE_INVARIANTS = (

@@ -22,10 +22,10 @@ TRIGGERS = ("UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "Ru
 Followed = PhaseEntered | GateOpened | SegmentEnded | Checkpointed | CallMoved | MessageAppended
 
 
-def followed(account: Account, seen: object) -> Run | None:
+def followed(account: Account, seen: Followed) -> Run | None:
     """The run, if its phases can be followed: they are shown, and no life of it was lost."""
-    run = account.run_of(seen) if isinstance(seen, Followed) else None
-    return run if run is not None and account.observes("phase") and not run.crashes else None
+    run = account.run_of(seen)
+    return run if run is not None and not run.crashes and account.observes("phase") else None
 
 
 def is_cut_short(account: Account, run: Run) -> bool:
@@ -46,6 +46,11 @@ def behind(run: Run, *phases: str) -> Sequence[Observation]:
         if isinstance(seen, PhaseEntered) and seen.phase in phases:
             return shown[at + 1 :]
     return shown
+
+
+def is_among(one: Observation, shown: Sequence[Observation]) -> bool:
+    """Whether this very observation is among what was shown, and not one that only looks like it."""
+    return any(other is one for other in reversed(shown))
 
 
 def has_fired(shown: Sequence[Observation], *phases: str) -> bool:

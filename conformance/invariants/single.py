@@ -103,7 +103,7 @@ def a_call_is_Resuming_before_it_is_judged_again(account: Account, seen: CallMov
 def _judged_while_it_waited(run: Run, call: Call) -> str:
     """The phase that judged the call since it was said to be Suspended."""
     for seen in reversed(run.segment):
-        if getattr(seen, "call", None) != call.id:
+        if vars(seen).get("call") != call.id:
             continue
         if isinstance(seen, CallMoved):
             return ""
@@ -113,8 +113,24 @@ def _judged_while_it_waited(run: Run, call: Call) -> str:
 
 
 INVARIANTS = (
-    Invariant("PHASE-90", a_phase_fires_once_a_pass, PhaseEntered, is_patient=True),
-    Invariant("PHASE-90", a_pass_has_its_first_phase, PhaseEntered, is_patient=True),
-    Invariant("PHASE-91", a_call_is_judged_before_it_moves, CallMoved, is_patient=True),
-    Invariant("PHASE-91", a_call_is_Resuming_before_it_is_judged_again, CallMoved, is_patient=True),
+    Invariant(
+        "PHASE-90",
+        a_phase_fires_once_a_pass,
+        PhaseEntered,
+        at=("BeforeToolExecute", "AfterToolExecute"),
+        is_patient=True,
+    ),
+    Invariant(
+        "PHASE-90", a_pass_has_its_first_phase, PhaseEntered, at=("AfterToolExecute",), is_patient=True
+    ),
+    Invariant(
+        "PHASE-91",
+        a_call_is_judged_before_it_moves,
+        CallMoved,
+        at=("Running", "Succeeded", "Suspended"),
+        is_patient=True,
+    ),
+    Invariant(
+        "PHASE-91", a_call_is_Resuming_before_it_is_judged_again, CallMoved, at=("Resuming",), is_patient=True
+    ),
 )

@@ -13,6 +13,7 @@ from interlock.conformance.invariants.shown import (
     behind,
     followed,
     has_fired,
+    is_among,
     is_cut_short,
     may_be_a_replay,
     stored,
@@ -44,7 +45,7 @@ def AfterInference_has_an_answer(account: Account, seen: PhaseEntered) -> Judgem
     run, gate = followed(account, seen), account.last_model_gate
     if run is None or seen.phase != "AfterInference" or run.cancel_at is not None:
         return
-    asked = gate is not None and gate.run == run.id and gate.opened in behind(run, "StepStart")
+    asked = gate is not None and gate.run == run.id and is_among(gate.opened, behind(run, "StepStart"))
     answered = asked and gate is not None and gate.outcome is not None
     yield HELD if answered else "AfterInference fires, yet the model has not answered in this step"
 
@@ -98,7 +99,7 @@ def no_answer_is_left_in_its_step(clause: str, at: str) -> Invariant:
         yield HELD if not left else "the model asked for no calls, yet AfterInference leads to RunEnd"
 
     closed.__name__ = "no_answer_is_left_in_its_step"
-    return Invariant(clause, closed, SegmentEnded)
+    return Invariant(clause, closed, SegmentEnded, at=("NaturalEnd",))
 
 
 def calls_lead_to(first: str, clause: str, phases: str) -> Invariant:
@@ -115,7 +116,7 @@ def calls_lead_to(first: str, clause: str, phases: str) -> Invariant:
         yield HELD if right else f"the round begins with {seen.phase}, not with {first}"
 
     leads.__name__ = f"a_round_of_{phases}_phases_begins_with_{first}"
-    return Invariant(clause, leads, PhaseEntered)
+    return Invariant(clause, leads, PhaseEntered, at=CALL_PHASES)
 
 
 def what_is_allowed_is_prepared(account: Account, seen: PhaseEntered) -> Judgements:
@@ -231,7 +232,7 @@ def permission_is_asked_behind(phase: str, clause: str, phases: str) -> Invarian
         )
 
     asked.__name__ = f"permission_is_asked_behind_{phase}"
-    return Invariant(clause, asked, GateOpened)
+    return Invariant(clause, asked, GateOpened, at=("permission",))
 
 
 # --- reading what was shown ---------------------------------------------------------------------
@@ -260,13 +261,23 @@ def _named(shown: Sequence[object], phase: str, call: Call) -> bool:
 
 FIRST_INVARIANTS = (
     Invariant("PHASE-86", the_gate_fires_where_it_has_a_place, PhaseEntered),
-    Invariant("PHASE-85", steps_are_counted_by_StepStart, PhaseEntered),
+    Invariant("PHASE-85", steps_are_counted_by_StepStart, PhaseEntered, at=("StepStart",)),
     Invariant("PHASE-40", StepStart_leads_to_BeforeInference, PhaseEntered),
-    Invariant("PHASE-43", AfterInference_has_an_answer, PhaseEntered),
+    Invariant("PHASE-43", AfterInference_has_an_answer, PhaseEntered, at=("AfterInference",)),
     Invariant("PHASE-41", the_request_goes_out_as_prepared, PhaseEntered),
     Invariant("PHASE-46", AfterInference_leads_to_StepEnd, PhaseEntered),
-    Invariant("PHASE-47", a_step_without_calls_has_no_phase_of_tools, PhaseEntered),
-    Invariant("PHASE-48", a_round_begins_with_BeforeToolExecute, PhaseEntered),
+    Invariant(
+        "PHASE-47",
+        a_step_without_calls_has_no_phase_of_tools,
+        PhaseEntered,
+        at=("StepStart", "ToolGate", "BeforeToolExecute", "AfterToolExecute", "RunEnd"),
+    ),
+    Invariant(
+        "PHASE-48",
+        a_round_begins_with_BeforeToolExecute,
+        PhaseEntered,
+        at=("ToolGate", "BeforeToolExecute", "AfterToolExecute"),
+    ),
     Invariant("PHASE-49", no_calls_lead_straight_to_StepEnd, PhaseEntered),
     no_answer_is_left_in_its_step("PHASE-46", "before_tools"),
     no_answer_is_left_in_its_step("PHASE-49", "after_tools"),
@@ -277,14 +288,14 @@ FIRST_INVARIANTS = (
 INVARIANTS = (
     calls_lead_to("BeforeToolExecute", "PHASE-50", "eight"),
     calls_lead_to("ToolGate", "PHASE-51", "nine"),
-    Invariant("PHASE-53", what_is_allowed_is_prepared, PhaseEntered),
+    Invariant("PHASE-53", what_is_allowed_is_prepared, PhaseEntered, at=("StepEnd",)),
     *(
         Invariant(clause, a_round_with_nothing_to_execute_ends_its_step, kind)
         for clause in ("PHASE-54", "PHASE-60")
         for kind in (PhaseEntered, SegmentEnded)
     ),
-    Invariant("PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered, is_patient=True),
-    Invariant("PHASE-56", AfterToolExecute_has_an_outcome, PhaseEntered),
+    Invariant("PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered, at=("StepEnd",), is_patient=True),
+    Invariant("PHASE-56", AfterToolExecute_has_an_outcome, PhaseEntered, at=("AfterToolExecute",)),
     Invariant("PHASE-62", a_round_is_applied_behind_its_phases, PhaseEntered),
     Invariant("PHASE-62", a_round_is_applied_behind_its_phases, Checkpointed),
 )

@@ -193,7 +193,7 @@ def _contradiction(call: Call, status: str) -> str:
 
 
 INVARIANTS = tuple(
-    Invariant(clause, check, kind)
+    Invariant(clause, check, kind, at=at)
     for clause, check in (
         ("STORE-9", a_checkpoint_holds_every_live_call),
         ("STORE-8", a_checkpoint_says_what_happened),
@@ -203,5 +203,5 @@ INVARIANTS = tuple(
         ("STORE-13", a_checkpoint_holds_what_was_decided),
         ("STORE-17", a_checkpoint_holds_the_thread),
     )
-    for kind in (Checkpointed, GateOpened)
+    for kind, at in ((Checkpointed, ()), (GateOpened, ("store.put",)))
 )

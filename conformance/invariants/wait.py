@@ -189,11 +189,16 @@ INVARIANTS = (
         Invariant("DECIDE-50", a_wait_takes_only_the_drawn_ways, kind)
         for kind in (GateOpened, CallMoved, RunMoved)
     ),
-    Invariant("DECIDE-41", a_decision_is_known_before_its_call_resumes, CallMoved),
-    Invariant("DECIDE-42", all_are_resuming_before_one_is_replayed, GateOpened),
-    Invariant("DECIDE-47", nothing_goes_on_after_a_replay_that_breaks, GateOpened),
-    Invariant("DECIDE-44", a_part_does_not_end_the_wait, GateOpened),
-    Invariant("DECIDE-43", a_resolved_wait_led_to_the_model, GateOpened),
+    Invariant("DECIDE-41", a_decision_is_known_before_its_call_resumes, CallMoved, at=("Resuming",)),
+    Invariant("DECIDE-42", all_are_resuming_before_one_is_replayed, GateOpened, at=("permission", "tool")),
+    Invariant(
+        "DECIDE-47",
+        nothing_goes_on_after_a_replay_that_breaks,
+        GateOpened,
+        at=("model", "permission", "tool"),
+    ),
+    Invariant("DECIDE-44", a_part_does_not_end_the_wait, GateOpened, at=("model",)),
+    Invariant("DECIDE-43", a_resolved_wait_led_to_the_model, GateOpened, at=("model",)),
     Invariant("DECIDE-46", a_cancel_in_a_replay_ends_the_wait, SegmentEnded),
     Invariant("DECIDE-47", a_replay_that_breaks_ends_the_wait, SegmentEnded),
     Invariant("DECIDE-45", a_cancel_ends_the_wait),

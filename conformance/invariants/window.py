@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import CallMoved, GateOpened, SegmentEnded
 from interlock.conformance.subjects import Call, Decided, Run
 
 
+@once
 def arrived(account: Account) -> tuple[Run, list[Decided]] | None:
     """The decisions that have just come alone, each of them good, to a run that was at rest."""
     run = account.run
@@ -261,7 +262,7 @@ def a_decision_that_came_at_work_has_acted(account: Account) -> Judgements:
                 yield HELD
 
 
-def _only_early(account: Account, run: Run, call: Call) -> Decided | None:
+def only_early(account: Account, run: Run, call: Call) -> Decided | None:
     """The decision that came too early for the call, if it has got no other."""
     if run.cancel_at or run.had_input or run.faulted or run.crashes or call.doubled:
         return None
@@ -274,7 +275,7 @@ def an_early_decision_does_not_act(account: Account, seen: CallMoved) -> Judgeme
     run, call = account.run_of(seen), account.call_of(seen)
     if run is None or call is None or account.policy("decision.early") != "ignore":
         return
-    early = _only_early(account, run, call)
+    early = only_early(account, run, call)
     moved = call.claimed == "Suspended" and seen.to in ("Resuming", "Cancelled")
     if early is not None and moved and not run.is_done:
         why = f"decision {early.id} came before call {call.id} was suspended"
@@ -287,7 +288,7 @@ def a_call_waits_for_another_decision(account: Account) -> Judgements:
     if run is None or account.policy("decision.early") != "ignore":
         return
     for call in run.calls.values():
-        if call.claimed == "Suspended" and _only_early(account, run, call) is not None:
+        if call.claimed == "Suspended" and only_early(account, run, call) is not None:
             yield HELD
 
 
@@ -298,12 +299,12 @@ def a_decision_is_replayed_there_and_then(account: Account) -> Judgements:
         return
     if account.policy("replay.commit") != "yes":
         return
-    for call, decided in _came_alone_at_work(account, run):
+    for call, decided in came_alone_at_work(account, run):
         why = f"decision {decided.id} came while the run was at work"
         yield HELD if not rests(decided) else f"{why} and acts at once, yet call {call.id} is still Suspended"
 
 
-def _came_alone_at_work(account: Account, run: Run) -> Iterator[tuple[Call, Decided]]:
+def came_alone_at_work(account: Account, run: Run) -> Iterator[tuple[Call, Decided]]:
     """The decision that has just come while the model or a round was at work, and no replay was."""
     if not account.alone or run.cancel_at or run.crashes or run.faulted or run.is_done:
         return
@@ -320,12 +321,14 @@ def _came_alone_at_work(account: Account, run: Run) -> Iterator[tuple[Call, Deci
 
 
 INVARIANTS = (
-    Invariant("DECIDE-16", an_answered_call_is_not_made_to_wait, CallMoved),
-    Invariant("DECIDE-23", an_early_decision_does_not_act, CallMoved, is_patient=True),
-    Invariant("DECIDE-19", a_new_suspension_ends_the_segment, GateOpened),
-    Invariant("DECIDE-22", a_run_that_was_given_back_is_whole, GateOpened),
-    Invariant("DECIDE-19", a_new_suspension_counts_as_declared, SegmentEnded),
-    Invariant("DECIDE-20", a_decided_run_does_not_announce_that_it_waits, SegmentEnded),
+    Invariant("DECIDE-16", an_answered_call_is_not_made_to_wait, CallMoved, at=("Suspended",)),
+    Invariant(
+        "DECIDE-23", an_early_decision_does_not_act, CallMoved, at=("Cancelled", "Resuming"), is_patient=True
+    ),
+    Invariant("DECIDE-19", a_new_suspension_ends_the_segment, GateOpened, at=("model",)),
+    Invariant("DECIDE-22", a_run_that_was_given_back_is_whole, GateOpened, at=("model",)),
+    Invariant("DECIDE-19", a_new_suspension_counts_as_declared, SegmentEnded, at=("Suspended",)),
+    Invariant("DECIDE-20", a_decided_run_does_not_announce_that_it_waits, SegmentEnded, at=("Suspended",)),
     Invariant("DECIDE-15", a_decision_is_all_that_a_run_needs),
     Invariant("DECIDE-22", a_value_is_all_that_a_run_needs),
     Invariant("DECIDE-14", a_part_of_the_decisions_does_what_was_declared),

@@ -12,10 +12,12 @@ from interlock.conformance.invariants import INVARIANTS
 from interlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
 from interlock.conformance.mutants import MUTANTS, Mutant
 from interlock.conformance.oracle import CHECKED_BY_CHARTS
+from interlock.conformance.paths import CHECKED_BY_PATHS
 from interlock.conformance.report import chart
 from interlock.conformance.report.clauses import file_of, grouped
 from interlock.conformance.report.examples import Example, exhibited, illegal, legal, profiles_of
 from interlock.conformance.report.sheet import Drawn, Part, Said, Sheet, in_columns
+from interlock.conformance.twice import DETERMINISM
 from interlock.diagrams.picture import DERIVED, Picture, pictures
 from interlock.diagrams.timeline import render
 from interlock.machines.catalogue import tables
@@ -67,6 +69,7 @@ def of_clause(clause: Clause) -> Sheet:
         Said("intent", [clause.intent]),
         Said("words", [file_of(clause)]),
         Said("sources", clause.sources),
+        Said("since", [f"revision {clause.since} of the spec"]),
         Said("applies", list(_applies(clause))),
         Said("needs", clause.needs),
         Said("checks", checks_of(clause)),
@@ -103,6 +106,10 @@ def checks_of(clause: Clause) -> list[str]:
         found.append(f"what a runtime claims follows the chart {names}, arrow by arrow")
     if clause.id in CHECKED_BY_JOINT_STATES:
         found.append("what it shows, and that it rests, follows the joint charts of run, calls and gate")
+    if clause.id in CHECKED_BY_PATHS and clause.untestable is None:
+        found.append("what a runtime shows takes a drawn way, and no other")
+    if clause.id == DETERMINISM:
+        found.append("a schedule that was played is played again, and both lead to the same")
     if clause.untestable is not None:
         found.append(f"none: it cannot be tested from outside, for {clause.untestable}")
     if not found:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from interlock.conformance.exceptions import UsageError
-from interlock.conformance.report.text import trouble_name
+from interlock.conformance.report.text import leak_name, trouble_name
 from interlock.conformance.result import Result
 
 DEFAULT: Final = Path("interlock-results")
@@ -35,6 +35,7 @@ def write_traces(result: Result, folder: Path) -> dict[str, Path]:
     for number, trouble in enumerate(result.troubles, 1):
         if trouble.trace is not None:
             traces[trouble_name(number)] = trouble.trace
+    traces |= {leak_name(number): leak.trace for number, leak in enumerate(result.leaks, 1)}
     files = {name: folder / f"{name}.jsonl" for name in traces}
     for name, path in files.items():
         path.write_text(traces[name].to_jsonl(), encoding="utf-8")

@@ -79,6 +79,7 @@ def _clauses() -> Listing:
             "level": one.level,
             "checks": checks[one.id],
             "mutants": mutants[one.id],
+            "since": one.since,
             "sentence": one.sentence,
             "area": one.area,
             "core": one.core,
@@ -88,7 +89,10 @@ def _clauses() -> Listing:
         for one in load_spec().clauses.values()
     ]
     return Listing(
-        entries, ("id", "level", "checks", "mutants", "sentence"), ("area", "profile", "level"), _counted
+        entries,
+        ("id", "level", "checks", "mutants", "since", "sentence"),
+        ("area", "profile", "level"),
+        _counted,
     )
 
 

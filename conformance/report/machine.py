@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from interlock.conformance.covered import ChartCoverage
+from interlock.conformance.leaks import Leak
 from interlock.conformance.moves import Move
 from interlock.conformance.report.searched import bounds, reductions
-from interlock.conformance.report.text import trouble_name
+from interlock.conformance.report.text import leak_name, trouble_name
 from interlock.conformance.result import ClauseVerdict, Result, Search, Trouble, Witness
 from interlock.diagrams.timeline import timeline
 
@@ -41,6 +42,7 @@ def as_json(
         "tours": [asdict(tour) for tour in result.tours],
         "search": _search(result.search),
         "troubles": [_trouble(one, files.get(trouble_name(at))) for at, one in enumerate(result.troubles, 1)],
+        "leaks": [_leak(one, files.get(leak_name(at))) for at, one in enumerate(result.leaks, 1)],
     }
 
 
@@ -105,6 +107,10 @@ def stimulus(move: Move) -> dict[str, Any]:
     """A move as a stimulus, with its gate by name."""
     turns = {} if move.turns is None else {"turns": move.turns}
     return {"method": move.method, "params": {**move.params, **turns}}
+
+
+def _leak(leak: Leak, path: Path | None) -> dict[str, Any]:
+    return {"what": leak.what, "times": leak.times, "trace": str(path) if path is not None else None}
 
 
 def _trouble(trouble: Trouble, path: Path | None) -> dict[str, Any]:

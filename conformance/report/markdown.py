@@ -51,6 +51,8 @@ def _verdict(result: Stored) -> Iterator[str]:
         yield from ("", f"Partial: {code(result.partial)}")
     for what in dict.fromkeys(f"{one.blame}: {one.what}" for one in result.troubles):
         yield from ("", f"Could not be judged, blame the {code(what)}")
+    for leak in result.leaks:
+        yield from ("", f"Leaked {leak.times} times: {code(leak.what)}")
     for clause, reason in result.expected.items():
         yield from ("", f"Expected to break: {code(clause)}, {code(reason)}")
     for sentence in result.complaints.values():

@@ -101,6 +101,13 @@ class StoredTrouble(Part):
     what: str
 
 
+class StoredLeak(Part):
+    """Something that was left behind when a run was over."""
+
+    what: str
+    times: int
+
+
 class StoredArrow(Part):
     """An arrow of a chart, and how often it was taken."""
 
@@ -165,6 +172,7 @@ class Stored(Part):
     violations: list[StoredViolation]
     coverage: list[StoredChart]
     troubles: list[StoredTrouble]
+    leaks: list[StoredLeak] = Field(default_factory=list)
     baseline: StoredBaseline | None = None
 
     @property

@@ -51,7 +51,7 @@ def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
         page.wrapped(line, indent="  ")
     for line in _shortcomings(result):
         page.wrapped(line, indent="  ")
-    for line in _troubles(result, files):
+    for line in (*_troubles(result, files), *_leaks(result, files)):
         page.wrapped(line, "yellow", "  ")
 
 
@@ -64,6 +64,19 @@ def _troubles(result: Result, files: dict[str, Path]) -> Iterator[str]:
         yield f"{_many(len(numbers), 'schedule')} could not be judged, blame the {blame}: {plain(what)}"
         if (path := files.get(trouble_name(numbers[0]))) is not None:
             yield f"  what led there is in {path}"
+
+
+def _leaks(result: Result, files: dict[str, Path]) -> Iterator[str]:
+    """What was left behind when runs were over, with one trace that shows it."""
+    for number, leak in enumerate(result.leaks, 1):
+        path = files.get(leak_name(number))
+        shown = f", as in {path}" if path is not None else ""
+        yield f"leaked, in {_many(leak.times, 'schedule')}{shown}: {plain(leak.what)}"
+
+
+def leak_name(number: int) -> str:
+    """Under which name the trace of a leak is filed."""
+    return f"leak-{number}"
 
 
 def trouble_name(number: int) -> str:

@@ -95,6 +95,8 @@ def _verdict(result: Stored) -> Iterator[str]:
         yield f'<p class="undecided">Partial: {safe(result.partial)}.</p>'
     for blame, what in dict.fromkeys((one.blame, one.what) for one in result.troubles):
         yield f'<p class="undecided">Could not be judged, blame the {safe(blame)}: {safe(what)}</p>'
+    for leak in result.leaks:
+        yield f'<p class="undecided">Leaked {leak.times} times: {safe(leak.what)}</p>'
     for sentence in result.complaints.values():
         yield f'<p class="broken">{safe(sentence)}</p>'
 

@@ -264,7 +264,7 @@ class Runtime(Replays):
             if held_back:
                 await self._tool_round(held_back)
                 continue
-            if not self.triggers and self.state.steps_ended < self.state.step:  # cut short before its end
+            if self.state.steps_ended < self.state.step and not self.ends_first:  # cut short before its end
                 await self._step_end()
             if self.state.turn_was_last:
                 return await self._end(Reason("NaturalEnd"))
@@ -300,15 +300,15 @@ class Runtime(Replays):
         turn = await self.outside(self.world.infer(self.state.messages, self.state.step, request))
         self.phase("AfterInference")
         calls, ended = await self._look_at_turn(turn)
-        if self.triggers:
+        if self.ends_first:
             self._end_step()
-            await self.commit_at("AssistantTurnCommitted", "step")
+        await self.commit_at("AssistantTurnCommitted", "step")
         if ended is not None:
             raise ended
         if calls:
             self._preempt()
             await self._tool_round(calls)
-        elif not self.triggers:
+        else:
             await self._step_end()
 
     def _preempt(self) -> None:
@@ -351,12 +351,13 @@ class Runtime(Replays):
         await self.run_round(calls)
         await self.commit_at("ToolResultsCommitted", "round")
         await self._settle_decisions()
-        if not self.triggers and not self.must_wait() and not self.state.in_status("New"):
+        if not self.must_wait() and not self.state.in_status("New"):
             await self._step_end()
 
     async def _step_end(self) -> None:
         self._end_step()
-        await self.commit("StepEnd", "step")
+        if not self.triggers:
+            await self.commit("StepEnd", "step")
 
     def _end_step(self) -> None:
         """StepEnd fires once a step, however often the step waits."""
@@ -369,14 +370,15 @@ class Runtime(Replays):
     async def _suspend(self) -> Segment:
         pending = tuple(call.id for call in self.state.in_status("Suspended"))
         reason = Reason("Suspended")
+        self._end_step()
         if self.reentered:
             self.phase("RunEnd")
             self.suspending = True
             await self.commit("RunFinished", "suspend", force=True, ending=("Waiting", reason))
             await self._join()
         else:
-            self._end_step()
-            await self.commit("StepEnd", "suspend", ending=("Waiting", reason))
+            trigger = "RunFinished" if self.triggers else "StepEnd"
+            await self.commit(trigger, "suspend", force=self.triggers, ending=("Waiting", reason))
         self.suspending = False
         if self.cancelling and not self.reentered:
             raise RunCancelled
@@ -431,6 +433,11 @@ class Runtime(Replays):
     def triggers(self) -> bool:
         """Whether checkpoints come at the named triggers rather than at the end of a step."""
         return bool(self.policies["checkpoint.at"] == "triggers")
+
+    @property
+    def ends_first(self) -> bool:
+        """Whether a step ends before its tools run."""
+        return bool(self.policies["step.end"] == "before_tools")
 
     @property
     def created(self) -> bool:

@@ -13,7 +13,7 @@ from the_line import child, run, run_child
 from interlock.conformance.corpus import corpus
 from interlock.conformance.exhibits import mutants_of, witnessed
 from interlock.conformance.mutants import MUTANTS
-from interlock.conformance.report.explained import sheets_of
+from interlock.conformance.report.explained import checks_of, sheets_of
 from interlock.conformance.report.page import Page
 from interlock.conformance.standing import CHECKED
 from interlock.conformance.variants import VARIANTS
@@ -186,9 +186,19 @@ def test_a_clause_is_listed_with_what_stands_behind_it(capsys):
     clauses = {entry["id"]: entry for entry in run(capsys, "list", "clauses", "--json").json["clauses"]}
 
     assert {clause for clause, entry in clauses.items() if entry["checks"]} == CHECKED
+    assert {clause: entry["since"] for clause, entry in clauses.items()} == {
+        clause.id: clause.since for clause in load_spec().clauses.values()
+    }
     assert {clause: entry["mutants"] for clause, entry in clauses.items() if entry["mutants"]} == {
         clause: len(mutants_of(clause)) for clause in {mutant.clause for mutant in MUTANTS}
     }
+
+
+def test_what_is_checked_is_explained_by_what():
+    """Of a clause that a run may find broken, nobody is told that nothing checks it yet."""
+    silent = {clause.id for clause in load_spec().clauses.values() if checks_of(clause) == ["none yet"]}
+
+    assert silent & CHECKED == set()
 
 
 @pytest.mark.parametrize(

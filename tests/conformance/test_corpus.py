@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 import interlock.conformance
+from interlock.conformance.adapter import Segment
 from interlock.conformance.campaign import Bench, Tally
 from interlock.conformance.corpus import ENDING, Script, applicable, corpus, play, recorded, script_of
 from interlock.conformance.exceptions import UsageError
+from interlock.conformance.hosted import Hosted
 from interlock.conformance.protocol import Handshake, Party
 from interlock.conformance.scenario import parse, render
 from interlock.conformance.targets import resolve
@@ -74,6 +76,7 @@ def test_hardly_a_script_is_left_out():
         ("empty-payloads", "the policy decision.modes has no use_as_result"),
         ("payload-as-result", "the policy decision.modes has no use_as_result"),
         ("payload-as-arguments", "the policy decision.modes has no pass_to_tool"),
+        ("payload-of-a-wrong-type", "the policy decision.modes has no pass_to_tool"),
     }
 
 
@@ -163,6 +166,8 @@ def test_a_script_says_why_it_does_not_apply(name, why):
         ("same-decision-twice", "decisions ids"),
         ("stale-decision", "decisions suspensions"),
         ("early-decision", "decisions live"),
+        ("nothing-decided", "stimulus decide"),
+        ("two-deliveries-at-once", "decisions live"),
         ("decision-races-the-last-result", "decisions live"),
         ("cancel-in-a-replay", "stimulus cancel"),
         ("stop-at-last", "policy stop.conditions=max_rounds"),
@@ -172,6 +177,40 @@ def test_a_script_says_why_it_does_not_apply(name, why):
 def test_needs_are_read_off_what_a_script_sends(name, need):
     """Nobody writes down what a script needs: its moves say it."""
     assert need in by_name(name).needs
+
+
+class WaitsAgain:
+    """A runtime in which a resume without a decision is a segment of its own, which ends as it began."""
+
+    handshake = WEAK
+
+    async def open(self, host, scenario):
+        self.host, self.thread = host, []
+
+    async def start(self, text):
+        self.thread.append({"role": "user", "text": text})
+        turn = await self.host.infer(self.thread)
+        calls = [call.model_dump() for call in turn.tool_calls]
+        self.thread.append({"role": "assistant", "text": turn.text, "tool_calls": calls})
+        return Segment("Suspended", ["c1"])
+
+    async def decide(self, decisions):
+        if not decisions:
+            return Segment("Suspended", ["c1"])
+        answer = await self.host.tool("c1", "write", {"k": "c1"})
+        self.thread.append({"role": "tool", "call": "c1", "status": "ok", "text": answer.content})
+        await self.host.infer(self.thread)
+        return Segment("NaturalEnd")
+
+
+def test_a_resume_without_a_decision_may_be_a_segment_of_its_own():
+    """A runtime may be woken by it, find nothing, and say once more that it waits."""
+    script, tally = by_name("nothing-decided"), Tally()
+    Bench(lambda: Hosted(WaitsAgain)).play(script.scenario, play(script), tally)
+
+    assert {clause: found.violation.because for clause, found in tally.found.items()} == {}
+    assert tally.troubles == []
+    assert tally.exercised["DECIDE-4"]
 
 
 def by_name(name: str) -> Script:

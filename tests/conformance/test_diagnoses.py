@@ -36,6 +36,11 @@ REACHED_BY = {
     "cancel": "cancel-while-waiting",
     "clock.advance": "time-passes-while-waiting",
     "deliver": "cancel-races-a-result",
+    "run.input": "input-while-waiting",
+    "watch": "watchers-come-and-go",
+    "unwatch": "watchers-come-and-go",
+    "crash": "crash-in-a-round",
+    "recover": "crash-in-a-round",
 }
 """The script that comes to a verb, where any script does not."""
 
@@ -93,8 +98,9 @@ TABLE = (
     Row("floods_standard_error", "gate.release", NOBODY, ""),
     # It hangs.
     *(Row("hangs", verb, "SUT", f"did not answer {verb} within 0.5 s.", HANGS)
-      for verb in ("scenario.open", "run.start", "gate.release", "decide", "cancel", "clock.advance",
-                   "deliver", "scenario.close")),
+      for verb in ("scenario.open", "run.start", "gate.release", "settle", "decide", "cancel", "run.input",
+                   "clock.advance", "deliver", "watch", "unwatch", "crash", "recover", "scenario.close")),
+    Row("hangs", "shutdown", NOBODY, "", HANGS),
     Row("stops_itself", "gate.release", "SUT", "did not answer gate.release within 0.5 s.", HANGS),
     Row("reads_no_more_and_ignores_signals", "gate.release", "SUT",
         "did not answer gate.release within", HANGS),

@@ -108,7 +108,7 @@ def test_a_level_is_whole_when_every_shard_of_it_could_be_judged():
 
 def test_a_gap_ends_what_was_tried_whole():
     """A longer length that is whole does not make up for a shorter one that is not."""
-    one, two = Level(1, 3, 3, 0, 0, is_whole=False), Level(2, 9, 9, 0, 0, is_whole=True)
+    one, two = Level(1, 3, 3, 0, 0, 0, is_whole=False), Level(2, 9, 9, 0, 0, 0, is_whole=True)
 
     assert Search(2, 0, (one, two), is_asked=True).exhausted == 0
 

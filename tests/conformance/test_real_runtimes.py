@@ -5,31 +5,54 @@ A runtime that is not installed is skipped: `interlock matrix --install` makes a
 
 import contextlib
 import importlib
+from pathlib import Path
 
 import pytest
 from hosted_toys import OK, TURN, Talk, only, resume
 
+from interlock.conformance.environments import ENVIRONMENTS, Packages
 from interlock.conformance.exceptions import UsageError
 from interlock.conformance.protocol import ProtocolError
 from interlock.conformance.runtimes import runtimes
+from interlock.conformance.targets import resolve
 
 pytestmark = pytest.mark.filterwarnings("default")  # what a runtime warns of is not ours to fail on
 
 TOOLS = [{"name": "t0"}, {"name": "t1", "permission": "ask"}]
+MADE = Path(__file__).parents[2] / ENVIRONMENTS
+"""Where `interlock matrix --install` makes environments: a runtime of npm's is here if it is there."""
+
+
+class TalkOverThePipe(Talk):
+    """The same conversation with a runtime that is a process of its own."""
+
+    def __init__(self, target, **scenario):
+        self.sut = resolve(target).open()
+        self.sut.request("scenario.open", {"scenario": "s", **scenario})
+
+
+def conversation(runtime, **scenario):
+    """A conversation with a runtime, if it is installed."""
+    if isinstance(runtime.lives_in, Packages):
+        if not runtime.is_installed(MADE):
+            pytest.skip(f"{runtime.name} is not installed here: there is no {runtime.place(MADE)}")
+        return TalkOverThePipe(runtime.target(MADE), **scenario)
+    module, _, name = runtime.adapter.partition(":")
+    try:
+        factory = getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        pytest.skip(f"{runtime.name} is not installed here: there is no {error.name}")
+    return Talk(factory, **scenario)
 
 
 @pytest.fixture(params=runtimes(), ids=lambda one: one.name)
 def talk(request, tmp_path):
     """A conversation with each runtime that is installed."""
-    module, _, name = request.param.adapter.partition(":")
-    try:
-        factory = getattr(importlib.import_module(module), name)
-    except ModuleNotFoundError as error:
-        pytest.skip(f"{request.param.name} is not installed here: there is no {error.name}")
-    talk = Talk(factory, tools=TOOLS, data=str(tmp_path))
+    talk = conversation(request.param, tools=TOOLS, data=str(tmp_path))
     yield talk
     with contextlib.suppress(ProtocolError):  # it may be closed by now
         talk("scenario.close")
+    talk.sut.close()
 
 
 def turn(*calls):
@@ -91,7 +114,7 @@ def test_the_next_run_sees_the_one_before(talk):
 
 def test_a_run_that_waits_outlives_a_crash(talk):
     """Where a runtime can be lost, the approval is taken by the life after."""
-    shaken = talk("initialize", kit={"name": "interlock", "version": "0"})
+    shaken = talk("initialize", protocol={"min": 1, "max": 1}, kit={"name": "interlock", "version": "0"})
     if "soft" not in shaken["control"]["crash"]:
         pytest.skip("nothing of it is promised to outlive a crash")
     talk.start()
@@ -105,9 +128,9 @@ def test_a_run_that_waits_outlives_a_crash(talk):
 def test_a_missing_runtime_is_named():
     """An adapter without its runtime says which module is not there."""
     from interlock.conformance.exceptions import AdapterError
-    from interlock.conformance.targets import resolve
 
-    missing = next((one for one in runtimes() if not _is_here(one)), None)
+    in_python = (one for one in runtimes() if not isinstance(one.lives_in, Packages))
+    missing = next((one for one in in_python if not _is_here(one)), None)
     if missing is None:
         pytest.skip("every runtime is installed here")
     with pytest.raises((AdapterError, UsageError), match=r"No module named|There is no module"):

@@ -167,6 +167,7 @@ DECISION = {"id": "d1", "call": "c1", "action": "resume"}
         ),
         (Move("run.input", {"run": "r1", "input": "stop"}), 'input r1 "stop"'),
         (Move("decide", {"run": "r1", "decisions": [DECISION]}), "decide c1 resume (d1)"),
+        (Move("decide", {"run": "r1", "decisions": []}), "decide nothing"),
         (
             Move("decide", {"run": "r1", "decisions": [{**DECISION, "payload": False, "suspension": 1}]}),
             "decide c1 resume with false (d1, its suspension 1)",

@@ -1,5 +1,6 @@
 """Adapters for the tests of the command line: each is one way to be right, wrong or hopeless."""
 
+import asyncio
 import os
 
 from interlock.conformance.adapter import Segment
@@ -158,3 +159,11 @@ def raises():
 
 def gives_nothing():
     return None
+
+
+class LeavesATask(Tiny):
+    """Ends its runs and leaves a task of each behind."""
+
+    async def start(self, input):
+        self.left = asyncio.ensure_future(asyncio.Event().wait())
+        return await super().start(input)

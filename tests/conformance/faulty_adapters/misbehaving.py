@@ -338,8 +338,6 @@ runs = 0
 def does_otherwise_the_second_time(request, answer):
     """The first run asks the model, and those after it end where it did."""
     global runs  # noqa: PLW0603  # what a runtime should not have
-    if request["method"] == "initialize":  # the core does not ask for it
-        answer["result"]["profile"] = "awaken-8"
     runs += request["method"] == "run.start"
     if runs > 1 and request["method"] == "run.start":
         run = request["params"]["run"]
@@ -357,14 +355,33 @@ def does_otherwise_the_second_time(request, answer):
     put(answer)
 
 
+# --- verbs that the runtime does not have -----------------------------------------------------------
+
+OFFERED = ("run.input", "watch", "unwatch", "crash", "recover")
+"""It offers them where they are to go wrong; what comes before that is answered with nothing."""
+
+
+def offering(request, answer):
+    """The answer of a runtime that has these verbs too."""
+    if request["method"] == "initialize":
+        said = answer["result"]
+        stimuli = [*said["stimuli"], "run.input", "watch"]
+        control = {**said["control"], "crash": ["soft"], "store": "own"}
+        return {**answer, "result": {**said, "stimuli": stimuli, "control": control}}
+    if request["method"] in OFFERED:
+        return {"jsonrpc": "2.0", "id": request["id"], "result": {}}
+    return answer
+
+
 def main():
     """Answer requests until standard input ends, and do what the command line says."""
     what, at = FAULTS[sys.argv[1]], sys.argv[2] if sys.argv[2:] else None
     runtime = Plain(None)
     for line in sys.stdin:
         request = json.loads(line)
+        answer = respond(runtime, request)
         (what if request["method"] == at or at is None else lambda _, right: put(right))(
-            request, respond(runtime, request)
+            request, offering(request, answer) if at in OFFERED else answer
         )
 
 

@@ -1,0 +1,81 @@
+// What Vercel's AI SDK does, with a scripted model; a name on the command line shows one.  It takes the `ai`
+// of the folder in which it is started:
+//
+//     cd .interlock/vercel-ai-7 && node --input-type=module - partial_approval < show_vercel_ai.mjs
+
+import { generateText, jsonSchema, tool } from "ai";
+
+/** Gives its turns one after the other: a text, or the ids and names of calls; `shown` is what it was last sent. */
+function scripted(...turns) {
+  const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+  const model = { specificationVersion: "v3", provider: "scripted", modelId: "scripted", supportedUrls: {} };
+  model.doGenerate = async ({ prompt }) => {
+    model.shown = prompt;
+    const turn = turns.shift();
+    const asked = typeof turn === "string" ? [] : turn;
+    const calls = asked.map(([id, name]) => ({ type: "tool-call", toolCallId: id, toolName: name, input: "{}" }));
+    const content = calls.length ? calls : [{ type: "text", text: turn }];
+    return { content, finishReason: { unified: calls.length ? "tool-calls" : "stop" }, usage, warnings: [] };
+  };
+  return model;
+}
+
+const inputSchema = jsonSchema({ type: "object" });
+const stopWhen = () => false;
+const hello = [{ role: "user", content: "hello" }];
+
+/** Two calls with one id in one turn give the model two results under that id. */
+async function repeated_id() {
+  const read = tool({ inputSchema, execute: async () => "read" });
+  const model = scripted([["c1", "read"], ["c1", "read"]], "done");
+  await generateText({ model, tools: { read }, stopWhen, messages: hello });
+  const results = model.shown.at(-1).content.map((part) => part.toolCallId);
+  console.log("  the model is shown results for:", results);
+  return results.length === 2 && new Set(results).size === 1;
+}
+
+/** Approvals for a part of the calls are turned down with an error, but the tools that they approve have run. */
+async function partial_approval() {
+  const ran = [];
+  const execute = async (_, { toolCallId }) => ran.push(toolCallId);
+  const tools = { write: tool({ inputSchema, needsApproval: true, execute }) };
+  const model = scripted([["c1", "write"], ["c2", "write"]], "done");
+  const first = await generateText({ model, tools, stopWhen, messages: hello });
+  const messages = [...hello, ...(first.responseMessages ?? first.response.messages)];
+  const requests = first.content.filter((part) => part.type === "tool-approval-request");
+  const yes = ({ approvalId }) => ({ type: "tool-approval-response", approvalId, approved: true });
+  for (const approved of [requests.slice(0, 1), requests]) {
+    const message = { role: "tool", content: approved.map(yes) };
+    try {
+      await generateText({ model, tools, stopWhen, messages: [...messages, message] });
+    } catch (error) {
+      console.log(`  yes to c1 alone: ${error.message}`);
+    }
+    console.log("  so far these ran:", ran);
+  }
+  return ran.join() === "c1,c1,c2";
+}
+
+/** A cancel while a tool runs is lost if a call beside it waits for approval. */
+async function cancel_beside_an_approval() {
+  const stop = new AbortController();
+  const execute = async (_, { abortSignal }) => {
+    stop.abort();
+    abortSignal.throwIfAborted();
+  };
+  const tools = { read: tool({ inputSchema, execute }), write: tool({ inputSchema, needsApproval: true, execute }) };
+  const model = scripted([["c1", "read"], ["c2", "write"]], "done");
+  const result = await generateText({ model, tools, stopWhen, messages: hello, abortSignal: stop.signal });
+  const parts = result.content.map((part) => part.type);
+  console.log("  the call that was cancelled gives:", parts);
+  return parts.includes("tool-approval-request");
+}
+
+const shown = { repeated_id, partial_approval, cancel_beside_an_approval };
+for (const name of process.argv.slice(2).length ? process.argv.slice(2) : Object.keys(shown)) {
+  console.log(`${name}:`);
+  if (!(await shown[name]())) {
+    console.error("not seen here");
+    process.exit(1);
+  }
+}

@@ -1,0 +1,173 @@
+"""How many stimuli a second reach the reference, beside what Hypothesis takes for its draws alone.
+
+    python tests/benchmarks/throughput.py [PROFILE] [EXAMPLES]
+
+Three ways in one run, by time of the processor: the Hypothesis machine as `check` has it; a machine that asks
+for the same draws and does nothing, from a record of the first; and every schedule of up to three stimuli, of
+which the last is new and those before it are replayed.  What the draws take the kit cannot save.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from interlock.conformance import suite
+from interlock.conformance.actions import ACTIONS
+from interlock.conformance.adapters.reference import factory
+from interlock.conformance.campaign import SHARDS, Bench, Tally
+from interlock.conformance.hosted import Hosted
+from interlock.conformance.levels import play_level
+from interlock.conformance.menu import Scope
+
+DEPTH = 3
+SEED = 7
+TIMES = 3
+
+
+# --- what the machine drew --------------------------------------------------------------------------
+
+
+@dataclass
+class Record:
+    """Of each example, what was asked of Hypothesis: which rules had an occasion, and what was drawn."""
+
+    examples: list[list[Any]] = field(default_factory=list)
+
+    def begin(self) -> None:
+        """The next example."""
+        self.examples.append([])
+
+    def note(self, what: Any) -> Any:
+        """Keep an answer."""
+        self.examples[-1].append(what)
+        return what
+
+
+def recorded(bench: Bench, examples: int) -> Record:
+    """One round of the machine, written down."""
+    record = Record()
+    machine = suite.machine(bench, Tally())
+
+    class Recording(machine):  # type: ignore[misc,valid-type]
+        def __init__(self) -> None:
+            super().__init__()
+            record.begin()
+
+        def has_occasion(self, name: str) -> bool:
+            return bool(record.note(super().has_occasion(name)))
+
+    class Chooser(suite.Drawing):
+        def choose(self, count: int) -> int:
+            record.note(count)
+            return super().choose(count)
+
+    drawing, suite.Drawing = suite.Drawing, Chooser  # type: ignore[misc]
+    try:
+        _run(Recording, examples)
+    finally:
+        suite.Drawing = drawing  # type: ignore[misc]
+    return record
+
+
+def empty(record: Record) -> type[RuleBasedStateMachine]:
+    """A machine that asks Hypothesis for the same, and does nothing with it."""
+    examples = iter(record.examples)
+
+    class Empty(RuleBasedStateMachine):
+        def __init__(self) -> None:
+            super().__init__()
+            self.left = iter(next(examples))
+
+        @initialize(index=st.integers(0, 9))
+        def open(self, index: int) -> None:
+            pass
+
+    def ruled(name: str) -> Any:
+        def act(self: Empty, data: st.DataObject) -> None:
+            self.left = _drawn(self.left, data)
+
+        act.__name__ = name
+        return precondition(lambda self: next(self.left))(rule(data=st.data())(act))
+
+    names = [*(name for name in ACTIONS if name not in ("start", "kill")), "start_again"]
+    return type("EmptyMachine", (Empty,), {name: ruled(name) for name in names})
+
+
+def _drawn(left: Any, data: st.DataObject) -> Any:
+    """Draw what is next in the record, up to the next question for an occasion."""
+    for what in left:
+        if isinstance(what, bool):
+            return iter((what, *left))
+        data.draw(st.integers(0, what - 1))
+    return left
+
+
+# --- the table --------------------------------------------------------------------------------------
+
+
+def _run(machine: type[RuleBasedStateMachine], examples: int) -> None:
+    run_state_machine_as_test(seed(SEED)(machine), settings=settings(suite.GENERATE, max_examples=examples))
+
+
+def seconds(deed: Callable[[], None]) -> float:
+    """The least time that a deed took of the processor."""
+    taken = []
+    for _ in range(TIMES):
+        began = time.process_time()
+        deed()
+        taken.append(time.process_time() - began)
+    return min(taken)
+
+
+def searched(bench: Bench) -> tuple[Tally, int]:
+    """Every schedule of up to three stimuli, and how many stimuli were handed over for it."""
+    tally, handed = Tally(), 0
+    judged = bench.judged
+
+    def counting(*what: Any) -> Any:
+        nonlocal handed
+        session = judged(*what)
+        handed += session.account.stimuli
+        return session
+
+    bench.judged = counting  # type: ignore[method-assign]
+    for stimuli in range(1, DEPTH + 1):
+        for shard in range(SHARDS):
+            tally.add(play_level(bench, stimuli, shard, Scope(uneven=0)))
+    del bench.judged
+    return tally, handed
+
+
+def main(profile: str = "tirea", examples: int = 100) -> None:
+    """Print the table."""
+    bench, tally = Bench(lambda: Hosted(factory(profile))), Tally()
+    record = recorded(bench, examples)
+    guided = seconds(lambda: suite.generate(bench, examples, SEED, tally))
+    draws = seconds(lambda: _run(empty(record), examples))
+    sent = tally.stimuli // TIMES
+    began = time.process_time()
+    found, handed = searched(bench)
+    search = time.process_time() - began
+    print(f"{profile}, stimuli a second\n")
+    print(f"the machine        {sent / guided:6.0f}")
+    print(f"its draws alone    {sent / draws:6.0f}   the machine reaches {draws / guided:.2f} of that")
+    print(f"every schedule     {handed / search:6.0f}   {handed / sent * guided / search:.2f} of the machine")
+    print(f"  without replays  {found.schedules / search:6.0f}   {found.schedules:,} of {handed:,} were new")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2], *map(int, sys.argv[2:3]))
