@@ -52,6 +52,7 @@ CONFIGURATIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("awaken-8", {"replay.gate": "no", "tool.raises": "end_run", "round.block": "fail_call"}),
     ("awaken-8", {"end.live": "left", "stop.threshold": "reaches", "stop.tools": "preempted"}),
     ("tirea", {"input.waiting": "supersede", "replay.start": "by_outcomes"}),
+    ("tirea", {"round.mixed": "wait"}),
     ("awaken-8", {"input.waiting": "placeholder", "cancel.results": "dropped"}),
     ("awaken-8", {"resume": "collect"}),
     ("awaken-8", {"resume": "all_or_nothing"}),
