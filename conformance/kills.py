@@ -108,19 +108,26 @@ class Hunt(Bench):
 
 def portions(order: Order) -> Iterator[tuple[Stage, int]]:
     """The units in which a mutant is hunted: what finds most faults in the fewest schedules comes first."""
-    stages = _stages(order)
-    yield from _units(stages[SCRIPTED])
-    for shard in range(SHARDS):
-        yield from ((stages[name], shard) for name in BY_TURNS if shard < stages[name].units)
+    yield from scripts(order)
+    yield from by_turns(order, SHARDS)
+
+
+def scripts(order: Order) -> Iterator[tuple[Stage, int]]:
+    """The scripted scenarios, which are the same for every seed."""
+    return _units(_stages(order)[SCRIPTED])
+
+
+def by_turns(order: Order, shards: int) -> Iterator[tuple[Stage, int]]:
+    """So many shards of the stages that are played by turns."""
+    stages = [_stages(order)[name] for name in BY_TURNS]
+    return ((stage, shard) for shard in range(shards) for stage in stages if shard < stage.units)
 
 
 def portions_of_calm(order: Order) -> Iterator[tuple[Stage, int]]:
     """The units that a variant has to pass: every script, also what gave faults away, and some shards."""
-    stages = _stages(order)
-    for name in (SCRIPTED, WITNESSED):
-        yield from _units(stages[name])
-    for shard in range(CALM_SHARDS):
-        yield from ((stages[name], shard) for name in BY_TURNS if shard < stages[name].units)
+    yield from scripts(order)
+    yield from _units(_stages(order)[WITNESSED])
+    yield from by_turns(order, CALM_SHARDS)
 
 
 def _units(stage: Stage) -> Iterator[tuple[Stage, int]]:

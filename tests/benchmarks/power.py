@@ -34,19 +34,19 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
 from interlock.conformance.actions import ACTIONS
-from interlock.conformance.campaign import ERRORS_MAX, Tally
+from interlock.conformance.campaign import ERRORS_MAX, SHARDS, Tally
 from interlock.conformance.chooser import Chooser, Seeded
 from interlock.conformance.commands.check import EXAMPLES
 from interlock.conformance.hosted import Hosted
-from interlock.conformance.kills import Hunt, portions
-from interlock.conformance.mutants import MUTANTS
+from interlock.conformance.kills import Hunt, by_turns, scripts
+from interlock.conformance.mutants import MUTANTS, Mutant
 from interlock.conformance.session import Session
 from interlock.conformance.stages import SCRIPTED, Order
 from interlock.conformance.suite import Drawing, Machine, generate
 from interlock.conformance.walk import walk, walk_over
 
 Walk = Callable[[Session, Chooser], None]
-Way = Callable[[Hunt, int], str | None]
+Way = Callable[[Hunt, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +125,6 @@ def _rule(name: str) -> Any:
     return rule(data=st.data())(act)
 
 
-def portfolio(hunt: Hunt, seed: int) -> str:
-    """The scripted scenarios, then swarm walks, the kit's machine and tours by turns."""
-    return hunt.run(portions(Order("", EXAMPLES, seed)))
-
-
 PORTFOLIO = "portfolio"
 WAYS: dict[str, Way] = {
     "naive walk, quiescent": walks(quiet),
@@ -137,31 +132,46 @@ WAYS: dict[str, Way] = {
     "plain Hypothesis machine": plain_machine,
     "the kit's Hypothesis machine": machine,
     "swarm walk": walks(walk),
-    PORTFOLIO: portfolio,
 }
+"""The ways that the portfolio is compared with."""
 
 
 def searched(searches: Sequence[Search]) -> list[Search]:
-    """Make these searches for one mutant in one way, which differ by their seeds.
-
-    The scripts are the same for every seed, so that what they find is found once.
-    """
-    first = _searched(searches[0])
-    if first.by != SCRIPTED:
-        return [first, *map(_searched, searches[1:])]
-    return [replace(first, seed=one.seed) for one in searches]
+    """Make these searches for one mutant in one way, which differ by their seeds."""
+    first = searches[0]
+    mutant = next(one for one in MUTANTS if one.name == first.mutant)
+    if first.way == PORTFOLIO:
+        return _by_portfolio(mutant, searches)
+    return [_searched(mutant, one, lambda hunt, one=one: WAYS[one.way](hunt, one.seed)) for one in searches]  # type: ignore[misc]
 
 
-def _searched(search: Search) -> Search:
-    mutant = next(one for one in MUTANTS if one.name == search.mutant)
+def _by_portfolio(mutant: Mutant, searches: Sequence[Search]) -> list[Search]:
+    """The scripts, which are the same for every seed and are played once; then the turns of each seed."""
+    scripted: list[Hunt] = []
+
+    def play_scripts(hunt: Hunt) -> None:
+        scripted.append(hunt)
+        hunt.run(scripts(Order("", EXAMPLES)))
+
+    first = replace(_searched(mutant, searches[0], play_scripts), by=SCRIPTED)
+    if first.schedules is not None:
+        return [replace(first, seed=one.seed) for one in searches]
+
+    def play_turns(hunt: Hunt, seed: int) -> None:
+        hunt.schedules = scripted[0].schedules
+        hunt.run(by_turns(Order("", EXAMPLES, seed), SHARDS))
+
+    return [_searched(mutant, one, lambda hunt, one=one: play_turns(hunt, one.seed)) for one in searches]  # type: ignore[misc]
+
+
+def _searched(mutant: Mutant, search: Search, play: Callable[[Hunt], None]) -> Search:
     began = time.process_time()
     hunt = Hunt(lambda: Hosted(mutant), mutant.clause, search.cap)
-    by = ""
     with hunt.until_over():
-        by = WAYS[search.way](hunt, search.seed) or ""
+        play(hunt)
     taken = hunt.blamed.get(mutant.clause)
     hunt.close()
-    return replace(search, schedules=taken, seconds=round(time.process_time() - began, 2), by=by)
+    return replace(search, schedules=taken, seconds=round(time.process_time() - began, 2))
 
 
 # --- the tables ---------------------------------------------------------------------------------
@@ -188,7 +198,7 @@ def of_the_portfolio(made: Sequence[Search]) -> Iterator[str]:
 
 def of_all_ways(made: Sequence[Search]) -> Iterator[str]:
     """A row for each way, then one for each mutant."""
-    ways = [way for way in WAYS if any(one.way == way for one in made)]
+    ways = [way for way in (*WAYS, PORTFOLIO) if any(one.way == way for one in made)]
     best = _mean([one for one in made if one.way == PORTFOLIO])
     yield "| way | cap | found | within 10 | within 100 | geometric mean | ratio | CPU s | never found |"
     yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
@@ -262,7 +272,7 @@ def _written(raw: Path | None) -> Iterator[Search]:
 def whole(made: Sequence[Search]) -> list[Search]:
     """The searches of each mutant and seed that every way has ended, so that no way is spared a hard one."""
     ended = Counter((one.mutant, one.seed) for one in made)
-    return [one for one in made if ended[one.mutant, one.seed] == len(WAYS)]
+    return [one for one in made if ended[one.mutant, one.seed] > len(WAYS)]
 
 
 def wanted_of(given: argparse.Namespace) -> list[Search]:
@@ -277,7 +287,6 @@ def wanted_of(given: argparse.Namespace) -> list[Search]:
         for mutant in MUTANTS[:: given.others_every]
         for way in WAYS
         for seed in range(given.others)
-        if way != PORTFOLIO
     ]
     return [*portfolios, *others]
 
