@@ -47,6 +47,7 @@ CONFIGURATIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("awaken-8", {"round.executor": "sequential", "round.rest": "failed"}),
     ("awaken-8", {"durability": "call"}),
     ("awaken-8", {"cancel.inflight": "drain"}),
+    ("tirea-stream", {"cancel.inflight": "drain"}),
     ("awaken-8", {"decision.early": "refuse"}),
     ("awaken-8", {"decision.batch": "atomic", "decision.cancel_path": "via_resuming"}),
     ("awaken-8", {"replay.gate": "no", "tool.raises": "end_run", "round.block": "fail_call"}),
