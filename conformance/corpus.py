@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Final
@@ -47,9 +48,14 @@ class Script:
     target: str  # whose observations its file holds
 
 
-def corpus() -> list[Script]:
+@cache
+def corpus() -> tuple[Script, ...]:
     """Every script that comes with the kit, by name."""
-    return [script_of(path.name.removesuffix(ENDING), path.read_text("utf-8")) for path in corpus_files()]
+    return tuple(map(_read, corpus_files()))
+
+
+def _read(path: Traversable) -> Script:
+    return script_of(path.name.removesuffix(ENDING), path.read_text("utf-8"))
 
 
 def corpus_files(folder: str = "scenarios") -> list[Traversable]:
@@ -58,15 +64,16 @@ def corpus_files(folder: str = "scenarios") -> list[Traversable]:
     return sorted((one for one in there if one.name.endswith(ENDING)), key=lambda one: one.name)
 
 
-def witnesses(most: int) -> list[Script]:
+@cache
+def witnesses(most: int) -> tuple[Script, ...]:
     """What gave planted faults away, each schedule once and as many as that: it may give away others."""
     scripts: dict[str, Script] = {}
     for path in corpus_files(WITNESSES):
         if len(scripts) == most:
             break
-        script = script_of(path.name.removesuffix(ENDING), path.read_text("utf-8"))
+        script = _read(path)
         scripts.setdefault(_schedule_of(script), script)
-    return list(scripts.values())
+    return tuple(scripts.values())
 
 
 def _schedule_of(script: Script) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
@@ -36,8 +35,6 @@ BY_COMPARISON: Final = frozenset({"RUN-29"})
 
 OUT_OF_REACH: Final = frozenset({"AsksAgainWhileItWaits", "JudgesBesideABatch", "ReturnsAtAFailure"})
 """Mutants that take longer walks than are searched here, so that they have no witness yet."""
-
-_scripts = cache(corpus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +155,7 @@ def rewritten(mutant: Mutant, scenario: Scenario, moves: Sequence[Move]) -> str:
 
 def _found(case: Case) -> Iterator[tuple[Scenario, Sequence[Move]]]:
     """Schedules that break the clause: those of the corpus, the shortest first, then those of walks."""
-    for script in sorted(_scripts(), key=lambda one: (len(one.moves), one.name)):
+    for script in sorted(corpus(), key=lambda one: (len(one.moves), one.name)):
         if applicable(script, case.bench.handshake):
             continue
         if (one := _tried(case, script.scenario, play(script))) is not None:

@@ -1,14 +1,16 @@
 """Kills: how soon the schedules of a campaign blame a runtime, made wrong on purpose, on its clause.
 
-The scripted scenarios come first, and what gave planted faults away; then the shards of the walks, the
-Hypothesis machine and the tours by turns: the same units, with the same seeds, of which `check` is made.
-A variant is put through the scenarios and the first shards, and nothing may be blamed.
+The scripted scenarios come first; then the shards of the walks, the Hypothesis machine and the tours by
+turns: the same units, with the same seeds, of which `check` is made.  What `check` plays beside them is
+left out: the witnesses of planted faults, since a fault that meets its own witness shows nothing, and the
+levels, which are the search for the shortest.  A variant is put through the scenarios, those witnesses and
+the first shards, and nothing may be blamed.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -23,11 +25,14 @@ from interlock.conformance.mutants import MUTANTS, Mutant
 from interlock.conformance.protocol import Scenario
 from interlock.conformance.result import Trouble
 from interlock.conformance.session import Session
-from interlock.conformance.stages import Order, Stage, stages_of
+from interlock.conformance.stages import DRAWN, SCRIPTED, TOURED, WALKED, WITNESSED, Order, Stage, stages_of
 from interlock.conformance.sut import Sut
 from interlock.conformance.systematic import length, search
 from interlock.conformance.variants import VARIANTS
 from interlock.conformance.worker import Stopped
+
+BY_TURNS: Final = (WALKED, DRAWN, TOURED)
+"""The stages whose shards are played by turns, when the scripts are over."""
 
 CALM_SHARDS: Final = 1
 """Shards that a variant has to pass, beside the scripted scenarios."""
@@ -101,18 +106,38 @@ class Hunt(Bench):
         return ""
 
 
-def portions(order: Order, shards: int | None = None) -> Iterator[tuple[Stage, int]]:
-    """The units of a campaign, cheap ones early: what finds most faults in the fewest schedules."""
-    scripted, witnessed, *others = _stages(order)
-    yield from ((stage, unit) for stage in (scripted, witnessed) for unit in range(stage.units))
-    for shard in range(SHARDS if shards is None else shards):
-        yield from ((stage, shard) for stage in reversed(others) if shard < stage.units)
+def portions(order: Order) -> Iterator[tuple[Stage, int]]:
+    """The units in which a mutant is hunted: what finds most faults in the fewest schedules comes first."""
+    yield from scripts(order)
+    yield from by_turns(order, SHARDS)
+
+
+def scripts(order: Order) -> Iterator[tuple[Stage, int]]:
+    """The scripted scenarios, which are the same for every seed."""
+    return _units(_stages(order)[SCRIPTED])
+
+
+def by_turns(order: Order, shards: int) -> Iterator[tuple[Stage, int]]:
+    """So many shards of the stages that are played by turns."""
+    stages = [_stages(order)[name] for name in BY_TURNS]
+    return ((stage, shard) for shard in range(shards) for stage in stages if shard < stage.units)
+
+
+def portions_of_calm(order: Order) -> Iterator[tuple[Stage, int]]:
+    """The units that a variant has to pass: every script, also what gave faults away, and some shards."""
+    yield from scripts(order)
+    yield from _units(_stages(order)[WITNESSED])
+    yield from by_turns(order, CALM_SHARDS)
+
+
+def _units(stage: Stage) -> Iterator[tuple[Stage, int]]:
+    return ((stage, unit) for unit in range(stage.units))
 
 
 @cache
-def _stages(order: Order) -> tuple[Stage, ...]:
-    """The stages of an order, whose scripts are read once for all mutants."""
-    return stages_of(order)
+def _stages(order: Order) -> Mapping[str, Stage]:
+    """The stages of an order by name, made once for all mutants."""
+    return {stage.name: stage for stage in stages_of(order)}
 
 
 # --- mutants ------------------------------------------------------------------------------------
@@ -230,7 +255,7 @@ def calm(name: str, order: Order) -> Calm:
     bench = Bench(lambda: Hosted(variant))
     total = Tally()
     try:
-        for stage, unit in portions(order, CALM_SHARDS):
+        for stage, unit in portions_of_calm(order):
             total.add(stage.play(bench, unit))
     finally:
         bench.close()

@@ -23,6 +23,9 @@ from interlock.conformance.walk import walk_over
 SCRIPT_UNITS: Final = 4
 SCRIPTED: Final = "scripted scenarios"
 WITNESSED: Final = "witnesses of planted faults"
+TOURED: Final = "tours"
+DRAWN: Final = "the Hypothesis machine"
+WALKED: Final = "walks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,7 @@ def _tours(order: Order, tours: int) -> Stage:
     def toured(bench: Bench, unit: int) -> Tally:
         return play_tours(bench, unit, tours, order.seed)
 
-    return Stage("tours", SHARDS if tours else 0, tours, toured)
+    return Stage(TOURED, SHARDS if tours else 0, tours, toured)
 
 
 def _machine(order: Order, examples: int) -> Stage:
@@ -147,7 +150,7 @@ def _machine(order: Order, examples: int) -> Stage:
             generate(bench, sizes[shard], order.seed * SHARDS + shard, tally)
         return tally
 
-    return Stage("the Hypothesis machine", SHARDS if examples else 0, examples, draw)
+    return Stage(DRAWN, SHARDS if examples else 0, examples, draw)
 
 
 TELLING: Final = (
@@ -182,4 +185,4 @@ def _walks(order: Order, examples: int) -> Stage:
     def walked(bench: Bench, shard: int) -> Tally:
         return run_shard(bench, shard, sizes[shard], order.seed)
 
-    return Stage("walks", SHARDS, examples, walked)
+    return Stage(WALKED, SHARDS, examples, walked)

@@ -177,12 +177,13 @@ def _lengths(matrix: Matrix, killed: Sequence[Kill]) -> Iterator[str]:
         spent = f"{sum(one.seconds for one in matrix.kills):.0f} CPU seconds"
         yield f"schedules to the kill: median {median(schedules):g}, most {max(schedules)}; {spent}"
     known = matrix.known
+    if killed:
+        share = f"{len(known)} of {len(killed)} mutants ({len(known) / len(killed):.0%})"
+        yield f"the shortest possible witness is known for {share}"
     if known:
         longer = sum(extra > 0 for extra in known)
-        yield (
-            f"witness minus shortest: median {median(known):g}, most {max(known)}; "
-            f"{longer} of {len(known)} longer, {len(killed) - len(known)} not known"
-        )
+        spread = f"median {median(known):g}, most {max(known)}; {longer} of {len(known)} are longer"
+        yield f"witness minus shortest, where that is known: {spread}"
 
 
 # --- for a machine ------------------------------------------------------------------------------
@@ -200,6 +201,7 @@ def as_object(matrix: Matrix) -> dict[str, Any]:
         "variants": len(matrix.calms),
         "passed": len(matrix.calms) - len(matrix.accused),
         "accused": [one.variant for one in matrix.accused],
+        "shortest_known": len(matrix.known),
         "witness_minus_shortest": median(matrix.known) if matrix.known else None,
         "kills": [{**asdict(one), "why": one.why} for one in matrix.kills],
         "calms": [asdict(one) for one in matrix.calms],

@@ -129,6 +129,16 @@ def a_stream_closes_behind_the_end(account: Account, seen: StreamClosed) -> Judg
     yield HELD if told else f"the stream of {_who(seen.watcher)} closed before it told how the run ended"
 
 
+def the_stream_of_a_run_that_is_over_is_closed(account: Account) -> Judgements:
+    """Whoever was told that the run is over finds the stream closed when all has come to rest."""
+    run, watcher = account.run, account.audience.watcher
+    if run is None or not run.is_done or not _watched(account) or not account.alone:
+        return
+    over = any(isinstance(one, SegmentEnded) for one in account.shown)
+    if over and account.observes("stream.closed") and _told_the_end(account) in account.shown:
+        yield f"{_who(watcher)} was told that the run is over, and its stream was not closed"
+
+
 def _told_the_end(account: Account) -> Published | None:
     name = SEGMENT_END[account.audience.stream]
     return next((event for event in reversed(account.audience.told) if event.name == name), None)
@@ -226,6 +236,7 @@ INVARIANTS = (
     Invariant("STREAM-14", an_ag_ui_suspension_is_an_interrupt, SegmentEnded, at=("Suspended",)),
     Invariant("STREAM-16", a_resume_reaches_its_own_watcher, SegmentEnded),
     Invariant("STREAM-12", a_suspension_is_told, SegmentEnded, at=("Suspended",)),
+    Invariant("STREAM-6", the_stream_of_a_run_that_is_over_is_closed),
     Invariant("STREAM-10", a_parked_run_publishes_nothing),
     Invariant("STREAM-7", an_unwatched_run_goes_on),
     Invariant("STREAM-17", a_tool_at_work_is_heard),

@@ -94,6 +94,21 @@ class ClosesBeforeTheEnd(Runtime):
         super()._announce(reason, pending)
 
 
+class _LeavesItOpen(EventSink):
+    def end_segment(self, final: bool) -> None:
+        if final:
+            self._move("finish")
+            self.watcher = None
+        else:
+            super().end_segment(final)
+
+
+class LeavesTheStreamOpen(Sunk):
+    """The stream of a run that is over is not closed."""
+
+    sink_kind = _LeavesItOpen
+
+
 class WaitsForAWatcher(Runtime):
     """A run that nobody watches any more does not begin its next step."""
 
@@ -240,6 +255,7 @@ MUTANTS = (
     ),
     Mutant(LetsNobodyTakeThePlace, "STREAM-5", "while watcher", also=("STREAM-9",)),
     Mutant(ClosesBeforeTheEnd, "STREAM-6", "closed before it told how the run ended", also=("STREAM-20",)),
+    Mutant(LeavesTheStreamOpen, "STREAM-6", "and its stream was not closed"),
     Mutant(WaitsForAWatcher, "STREAM-7", "nobody watches the run, and it neither goes on"),
     Mutant(SendsToBothWhileTheyChange, "STREAM-8", "and again to", also=("STREAM-5", "STREAM-9")),
     Mutant(ConnectsBehindTheDecision, "STREAM-9", "while watcher"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, Final
 
 from interlock.conformance.adapters.reference import factory
@@ -82,7 +83,7 @@ def legal(clause: Clause) -> Example | None:
 
     On the reference, the schedule that gives a mutant away shows what is right in its place.
     """
-    return next((one for one in (*_scripted(clause), *_of_witnesses(clause))), None)
+    return next(chain(_scripted(clause), _of_witnesses(clause)), None)
 
 
 def _scripted(clause: Clause) -> Iterator[Example]:
