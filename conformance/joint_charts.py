@@ -113,6 +113,9 @@ class Seen(Joint):
 
     def _loop(self, control: Control) -> Iterator[Move]:
         yield from super()._loop(control)
+        if control.work == "again" and not control.gate:
+            entered = control._replace(work="entered")
+            yield Move("what waited again waits no more", entered, none=_waits_again, cue="may")
         if self.is_reentered or control.work not in AT_ONCE:
             return
         if not self.has_dispatcher:
@@ -175,6 +178,10 @@ class Charted:
 
 def _is_new(call: Call) -> bool:
     return call.status == "New"
+
+
+def _waits_again(call: Call) -> bool:
+    return is_suspended(call) and call.waits > 1
 
 
 def _is_under_way(call: Call) -> bool:
