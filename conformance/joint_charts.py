@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from interlock.machines.explore.facts import is_ready, is_suspended, is_unasked
@@ -20,6 +20,10 @@ __all__ = ["Charted", "Label", "Open", "Settled", "Way", "charted"]
 
 SUSPENSIONS: Final = 1_000
 """So often a call may be suspended again: this bounds an exploration, and no runtime."""
+
+CHARTED_MAX: Final = 64
+KNOWN_MAX: Final = 2_000
+"""So much is kept of what was worked out, so that the memory of a long campaign has a bound."""
 
 LOOKS: Final = ("starting", "model", "round", "after", "last", "again", "entered", "waking", "replay")
 """What a run is at when its loop may find a reason to end."""
@@ -154,6 +158,8 @@ class Charted:
         """Every way out of a joint state."""
         known = self._ways.get((control, calls))
         if known is None:
+            if len(self._ways) >= KNOWN_MAX:
+                self._ways.clear()
             known = self._ways[control, calls] = tuple(self._out_of(control, calls))
         return known
 
@@ -221,7 +227,7 @@ def _labels(was: Control, calls: tuple[Call, ...], to: Control, after: tuple[Cal
         yield Label("run", None, to.run)
 
 
-@cache
+@lru_cache(CHARTED_MAX)
 def charted(policies: Settled, shown: frozenset[str]) -> Charted:
-    """The joint charts under these policies; where they lead is worked out once for all scenarios."""
+    """The joint charts under these policies; where they lead is worked out once for many scenarios."""
     return Charted(dict(policies), shown)
