@@ -16,13 +16,13 @@ from interlock.machines.explore.facts import is_ready, is_suspended, is_unasked
 from interlock.machines.explore.joint import Joint
 from interlock.machines.explore.terms import Call, Change, Changed, Control, Move, Who
 
-__all__ = ["Charted", "Label", "Open", "Settled", "Way", "charted"]
+__all__ = ["Atlas", "Charted", "Label", "Open", "Settled", "Way", "charted"]
 
 SUSPENSIONS: Final = 1_000
 """So often a call may be suspended again: this bounds an exploration, and no runtime."""
 
-CHARTED_MAX: Final = 64
-KNOWN_MAX: Final = 2_000
+ATLASES_MAX: Final = 16
+KNOWN_MAX: Final = 20_000
 """So much is kept of what was worked out, so that the memory of a long campaign has a bound."""
 
 LOOKS: Final = ("starting", "model", "round", "after", "last", "again", "entered", "waking", "replay")
@@ -47,7 +47,15 @@ class Open(LookupError):
 
 
 class _Supposed(dict[str, Any]):
-    """Policies; one that is not among them is open."""
+    """Policies, which note those that are read; one that is not among them is open."""
+
+    def __init__(self, policies: Mapping[str, Any]) -> None:
+        super().__init__(policies)
+        self.read = set[str]()
+
+    def __getitem__(self, key: str) -> Any:
+        self.read.add(key)
+        return super().__getitem__(key)
 
     def __missing__(self, key: str) -> Any:
         raise Open(key)
@@ -145,32 +153,68 @@ class Seen(Joint):
         return block
 
 
-class Charted:
-    """The joint charts under settled policies: where a joint state leads, and what of it is shown."""
+State = tuple[Control, tuple[Call, ...]]
+Known = list[tuple[frozenset[tuple[str, Any]], tuple[Way, ...]]]
+"""The ways out of a joint state, beside what has to be supposed for them."""
 
-    def __init__(self, policies: Mapping[str, Any], shown: frozenset[str]) -> None:
-        self.joint = Seen(_Supposed(policies), 0, resuspensions=SUSPENSIONS, crashes=0)
+
+class Atlas(dict[State, Known]):
+    """Where joint states lead under the same settled policies, for all that may be supposed of the others."""
+
+    def __init__(self, shown: frozenset[str]) -> None:
+        super().__init__()
         self.shown = shown
-        self._moves: dict[Control, tuple[Move, ...]] = {}
-        self._ways: dict[tuple[Control, tuple[Call, ...]], tuple[Way, ...]] = {}
+        self.charts: dict[Settled, Charted] = {}
 
-    def ways(self, control: Control, calls: tuple[Call, ...]) -> tuple[Way, ...]:
-        """Every way out of a joint state."""
-        known = self._ways.get((control, calls))
-        if known is None:
-            if len(self._ways) >= KNOWN_MAX:
-                self._ways.clear()
-            known = self._ways[control, calls] = tuple(self._out_of(control, calls))
+    def enter(self, state: State) -> Known:
+        """A place for what a state leads to; so much is kept and no more."""
+        if len(self) >= KNOWN_MAX:
+            self.clear()
+        known = self[state] = []
         return known
 
+
+class Charted:
+    """The joint charts where this is supposed of the open policies: where a joint state leads.
+
+    What was worked out stands in an atlas that all share who suppose something about the same policies: a
+    way depends on a few of them, and is the same whatever is supposed of the others.
+    """
+
+    def __init__(self, settled: Settled, supposed: Settled, atlas: Atlas) -> None:
+        self.supposed = frozenset(supposed)
+        self.policies = _Supposed(dict((*settled, *supposed)))
+        self.joint = Seen(self.policies, 0, resuspensions=SUSPENSIONS, crashes=0)
+        self.read_at_first = frozenset(self.policies.read)
+        self.atlas = atlas
+        self._moves: dict[Control, tuple[tuple[Move, ...], frozenset[str]]] = {}
+
+    def ways(self, control: Control, calls: tuple[Call, ...]) -> tuple[Way, ...]:
+        """Every way out of a joint state; raises `Open` where one depends on a policy that is open."""
+        known = self.atlas.get((control, calls))
+        for needs, ways in known or ():
+            if needs <= self.supposed:
+                return ways
+        if known is None:
+            known = self.atlas.enter((control, calls))
+        self.policies.read = set(self.read_at_first)
+        found = tuple(self._out_of(control, calls))
+        known.append((frozenset(one for one in self.supposed if one[0] in self.policies.read), found))
+        return found
+
     def _out_of(self, control: Control, calls: tuple[Call, ...]) -> Iterator[Way]:
-        moves = self._moves.get(control)
-        if moves is None:
-            moves = self._moves[control] = tuple(self.joint.moves(control))
-        for move in moves:
+        for move in self._moves_of(control):
             if _is_open(move, calls):
                 for place, after in _landings(move, calls):
                     yield from self._way(move, place, control, calls, after)
+
+    def _moves_of(self, control: Control) -> tuple[Move, ...]:
+        known = self._moves.get(control)
+        if known is None:
+            moves = tuple(self.joint.moves(control))
+            known = self._moves[control] = (moves, frozenset(self.policies.read))
+        self.policies.read |= known[1]
+        return known[0]
 
     def _way(
         self, move: Move, place: int | None, was: Control, calls: tuple[Call, ...], after: tuple[Call, ...]
@@ -178,7 +222,7 @@ class Charted:
         """The way of a move, unless it changes nothing but what is durable."""
         to, after = _without_store(move.to), tuple(call._replace(kept=None) for call in after)
         if (to, after) != (was, calls):
-            labels = tuple(one for one in _labels(was, calls, to, after) if one.of in self.shown)
+            labels = tuple(one for one in _labels(was, calls, to, after) if one.of in self.atlas.shown)
             yield Way(move.what, move.cue, place, to, after, labels)
 
 
@@ -227,7 +271,15 @@ def _labels(was: Control, calls: tuple[Call, ...], to: Control, after: tuple[Cal
         yield Label("run", None, to.run)
 
 
-@lru_cache(CHARTED_MAX)
-def charted(policies: Settled, shown: frozenset[str]) -> Charted:
-    """The joint charts under these policies; where they lead is worked out once for many scenarios."""
-    return Charted(dict(policies), shown)
+@lru_cache(ATLASES_MAX)
+def _atlas(settled: Settled, shown: frozenset[str]) -> Atlas:
+    return Atlas(shown)
+
+
+def charted(settled: Settled, supposed: Settled, shown: frozenset[str]) -> Charted:
+    """The joint charts under these policies; raises `Open` where they cannot even be joined without one."""
+    atlas = _atlas(settled, shown)
+    known = atlas.charts.get(supposed)
+    if known is None:
+        known = atlas.charts[supposed] = Charted(settled, supposed, atlas)
+    return known

@@ -16,7 +16,11 @@ from interlock.machines.explore.terms import Call, Control
 
 __all__ = ["Allows", "Given", "Hypothesis", "JointStates", "Sets", "TooMany"]
 
-HYPOTHESES_MAX: Final = 2_000
+HYPOTHESES_MAX: Final = 300
+"""So many hypotheses at once, and what explains so much explains nothing."""
+
+LOOKED_AT_MAX: Final = 2_000
+"""So many hypotheses are looked at for one run: what shows little is not worth more."""
 
 
 class TooMany(Exception):
@@ -65,6 +69,7 @@ class JointStates:
         self.left = left
         self.shown = shown
         self.allows = allows
+        self.looked_at = 0
         self.sets: Sets = {(): frozenset()}
         self._each(lambda charts, _: {Hypothesis(charts.joint.start()[0])})
 
@@ -75,7 +80,7 @@ class JointStates:
         while waiting:
             supposed, states = waiting.pop()
             try:
-                after = frozenset(work(charted((*self.settled, *supposed), self.shown), states))
+                after = frozenset(work(charted(self.settled, supposed, self.shown), states))
             except Open as one:
                 taken_apart = [tuple(sorted((*supposed, (one.key, value)))) for value in self.left[one.key]]
                 waiting += [(each, states) for each in taken_apart]
@@ -174,6 +179,9 @@ class JointStates:
                     ahead.append(after)
             if len(reached) > HYPOTHESES_MAX:
                 raise TooMany
+        self.looked_at += len(reached)
+        if self.looked_at > LOOKED_AT_MAX:
+            raise TooMany
         return reached
 
     def _steps(self, charts: Charted, one: Hypothesis) -> Iterator[tuple[Way, Hypothesis]]:

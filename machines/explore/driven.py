@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from interlock.machines.charts.call import ToolCall
@@ -69,27 +68,27 @@ class Driven:
         self.has_dispatcher = not self.is_reentered and self.is_immediate
         self.open_gate = "" if self.is_reentered else self.charts.gate.initial
 
-    @cached_property
+    @property
     def is_immediate(self) -> bool:
         """Whether a decision acts where it meets the run."""
         return bool(self.policies["decision.window"] == "immediate")
 
-    @cached_property
+    @property
     def has_triggers(self) -> bool:
         """Whether checkpoints come by what happened, and not by steps."""
         return bool(self.policies["checkpoint.at"] == "triggers")
 
-    @cached_property
+    @property
     def may_mix(self) -> bool:
         """Whether the model is asked again while a call waits."""
         return bool(self.policies["round.mixed"] == "continue")
 
-    @cached_property
+    @property
     def asks_again(self) -> bool:
         """Whether the permission of a call is asked once more for its replay."""
         return bool(self.policies["replay.gate"] == "yes")
 
-    @cached_property
+    @property
     def drains(self) -> bool:
         """Whether a cancel lets tools finish that execute."""
         return bool(self.policies["cancel.inflight"] == "drain")
