@@ -157,6 +157,9 @@ def test_folded_states_look_alike_from_outside(one_call):
     assert {node.words for node in nodes if node.run == "run Waiting"} == {
         "run Waiting\ncall Suspended", "run Waiting\ncall Cancelled"
     }  # fmt: skip
+    assert not [
+        node for node in nodes if node.run == "run Done" and node.words.endswith(("New", "ing", "ended"))
+    ]
     assert all(start != end for start, end, _ in lines)
 
 
