@@ -158,9 +158,12 @@ def write_dot(search: Search, name: str, file: TextIO) -> None:
 def dot(graph: Graph, name: str, link: Link | None = None) -> str:
     """The DOT source of a graph; with a link, each id leads to its clause."""
     nodes, lines = graph
-    boxes = "".join(f"  s{number} [{_box(node)}];\n" for number, node in enumerate(nodes))
-    arrows = "".join(f"  s{start} -> s{end} [{_arrow(beside, link)}];\n" for start, end, beside in lines)
-    return f"digraph {_quoted(name)} {{\n{LOOKS}{boxes}{arrows}}}\n"
+    boxes = [f"  s{at} [id={_quoted(f'{name}-s{at}')}, {_box(node)}];\n" for at, node in enumerate(nodes)]
+    arrows = [
+        f"  s{start} -> s{end} [id={_quoted(f'{name}-m{at}')}, {_arrow(beside, link)}];\n"
+        for at, (start, end, beside) in enumerate(lines)
+    ]
+    return f"digraph {_quoted(name)} {{\n{LOOKS}{''.join(boxes)}{''.join(arrows)}}}\n"
 
 
 def _box(node: Node) -> str:

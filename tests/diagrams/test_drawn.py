@@ -10,7 +10,7 @@ import pytest
 from interlock.conformance.cli import main
 from interlock.conformance.scenario import read_recording
 from interlock.conformance.trace import Trace
-from interlock.diagrams import drawn_sequence, drawn_timeline, explored, matrix, sequence
+from interlock.diagrams import drawn_sequence, drawn_timeline, explored, layout, matrix, sequence
 from interlock.diagrams.painted import painted
 from interlock.diagrams.sequence import PERSON, RUNTIME, Noted, Sent
 from interlock.diagrams.svg import width_of, wrapped
@@ -182,6 +182,18 @@ def test_an_explored_graph_leads_to_its_clauses(one_call):
 
     assert 'HREF="#RUN-1"' in explored.dot(graph, "g", lambda clause: f"#{clause}")
     assert "HREF" not in explored.dot(graph, "g")
+
+
+def test_two_explored_graphs_stand_on_one_page(one_call):
+    """The parts of a picture are named after it, so that no two places of a page have one name."""
+    first, second = (
+        set(
+            re.findall(r' id="(.*?)"', layout.svg(explored.dot(explored.folded(one_call), name), name).text())
+        )
+        for name in ("a", "b")
+    )
+
+    assert first and not first & second
 
 
 RESULT = {
