@@ -60,7 +60,7 @@ def test_a_mutant_is_blamed_where_the_matrix_says(kept, capsys, rewrites):
     hunted = [kill(mutant, Order("the mutants", EXAMPLES)) for mutant in MUTANTS[::EVERY]]
     again = [shown({**asdict(one), "why": one.why}) for one in hunted]
 
-    assert again == kept["kills"][::EVERY]
+    assert again == kept["kills"][::EVERY], "`pytest -m long --rewrite` of this file plays all of it again"
 
 
 def written(found):
