@@ -200,4 +200,5 @@ def _count(arrow: Arrow, wish: Wish) -> str:
     if taken is None:
         return f'<FONT POINT-SIZE="8" COLOR="{LIGHT["quiet"]}">not seen from outside</FONT>'
     colour = LIGHT["well"] if taken else LIGHT["ill"]
-    return f'<FONT POINT-SIZE="9" COLOR="{colour}"><B>{f"{taken} times" if taken else "never"}</B></FONT>'
+    often = {0: "never", 1: "once"}.get(taken, f"{taken} times")
+    return f'<FONT POINT-SIZE="9" COLOR="{colour}"><B>{often}</B></FONT>'

@@ -1,23 +1,28 @@
 """The graph of an exploration: as DOT where it can be looked at, and as JSON whatever its size.
 
 A node is a joint state, an edge a move; an edge carries the clauses of the arrows that it takes, and their
-sentences where a pointer rests on it.
+sentences where a pointer rests on it.  Folded, states that look alike from outside are one node.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
 from typing import Any, Final, TextIO
 
+from interlock.diagrams.palette import FONT, LIGHT
 from interlock.machines.explore.search import Search, State
 from interlock.machines.explore.terms import Call, Control, Move
 from interlock.spec.model import load_spec
 
-__all__ = ["STATES_MAX", "TooLarge", "write_dot", "write_graph"]
+__all__ = ["STATES_MAX", "Node", "TooLarge", "dot", "edges", "folded", "whole", "write_dot", "write_graph"]
 
 STATES_MAX: Final = 2_000
 """More states than this make no picture that anybody can read."""
+
+IDS_IN_A_ROW: Final = 3
 
 
 class TooLarge(Exception):
@@ -46,7 +51,99 @@ def clauses(search: Search, state: State, move: Move, call: int | None) -> tuple
     return tuple(dict.fromkeys(row.clause for row in rows))
 
 
+# --- what is drawn ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A box of the picture: the run in it, all that stands in it, and what a pointer is told."""
+
+    run: str
+    words: str
+    told: str
+
+
+Line = tuple[int, int, Mapping[str, tuple[str, ...]]]
+"""Where a line starts and ends, and the clauses beside it, by the moves in words."""
+
+Graph = tuple[list[Node], list[Line]]
+
+
+def whole(search: Search) -> Graph:
+    """Every joint state, and a line for each move."""
+    nodes = [_node(search, state) for state in search.everything()]
+    return nodes, [(start, end, {what: ids}) for start, end, what, ids in edges(search)]
+
+
+def folded(search: Search) -> Graph:
+    """Joint states in which the run and its calls have the same statuses are one; a line is between two."""
+    looks = [_look(search, state) for state in search.everything()]
+    numbers = {look: number for number, look in enumerate(dict.fromkeys(looks))}
+    lines: dict[tuple[int, int], dict[str, tuple[str, ...]]] = {}
+    for start, end, what, ids in edges(search):
+        ends = numbers[looks[start]], numbers[looks[end]]
+        if ends[0] != ends[1]:
+            found = lines.setdefault(ends, {})
+            found[what] = tuple(sorted({*found.get(what, ()), *ids}, key=_place))
+    nodes = [Node(look[0], "\n".join(look), _counted(looks.count(look))) for look in numbers]
+    return nodes, [(*ends, found) for ends, found in lines.items()]
+
+
+def _look(search: Search, state: State) -> tuple[str, ...]:
+    """The status of the run and those of the calls, all that a watcher is told."""
+    calls = (search.calls[number] for number in search.unpack(state.calls))
+    return f"run {search.controls[state.control].run}", *(f"call {_status(call)}" for call in calls)
+
+
+def _place(clause: str) -> tuple[str, int]:
+    area, _, number = clause.rpartition("-")
+    return area, int(number)
+
+
+def _counted(states: int) -> str:
+    return f"{states:,} joint states look like this" if states > 1 else "one joint state looks like this"
+
+
+def _node(search: Search, state: State) -> Node:
+    control = search.controls[state.control]
+    calls = (_call(search.calls[number]) for number in search.unpack(state.calls))
+    return Node(f"run {control.run}", "\n".join([_title(control), *calls]), _all(control))
+
+
+def _title(control: Control) -> str:
+    at = control.gate or control.work
+    return f"run {control.run}" if at in ("calls", "done") else f"run {control.run}: {at}"
+
+
+def _call(call: Call) -> str:
+    """A call as the picture names it; two that differ only in what is durable look alike."""
+    waits = call.waits - (call.status == "Suspended")
+    again = f", {waits} {'wait' if waits == 1 else 'waits'} before" if waits else ""
+    return f"call {_status(call)}{again}{f', {call.decided}' if call.decided else ''}"
+
+
+def _status(call: Call) -> str:
+    return call.status or "not asked for"
+
+
+def _all(control: Control) -> str:
+    return ", ".join(f"{name} {value}" for name, value in control._asdict().items() if value != "")
+
+
 # --- DOT ----------------------------------------------------------------------------------------
+
+Link = Callable[[str], str]
+"""Where a clause stands."""
+
+LOOKS: Final = (
+    f'  bgcolor=transparent; rankdir=LR; nodesep=0.3; ranksep=0.6; tooltip=" "; fontname={FONT};\n'
+    f'  node [shape=box, style="rounded,filled", fontname={FONT}, fontsize=12, penwidth=1.3, '
+    f'fontcolor="{LIGHT["ink"]}", color="{LIGHT["edge"]}"];\n'
+    f'  edge [fontname={FONT}, fontsize=11, fontcolor="{LIGHT["ink"]}", color="{LIGHT["line"]}", '
+    "arrowsize=0.75, class=line];\n"
+)
+
+FILLS: Final = {"run Waiting": "wait", "run Done": "good", "run Created": "idle"}
 
 
 def write_dot(search: Search, name: str, file: TextIO) -> None:
@@ -55,49 +152,49 @@ def write_dot(search: Search, name: str, file: TextIO) -> None:
         raise TooLarge(
             f"{search.states:,} states make no picture that anybody can read; {STATES_MAX:,} are the most."
         )
-    file.write(f"digraph {_quoted(name)} {{\n")
-    file.write(
-        '  rankdir=LR;\n  node [shape=box, style="rounded,filled", fillcolor=white, fontname=Helvetica];\n'
-    )
-    file.write("  edge [fontname=Helvetica, fontsize=10];\n")
-    for number, state in enumerate(search.everything()):
-        file.write(f"  s{number} [{_node(search, state)}];\n")
-    for start, end, what, ids in edges(search):
-        file.write(f"  s{start} -> s{end} [{_edge(what, ids)}];\n")
-    file.write("}\n")
+    file.write(dot(whole(search), name))
 
 
-COLOURS: Final = {"Waiting": "#fdf1cf", "Done": "#e3efe3", "Created": "#e6ecf5"}
+def dot(graph: Graph, name: str, link: Link | None = None) -> str:
+    """The DOT source of a graph; with a link, each id leads to its clause."""
+    nodes, lines = graph
+    boxes = [f"  s{at} [id={_quoted(f'{name}-s{at}')}, {_box(node)}];\n" for at, node in enumerate(nodes)]
+    arrows = [
+        f"  s{start} -> s{end} [id={_quoted(f'{name}-m{at}')}, {_arrow(beside, link)}];\n"
+        for at, (start, end, beside) in enumerate(lines)
+    ]
+    return f"digraph {_quoted(name)} {{\n{LOOKS}{''.join(boxes)}{''.join(arrows)}}}\n"
 
 
-def _node(search: Search, state: State) -> str:
-    control = search.controls[state.control]
-    calls = "\n".join(_call(search.calls[number]) for number in search.unpack(state.calls))
-    colour = COLOURS.get(control.run, "white")
-    label = "\n".join([_title(control), calls])
-    return f'label={_quoted(label)}, fillcolor="{colour}", tooltip={_quoted(_all(control))}'
+def _box(node: Node) -> str:
+    fill = LIGHT[FILLS.get(node.run, "state")]
+    return f'label={_quoted(node.words)}, fillcolor="{fill}", tooltip={_quoted(node.told)}'
 
 
-def _title(control: Control) -> str:
-    at = control.gate or control.work
-    return control.run if at in ("calls", "done") else f"{control.run}: {at}"
+def _arrow(beside: Mapping[str, tuple[str, ...]], link: Link | None) -> str:
+    ids = dict.fromkeys(one for each in beside.values() for one in each)
+    told = "\n".join([*beside, *map(_said, ids)])
+    label = _quoted(", ".join(ids) or ", ".join(beside)) if link is None else _rows(beside, link)
+    return f"label={label}, tooltip={_quoted(told)}"
 
 
-def _call(call: Call) -> str:
-    """A call as the picture names it; two that differ only in what is durable look alike."""
-    waits = call.waits - (call.status == "Suspended")
-    again = f", {waits} {'wait' if waits == 1 else 'waits'} before" if waits else ""
-    return f"{call.status or 'not asked for'}{again}{f', {call.decided}' if call.decided else ''}"
+def _rows(beside: Mapping[str, tuple[str, ...]], link: Link) -> str:
+    """What moves, and below it the clauses, each of which is a link."""
+    rows = []
+    for what, ids in beside.items():
+        rows.append(f'<TR><TD ALIGN="LEFT" COLSPAN="{IDS_IN_A_ROW}">{escape(what)}</TD></TR>')
+        for at in range(0, len(ids), IDS_IN_A_ROW):
+            rows.append(f"<TR>{''.join(_cell(one, link) for one in ids[at : at + IDS_IN_A_ROW])}</TR>")
+    return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2">{"".join(rows)}</TABLE>>'
 
 
-def _all(control: Control) -> str:
-    return ", ".join(f"{name} {value}" for name, value in control._asdict().items() if value != "")
+def _cell(clause: str, link: Link) -> str:
+    where = f'HREF="{escape(link(clause))}" TITLE="{escape(_said(clause))}"'
+    return f'<TD ALIGN="LEFT" {where}><FONT POINT-SIZE="10" COLOR="{LIGHT["link"]}">{clause}</FONT></TD>'
 
 
-def _edge(what: str, ids: tuple[str, ...]) -> str:
-    sentences = [f"{one}: {load_spec().clause(one).sentence}" for one in ids]
-    tooltip = "\n".join([what, *sentences])
-    return f"label={_quoted(', '.join(ids) or what)}, tooltip={_quoted(tooltip)}"
+def _said(clause: str) -> str:
+    return f"{clause}: {load_spec().clause(clause).sentence}"
 
 
 def _quoted(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from interlock.conformance.exceptions import UsageError
@@ -10,7 +10,7 @@ from interlock.diagrams.dot import Wish, dot, page_of
 from interlock.diagrams.picture import pictures
 
 
-def painted(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def painted(result: Mapping[str, Any], link: Callable[[str], str] = page_of) -> Iterator[tuple[str, str]]:
     """The name and the DOT source of each chart that a result of `interlock check` covers."""
     for chart in result["coverage"]:
         name = chart["chart"]
@@ -19,4 +19,4 @@ def painted(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 f"It covers {name}, which is no chart.", "`interlock list charts` has the names."
             )
         counts = {arrow["clause"]: int(arrow["taken"]) for arrow in chart["arrows"]}
-        yield name, dot(pictures()[name], Wish(page_of, counts))
+        yield name, dot(pictures()[name], Wish(link, counts))

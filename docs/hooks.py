@@ -5,23 +5,39 @@ A page that is written by hand asks for a picture with a comment, `<!-- sequence
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from generator import charts, clauses, interfaces, reference
+from generator import charts, clauses, interfaces, kills, reference
 from generator.markdown import picture, played
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
+from interlock.conformance.cli import main
 from interlock.conformance.exhibits import exhibit_of
+from interlock.conformance.explored import CALLS
 from interlock.conformance.mutants import MUTANTS
 from interlock.conformance.trace import Trace
-from interlock.diagrams import drawn_sequence, drawn_timeline, layout, palette
+from interlock.diagrams import drawn_sequence, drawn_timeline, explored, layout, palette
 from interlock.diagrams.dot import Wish, dot, page_of
+from interlock.diagrams.painted import painted
 from interlock.diagrams.picture import pictures
 from interlock.diagrams.playable import fragment, script
+from interlock.machines.explore.calls import Calls
+from interlock.machines.explore.chosen import choose
+from interlock.machines.explore.joint import Joint
+from interlock.machines.explore.search import Search
+
+CHECK = ("check", "reference", "--only", "GATE-*", "--examples", "0", "--jobs", "1")
+"""What the coverage in a picture is of."""
 
 DARK = '[data-md-color-scheme="slate"] '
 
@@ -39,7 +55,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add what is written at build: the pages, the pictures, the data, and the colours."""
-    for module in (charts, clauses, reference, interfaces):
+    for module in (charts, clauses, reference, interfaces, kills):
         for name, content in module.pages():
             files.append(File.generated(config, name, content=content))
     others = [
@@ -61,7 +77,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Put pictures where a page asks for them."""
     depth = "../" * page.file.src_uri.count("/") or "./"
     return re.sub(
-        r"<!-- (\w+): (\w+) -->", lambda found: _drawn(found[1], found[2], depth.rstrip("/")), markdown
+        r"<!-- (\w+): ([\w-]+) -->", lambda found: _drawn(found[1], found[2], depth.rstrip("/")), markdown
     )
 
 
@@ -72,7 +88,17 @@ def _drawn(kind: str, name: str, root: str) -> str:
 
 
 def on_post_page(output: str, config: MkDocsConfig, **_: Any) -> str:
-    """Give names to what the theme leaves without: the search, and sections that have a page of their own."""
+    """Give names to what the theme leaves without."""
+    return _named(output, config)
+
+
+def on_post_template(output_content: str, config: MkDocsConfig, **_: Any) -> str:
+    """Give them on the page of what is not there, too."""
+    return _named(output_content, config)
+
+
+def _named(output: str, config: MkDocsConfig) -> str:
+    """The search has a name, and so have sections with a page of their own."""
     titles = [title for entry in config.nav or [] for title in entry]
     output = output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
     unnamed = r'aria-labelledby="__nav_(\d+)_label"'
@@ -82,6 +108,32 @@ def on_post_page(output: str, config: MkDocsConfig, **_: Any) -> str:
 def _chart(name: str, root: str) -> str:
     wish = Wish(lambda clause: page_of(clause, root))
     return picture(layout.svg(dot(pictures()[name], wish), f"The chart {name}"))
+
+
+def _covered(name: str, root: str) -> str:
+    """A chart with what a check took of it."""
+    source = dict(painted(_result(), lambda clause: page_of(clause, root)))[name]
+    return picture(layout.svg(source, f"The chart {name}, as it was covered"))
+
+
+@cache
+def _result() -> dict[str, Any]:
+    """The result of a small check, the one that the page shows."""
+    with TemporaryDirectory() as folder, redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        main([*CHECK, "-o", folder])
+        return dict(json.loads((Path(folder) / "result.json").read_text("utf-8")))
+
+
+def _explored(name: str, root: str) -> str:
+    """One call alone, every state of it; or with its run under a profile, as it looks from outside."""
+    if name == CALLS:
+        graph = explored.whole(Search(Calls(1, resuspensions=1)).run())
+        label = "The explored graph of one call alone"
+    else:
+        graph = explored.folded(Search(Joint(choose(name, {}).policies, 1, crashes=0)).run())
+        label = f"The explored graph of {name} with one call, folded"
+    source = explored.dot(graph, name, lambda clause: page_of(clause, root))
+    return picture(layout.svg(source, label))
 
 
 def _sequence(name: str, _: str) -> str:
@@ -112,6 +164,8 @@ def _witness(name: str) -> tuple[str, str, Trace]:
 
 KINDS: dict[str, Callable[[str, str], str]] = {
     "chart": _chart,
+    "covered": _covered,
+    "explored": _explored,
     "sequence": _sequence,
     "timeline": _timeline,
     "play": _link,

@@ -35,7 +35,7 @@ def clause(clause_id: str, root: str = "..") -> str:
     if clause_id not in load_spec().clauses:
         return clause_id
     area = clause_id.rpartition("-")[0].lower()
-    return f"[{clause_id}]({root}/clauses/{area}.md#{clause_id.lower()})"
+    return f"[{clause_id}]({root}/clauses/{area}.md#{clause_id.lower()}){{ .id }}"
 
 
 def clauses(words: str, root: str = "..") -> str:

@@ -168,7 +168,7 @@ def test_a_picture_carries_clauses_and_their_sentences(capsys, tmp_path):
     drawn = file.read_text("utf-8")
 
     assert drawn.startswith('digraph "calls" {\n') and drawn.endswith("}\n")
-    assert (drawn.count("[label="), drawn.count(" -> ")) == (27 + 51, 51)
+    assert (drawn.count("[id="), drawn.count(" -> ")) == (27 + 51, 51)
     assert 'label="CALL-7"' in drawn and load_spec().clause("CALL-7").sentence in drawn
 
 

@@ -10,10 +10,14 @@ import pytest
 from interlock.conformance.cli import main
 from interlock.conformance.scenario import read_recording
 from interlock.conformance.trace import Trace
-from interlock.diagrams import drawn_sequence, drawn_timeline, matrix, sequence
+from interlock.diagrams import drawn_sequence, drawn_timeline, explored, layout, matrix, sequence
+from interlock.diagrams.painted import painted
 from interlock.diagrams.sequence import PERSON, RUNTIME, Noted, Sent
 from interlock.diagrams.svg import width_of, wrapped
 from interlock.diagrams.timeline import timeline
+from interlock.machines.explore.chosen import choose
+from interlock.machines.explore.joint import Joint
+from interlock.machines.explore.search import Search
 
 WITNESSES = Path(__file__).parent.parent.parent / "conformance" / "witnesses"
 RECORDED = WITNESSES / "RunsTheRejected.scenario"
@@ -116,10 +120,80 @@ def test_the_kill_matrix_has_a_cell_for_each_area_that_was_blamed():
     text = matrix.drawn(KILLS).text()
 
     assert "1 of 2 mutants killed, 1 of 1 variants passed" in text
-    assert re.findall(r"<title>(.*?)</title>", text) == [
+    assert re.findall(r"<title>([^<]* was blamed [^<]*)</title>", text) == [
         "Late was blamed on CALL-1 at schedule 9",
         "Late was blamed on RUN-2 at schedule 7",
     ]
+
+
+def test_a_cell_of_the_kill_matrix_leads_to_the_clause_that_was_blamed():
+    """A row leads to the clause of its mutant, and each cell to what was blamed there; alone, nowhere."""
+    text = matrix.drawn(KILLS, link=lambda clause: f"#{clause}").text()
+
+    assert re.findall(r'href="#(.*?)"', text) == ["CALL-4", "RUN-2", "CALL-1", "RUN-2"]
+    assert "href" not in matrix.drawn(KILLS).text()
+
+
+def test_an_area_that_is_blamed_besides_has_a_column():
+    """Where no mutant is made to break an area, what breaks it as well is seen all the same."""
+    besides = {**KILLS, "kills": KILLS["kills"][:1]}
+
+    assert ">CALL<" in matrix.drawn(besides).text()
+
+
+@pytest.fixture
+def one_call():
+    """Every joint state of a run with one call, without crashes."""
+    return Search(Joint(choose("awaken-8", {}).policies, 1, crashes=0)).run()
+
+
+def test_folded_states_look_alike_from_outside(one_call):
+    """The picture has a box for each pair of statuses, which stand for all states, and no line to itself."""
+    nodes, lines = explored.folded(one_call)
+    stand_for = [1 if node.told.startswith("one ") else int(node.told.split()[0]) for node in nodes]
+
+    assert sum(stand_for) == one_call.states == 445
+    assert len({node.words for node in nodes}) == len(nodes) < 20
+    assert {node.words for node in nodes if node.run == "run Waiting"} == {
+        "run Waiting\ncall Suspended", "run Waiting\ncall Cancelled"
+    }  # fmt: skip
+    assert not [
+        node for node in nodes if node.run == "run Done" and node.words.endswith(("New", "ing", "ended"))
+    ]
+    assert all(start != end for start, end, _ in lines)
+
+
+def test_a_line_between_folded_states_has_every_clause_of_its_moves(one_call):
+    """Each clause that an edge between them carries stands beside the line, once for each move."""
+    nodes, lines = explored.folded(one_call)
+    beside = {(nodes[start].words, nodes[end].words): found for start, end, found in lines}
+
+    assert beside["run Running\ncall Suspended", "run Waiting\ncall Suspended"] == {
+        "the run waits": ("RUN-1",)
+    }
+    assert beside["run Running\ncall Failed", "run Done\ncall Failed"] == {
+        "the run is Done": ("RUN-3", "RUN-4", "RUN-5", "RUN-6", "RUN-7", "RUN-8")
+    }
+
+
+def test_an_explored_graph_leads_to_its_clauses(one_call):
+    """With places for clauses each id beside a line is a link; without, a picture stands alone."""
+    graph = explored.folded(one_call)
+
+    assert 'HREF="#RUN-1"' in explored.dot(graph, "g", lambda clause: f"#{clause}")
+    assert "HREF" not in explored.dot(graph, "g")
+
+
+def test_two_explored_graphs_stand_on_one_page(one_call):
+    """The parts of a picture are named after it, so that no two places of a page have one name."""
+    first, second = (
+        set(
+            re.findall(r' id="(.*?)"', layout.svg(explored.dot(explored.folded(one_call), name), name).text())
+        )
+        for name in ("a", "b")
+    )
+
+    assert first and not first & second
 
 
 RESULT = {
@@ -130,6 +204,14 @@ RESULT = {
         }
     ]
 }
+
+
+@pytest.mark.parametrize(("taken", "often"), [(0, "never"), (1, "once"), (4, "4 times")])
+def test_an_arrow_says_how_often_it_was_taken(taken, often):
+    """In words, on the chart."""
+    covered = [{"chart": "Barrier", "arrows": [{"clause": "ROUND-80", "taken": taken}]}]
+
+    assert f"<B>{often}</B>" in dict(painted({"coverage": covered}))["Barrier"]
 
 
 @pytest.mark.parametrize(

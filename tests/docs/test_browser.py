@@ -15,7 +15,7 @@ from browser import CHROMIUM, DRIVER, WHY_NOT, Browser
 
 HERE = Path(__file__).parent
 LIST = (HERE / "looked_at.md").read_text("utf-8")
-PAGES = re.findall(r"^\| (\S+\.html\S*) \|", LIST, re.MULTILINE)
+LOOKED_AT = re.findall(r"^\| (\S+\.html\S*) \|", LIST, re.MULTILINE)
 AXE = HERE.parent.parent / "node_modules" / "axe-core" / "axe.min.js"
 WIDTHS = {"wide": 1280, "narrow": 420}
 
@@ -56,23 +56,30 @@ def browser(request):
     opened.close()
 
 
+@pytest.fixture(scope="module")
+def pages(site):
+    """Every page of the site, and what is played on one."""
+    built = (path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    return sorted({*built, *LOOKED_AT})
+
+
 @pytest.mark.parametrize("width", WIDTHS)
-def test_every_page_is_at_ease(browser, address, width):
+def test_every_page_is_at_ease(browser, address, pages, width):
     """No page complains, and none is wider than its window."""
     browser.size(WIDTHS[width], 900)
-    for page in PAGES:
+    for page in pages:
         browser.open(f"{address}/{page}")
         over = browser.run("return document.documentElement.scrollWidth - innerWidth")
 
         assert (page, browser.console(), over <= 0) == (page, [], True)
 
 
-def test_every_page_keeps_the_rules_of_accessibility(browser, address):
+def test_every_page_keeps_the_rules_of_accessibility(browser, address, pages):
     """Names, roles, contrast, focus: no rule of axe is broken, with everything unfolded."""
     if not AXE.is_file():
         pytest.skip("axe-core is not here: `npm install --no-save axe-core` brings it")
     browser.size(WIDTHS["narrow" if browser.is_dark else "wide"], 900)
-    for page in PAGES:
+    for page in pages:
         browser.open(f"{address}/{page}")
         browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         browser.run(f"{AXE.read_text('utf-8')}; return 1")

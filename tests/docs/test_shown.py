@@ -1,4 +1,4 @@
-"""Every command that the docs show is run again, and prints what they show.
+"""Every command that the docs show is run again, and prints what they show; the others can be typed.
 
 In a block of the language `console`, a line after `$` is a command and the lines below it are what it
 prints; a line of `…` stands for any lines.  `--rewrite` writes what is printed now.
@@ -9,11 +9,15 @@ import shlex
 from pathlib import Path
 
 import pytest
+import typer
 
-from interlock.conformance.cli import main
+from interlock.conformance.cli import app, main
 
-DOCS = Path(__file__).parent.parent.parent / "docs"
+ROOT = Path(__file__).parent.parent.parent
+DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TYPED = re.compile(r"^interlock (.*?)(?:\s+# .*)?$|`interlock ([^`]+)`", re.MULTILINE)
+WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 PAGES = sorted(path for path in DOCS.rglob("*.md") if BLOCK.search(path.read_text("utf-8")))
 
 pytestmark = pytest.mark.shown
@@ -85,6 +89,40 @@ def test_the_docs_show_what_is_printed(page, folder, capfd, rewrites):
         page.write_text(text, "utf-8")
     else:
         assert stale == [], "`pytest -m shown --rewrite` writes what is printed now"
+
+
+def typed():
+    """Every other command of the README and the pages: where it stands, and its words; N is a number."""
+    for page in WRITTEN:
+        for in_block, in_words in TYPED.findall(page.read_text("utf-8")):
+            yield page.name, ["1" if word == "N" else word for word in shlex.split(in_block or in_words)]
+
+
+def slip(words):
+    """What keeps a command from being typed, or nothing; a name alone speaks of the command."""
+    root = typer.main.get_command(app)
+    with root.make_context("interlock", list(words)) as context:
+        try:
+            name, command, rest = root.resolve_command(context, list(words))
+            if rest:
+                command.make_context(name, rest, parent=context)
+        except Exception as error:
+            return str(error)
+    return None
+
+
+def test_every_command_that_is_named_can_be_typed():
+    """A command or an option that is gone, or never was, stands on no page."""
+    every = list(typed())
+
+    assert len(every) > 70
+    assert [(page, words, said) for page, words in every if (said := slip(words)) is not None] == []
+
+
+@pytest.mark.parametrize("words", ["chekc reference", "check reference --example 3", "explore --calls many"])
+def test_a_command_that_cannot_be_typed_is_seen(words):
+    """A name, an option or a value that the command line does not take."""
+    assert slip(shlex.split(words)) is not None
 
 
 def test_what_was_left_out_stays_left_out():

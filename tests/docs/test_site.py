@@ -13,6 +13,8 @@ from interlock.conformance.cli import app
 from interlock.diagrams.picture import pictures
 from interlock.spec.model import load_spec
 
+LOOKED_AT = Path(__file__).parent / "looked_at.md"
+
 pytestmark = [pytest.mark.site, pytest.mark.long]
 
 
@@ -76,6 +78,13 @@ def test_links_in_pictures_that_stand_alone_lead_somewhere(site):
 
     assert len(found) == len(pictures())
     assert [one for path in found for one in dead(site, path, page(path).drawn)] == []
+
+
+def test_every_page_was_looked_at_by_a_person(site):
+    """A page that is new gets a line in the list, and a line whose page is gone goes with it."""
+    listed = re.findall(r"^\| ([^#| ]+\.html)", LOOKED_AT.read_text("utf-8"), re.MULTILINE)
+
+    assert sorted(set(listed)) == sorted(path.relative_to(site).as_posix() for path in pages(site))
 
 
 def test_every_clause_has_a_place(site):

@@ -1,0 +1,54 @@
+"""The page of the kill matrix: which clause each mutant was blamed on, and when, area by area."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from generator.markdown import WIDE, picture
+from interlock.diagrams import matrix
+from interlock.diagrams.dot import page_of
+
+KEPT = Path(__file__).parent.parent / "kills.json"
+"""What `interlock selftest --json` found, as far as it is the same on every machine."""
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The one page."""
+    yield "kills.md", _page(json.loads(KEPT.read_text("utf-8")))
+
+
+def _page(found: Mapping[str, Any]) -> str:
+    by_area: dict[str, list[Mapping[str, Any]]] = {}
+    for kill in found["kills"]:
+        by_area.setdefault(matrix.area_of(kill["clause"]), []).append(kill)
+    parts = "\n".join(_area(area, by_area[area]) for area in sorted(by_area))
+    dead = [kill for kill in found["kills"] if not kill["why"]]
+    soon = f"half of them within {median(kill['blamed'][kill['clause']] for kill in dead):g}"
+    return f"""{WIDE}# The kill matrix
+
+A check that was never seen to fail is no check. So there are *mutants*: the reference, made wrong on purpose
+in one place each, to break one clause. A mutant is killed when a schedule is found on which that clause is
+blamed, for the reason that the mutant is known for, and nothing is blamed that it does not break.
+*Variants* are different and right; nothing may be blamed on them.
+
+**{found["killed"]} of {found["mutants"]} mutants are killed, {soon} schedules; {found["passed"]} of
+{found["variants"]} variants pass.** `interlock selftest` plays all that again, and `interlock draw` draws
+what `interlock selftest --json` writes, as here. [kills.json](kills.json) holds the numbers.
+
+A row is a mutant, with the clause that it is made to break; `interlock check mutant:NAME` shows it broken. A
+column is an area of clauses. A green cell says at which schedule the clause was blamed, counted from the
+first of a campaign, and a grey one at which schedule something else was that the mutant breaks as well. A
+cell leads to its clause.
+
+{parts}"""
+
+
+def _area(area: str, kills: list[Mapping[str, Any]]) -> str:
+    killed = sum(not kill["why"] for kill in kills)
+    found = {"kills": kills, "mutants": len(kills), "killed": killed}
+    drawing = matrix.drawn(found, f"The kill matrix of {area}", lambda clause: page_of(clause, "."))
+    return f"## {area}\n\n{picture(drawing)}"
