@@ -12,7 +12,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from interlock.machines.explore.facts import is_ready, is_suspended, is_unasked
+from interlock.machines.explore.facts import is_over, is_ready, is_suspended, is_unasked
+from interlock.machines.explore.gates import LOOP
 from interlock.machines.explore.joint import Joint
 from interlock.machines.explore.terms import Call, Change, Changed, Control, Move, Who
 
@@ -128,6 +129,9 @@ class Seen(Joint):
         if control.work == "again" and not control.gate:
             entered = control._replace(work="entered")
             yield Move("what waited again waits no more", entered, none=_waits_again, cue="may")
+        if control.work in LOOP and not control.gate and self.may_mix:
+            for move in self._suspend(control, none=self._leads_on):
+                yield replace(move, cue="may")
         if self.is_reentered or control.work not in AT_ONCE:
             return
         if not self.has_dispatcher:
@@ -136,6 +140,10 @@ class Seen(Joint):
             yield Move("resumes with no wait before it", to, one=self._at_once, cue="may")
         elif control.work == "suspending":
             yield Move("goes on, since it is decided", control._replace(work="round", reason=""), cue="may")
+
+    def _leads_on(self, call: Call) -> bool:
+        """Whether a call keeps the run from waiting: one that had waited may be of an earlier round."""
+        return self._not_yet(call) or (is_over(call) and not call.waits)
 
     def _at_once(self, call: Call) -> Changed | None:
         return self.prepare(call) if is_ready(call) else None

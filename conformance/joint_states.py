@@ -19,7 +19,7 @@ __all__ = ["Allows", "Given", "Hypothesis", "JointStates", "Sets", "TooMany"]
 HYPOTHESES_MAX: Final = 300
 """So many hypotheses at once, and what explains so much explains nothing."""
 
-LOOKED_AT_MAX: Final = 1_000
+LOOKED_AT_MAX: Final = 2_000
 """So many hypotheses are looked at for one run: what shows little is not worth more."""
 
 

@@ -80,7 +80,7 @@ def may_end(account: Account, run: Run, reason: str) -> bool:
         return bool(account.scenario.agent.stop)
     if reason == "BehaviorRequested":
         return bool(run.hooks)
-    return run.faulted is not None or run.broke_at is not None
+    return True  # whatever went wrong in it
 
 
 def left_to_it(account: Account, call: Call | None, status: str) -> tuple[str, ...]:

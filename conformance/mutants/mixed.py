@@ -41,21 +41,10 @@ class CollectsNowAndThen(Mixing):
         return await super()._step()
 
 
-class GoesOnNowAndWaitsThen(Mixing):
-    """A round of which a call waits leads on to the model, or to a wait, by turns."""
-
-    key, values = "round.mixed", ("continue", "wait")
-
-    async def _resume(self) -> Segment:
-        self.turn()
-        return await super()._resume()
-
-
 NO_PROFILE: Final = {"profile": "core", "policies": {}}
 
 MUTANTS: Final = (
     Mutant(EntersNowAndWakesThen, "RUN-31", "no joint state explains that", "tirea", declare=NO_PROFILE),
-    Mutant(GoesOnNowAndWaitsThen, "RUN-31", "no joint state explains that", "tirea", declare=NO_PROFILE),
     Mutant(
         CollectsNowAndThen,
         "RUN-32",
