@@ -67,7 +67,7 @@ SCHEMA = {
     "required": [
         "schema", "target", "implementation", "profile", "policies", "spec", "verdict", "exit_code",
         "baseline", "budget", "partial", "schedules", "stimuli", "clauses", "violations", "coverage",
-        "tours", "search", "troubles",
+        "tours", "search", "troubles", "leaks",
     ],
     "additionalProperties": False,
     "properties": {
@@ -150,6 +150,7 @@ SCHEMA = {
             ],
         },
         "troubles": {"type": "array", "items": {"required": ["blame", "what", "trace"]}},
+        "leaks": {"type": "array", "items": {"required": ["what", "times", "trace"]}},
     },
 }  # fmt: skip
 

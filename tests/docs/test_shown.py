@@ -48,21 +48,26 @@ def fits(shown, now):
 
 def renewed(shown, now):
     """What is printed now, without the lines that were left out; all of it, if they are found no more."""
+    parts = re.split(r"^…$", shown, flags=re.MULTILINE)
+    if len(parts) == 1:
+        return now
     lines, kept, at = now.splitlines(), [], 0
     try:
-        for part in re.split(r"^…$", shown, flags=re.MULTILINE):
+        for part in parts:
             wanted = part.strip("\n").splitlines()
             if wanted:
-                start = next(
-                    n for n in range(at, len(lines)) if lines[n].split()[:2] == wanted[0].split()[:2]
-                )
-                ends = wanted[-1].split()[:1]
-                at = next(n for n in range(start, len(lines)) if lines[n].split()[:1] == ends) + 1
+                start = _first(lines, at, wanted[0])
+                at = _first(lines, start, wanted[-1]) + 1
                 wanted = lines[start:at]
             kept.append("\n".join(wanted))
     except StopIteration:
         return now
     return "\n…\n".join(kept).strip("\n")
+
+
+def _first(lines, at, like):
+    """Where the first line from here on stands that begins with the same two words."""
+    return next(n for n in range(at, len(lines)) if lines[n].split()[:2] == like.split()[:2])
 
 
 @pytest.fixture
@@ -128,7 +133,8 @@ def test_a_command_that_cannot_be_typed_is_seen(words):
 def test_what_was_left_out_stays_left_out():
     """Writing anew keeps to the lines that a page wants to show."""
     assert renewed("a 1\n…\nc 1\nd 1\n…", "a 2\nb 2\nc 1 2\nd 2\ne 2") == "a 2\nb 2\nc 1 2\nd 2\ne 2"
-    assert renewed("a x\n…\nc y 1\nd 1\n…", "a x\nb 2\nc y 2\nd 2\ne 2") == "a x\n…\nc y 2\nd 2\n…"
+    assert renewed("a x\n…\nc y 1\nd z 1\n…", "a x\nb 2\nc y 2\nd 2\nd z 2") == "a x\n…\nc y 2\nd 2\nd z 2\n…"
+    assert renewed("the 1\nthe last", "the 2\nb\nthe last") == "the 2\nb\nthe last"
 
 
 def test_an_ellipsis_stands_for_any_lines():
