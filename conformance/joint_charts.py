@@ -17,7 +17,7 @@ from interlock.machines.explore.gates import LOOP
 from interlock.machines.explore.joint import Joint
 from interlock.machines.explore.terms import Call, Change, Changed, Control, Move, Who
 
-__all__ = ["Atlas", "Charted", "Label", "Open", "Settled", "Way", "charted"]
+__all__ = ["ATLASES_MAX", "Atlas", "Charted", "Label", "Open", "Settled", "Way", "charted"]
 
 SUSPENSIONS: Final = 1_000
 """So often a call may be suspended again: this bounds an exploration, and no runtime."""

@@ -8,20 +8,34 @@ waits) ends the following of a run; nothing is judged of it any more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
 from interlock.conformance.account import Account
-from interlock.conformance.joint_charts import Label, Way
-from interlock.conformance.joint_states import Given, Hypothesis, JointStates, Sets, TooMany
+from interlock.conformance.joint_charts import Label
+from interlock.conformance.joint_events import (
+    Asked,
+    Asking,
+    Begins,
+    BeginsAgain,
+    Ended,
+    Executing,
+    Gets,
+    HasShut,
+    Loses,
+    Rests,
+    Shows,
+    ShowsWhere,
+    Stored,
+)
+from interlock.conformance.joint_ground import Given, TooMany, World
+from interlock.conformance.joint_states import Event, JointStates, Sets
 from interlock.conformance.joint_world import (
     ANSWERS,
     BROKEN,
-    as_stored,
-    left_to_it,
-    may_end,
     supposed_policies,
+    world_of,
 )
 from interlock.conformance.oracle import RESUME_GATE, Judgement
 from interlock.conformance.protocol import (
@@ -36,8 +50,7 @@ from interlock.conformance.protocol import (
     SegmentEnded,
 )
 from interlock.conformance.subjects import WORKING_GATES, Gate, Run
-from interlock.machines.explore.facts import is_over, is_running
-from interlock.machines.explore.terms import NOT_ASKED
+from interlock.machines.explore.facts import is_over
 
 SEEN_CLAUSE: Final = "RUN-31"
 REST_CLAUSE: Final = "RUN-32"
@@ -65,8 +78,8 @@ class JointOracle:
         self.shown = frozenset(SHOWN[kind] for kind in SHOWN if account.observes(kind))
         asked = any(applies.get(clause, True) for clause in (SEEN_CLAUSE, REST_CLAUSE))
         self.can_follow = asked and {"model", "tool"} <= set(account.handshake.gates)
-        self.lost: set[tuple[str, str]] = set()  # decisions that a crash may have left: the call, and what
-        self._allowed: dict[tuple[str, int | None, str], bool] = {}  # until something comes, or a gate opens
+        self.lost: set[tuple[str, str]] = set()  # what a crash may have lost: the call, and the cue
+        self._world: World | None = None  # until something comes, or a gate opens
         self.why_not = ""  # why a run is not followed any more
 
     # -- what comes from outside
@@ -75,7 +88,7 @@ class JointOracle:
         """The newest stimulus has its answer: what it gave is given, but for what was turned down."""
         if not self.can_follow:
             return
-        self._allowed.clear()
+        self._world = None
         down = set(_turned_down(report))
         whole = {one.stimulus for one in report.refused if one.decision is None}
         with self._following():
@@ -95,20 +108,13 @@ class JointOracle:
     def _withdraw(self, down: set[str], *, is_any: bool) -> None:
         """Of what was given earlier, some is turned down only now; `is_any` if it is not said what."""
         sent = [self.account.decision_ids[one] for one in down if one in self.account.decision_ids]
-        gone = {
+        gone = frozenset(
             Given(frozenset({f"decide {one.action}"}), self.names.index(one.call))
             for one in sent
             if one.call in self.names and one.at != self.account.stimuli
-        }
-
-        def without(one: Hypothesis) -> Iterator[Hypothesis]:
-            yield one
-            left = () if is_any else tuple(given for given in one.inbox if given not in gone)
-            if left != one.inbox:
-                yield one._replace(inbox=left)
-
+        )
         if gone or is_any:
-            self._change(without)
+            self._meet(Loses(None if is_any else gone))
 
     def _give_up(self, why: str) -> None:
         self.states, self.why_not = None, why
@@ -139,7 +145,8 @@ class JointOracle:
             self._give_up("the run began with decisions")
             return
         settled, left = supposed_policies(self.account.policies)
-        self.states = JointStates(settled, left, self.shown, self._allows)
+        self.states = JointStates(settled, left, self.shown)
+        self._meet(Begins())
 
     def _released(self, run: Run, params: Mapping[str, Any]) -> None:
         gate, outcome = self.account.gates.get(params["gate"]), params["outcome"]
@@ -176,7 +183,7 @@ class JointOracle:
             self._give_up(f"more than {CALLS_MAX} calls are live")
             return
         self.names = [*(self.names[place] for place in kept), *ids]
-        self._change(lambda one: [_placed(one, kept, len(ids))])
+        self._meet(Asked(tuple(kept), len(ids)))
         self._give(Given(frozenset({"calls" if ids else "no calls"})))
 
     def _is_over(self, place: int) -> bool:
@@ -192,16 +199,11 @@ class JointOracle:
         self._give(given, surely=meets and self.account.alone)
 
     def _give(self, given: Given, *, surely: bool = True) -> None:
-        def get(one: Hypothesis) -> Iterator[Hypothesis]:
-            yield one._replace(inbox=(*one.inbox, given))
-            if not surely:
-                yield one
+        self._meet(Gets(given, surely))
 
-        self._change(get)
-
-    def _change(self, change: Callable[[Hypothesis], Iterable[Hypothesis]]) -> None:
+    def _meet(self, event: Event) -> None:
         if self.states is not None:
-            self.states.change(change)
+            self.states.meet(event)
 
     def _recovered(self, run: Run) -> None:
         """The run begins again as it was stored; what was given since may be known to it, or lost."""
@@ -209,40 +211,19 @@ class JointOracle:
         if not isinstance(stored, dict) or self.states is None:
             self._give_up("it is not seen what was stored")
             return
-        self.lost = {(call.id, one.action) for call in run.calls.values() for one in call.decisions}
+        self.lost = {
+            (call.id, f"decide {one.action}") for call in run.calls.values() for one in call.decisions
+        }
         if run.cancel_at is not None:
             self.lost.add(("", "cancel"))
         calls = stored.get("calls") or {}
         self.names = [name for name in calls if name in run.calls]
-        statuses = [calls[name].get("status") for name in self.names]
+        statuses = tuple(str(calls[name].get("status")) for name in self.names)
         status = (stored.get("run") or {}).get("status")
         if len(self.names) > CALLS_MAX or any(run.calls[name].doubled for name in self.names):
             self._give_up("too many calls were stored")
             return
-        self.states.begin_again(lambda joint: as_stored(joint, str(status), statuses))
-
-    # -- what the outside world lets be
-
-    def _allows(self, way: Way, one: Hypothesis) -> bool:
-        """Whether a way may be gone for which no answer was given."""
-        asked = (way.cue, way.call, one.calls[way.call].status if way.call is not None else "")
-        known = self._allowed.get(asked)
-        if known is None:
-            known = self._allowed[asked] = self._is_allowed(*asked)
-        return known
-
-    def _is_allowed(self, cue: str, place: int | None, status: str) -> bool:
-        run = self.account.runs.get(self.run)
-        if cue == "may" or run is None:
-            return run is not None
-        if cue.startswith("end "):
-            return may_end(self.account, run, cue.removeprefix("end "))
-        if place is None:
-            return cue == "cancel" and ("", cue) in self.lost
-        name = self.names[place]
-        if cue.startswith("decide "):
-            return (name, cue.removeprefix("decide ")) in self.lost
-        return cue in left_to_it(self.account, run.calls.get(name), status)
+        self._meet(BeginsAgain(str(status), statuses))
 
     # -- what it shows
 
@@ -251,10 +232,10 @@ class JointOracle:
         if self.states is None or seen.run not in (None, self.run):
             return
         if isinstance(seen, GateOpened):
-            self._allowed.clear()
-        before = dict(self.states.sets)
+            self._world = None
+        before = self.states.sets
         with self._following():
-            self._see(seen)
+            self._follow(self._shown(seen))
         if self.states is None or self.states.sets == before:
             return
         if self.states.sets:
@@ -264,46 +245,43 @@ class JointOracle:
         because = f"no joint state explains that {_words(seen)}; what they lead to is: {_listed(shown)}"
         yield Judgement(SEEN_CLAUSE, because)
 
+    def _follow(self, event: Event | None) -> None:
+        run = self.account.runs.get(self.run)
+        if event is None or self.states is None or run is None:
+            return
+        if self._world is None:
+            self._world = world_of(self.account, run, self.names, self.lost)
+        self.states.meet(event, self._world)
+
     def _ahead_of(self, before: Sets) -> tuple[set[str], set[str]]:
         """What the last joint states that explained what was seen lead to, and what is due there."""
-        assert self.states is not None
+        assert self.states is not None and self._world is not None
         self.states.sets = before
-        shown, due = self.states.ahead(self._is_held)
+        shown, due = self.states.ahead(self._world, are_held=bool(self.account.open_gates))
         self._give_up("nothing explains what was seen")
         return {self._said(label) for label in shown}, due
 
-    def _see(self, seen: Observation) -> None:
-        assert self.states is not None
-        states, place = self.states, self._place(seen)
+    def _shown(self, seen: Observation) -> Event | None:
+        place = self._place(seen)
         if isinstance(seen, RunMoved):
-            states.see(Label("run", None, seen.to))
-        elif isinstance(seen, CallMoved) and place is not None:
-            states.see(Label("call", place, seen.to))
-        elif isinstance(seen, ResumeEntered):
-            self._station(seen.state)
-        elif isinstance(seen, GateOpened) and seen.on == "model":
-            states.hold(lambda one: one.control.work == "model")
-        elif isinstance(seen, GateOpened) and seen.on == "tool" and place is not None:
-            states.hold(lambda one: one.calls[place].status == "Running")
-        elif isinstance(seen, SegmentEnded):
-            code = seen.reason.code
-            states.hold(
-                lambda one: one.control.reason == code and one.control.work not in ("ending", "round")
-            )
-        elif isinstance(seen, GateOpened | Checkpointed) and self._is_snapshot(seen):
-            state = seen.state if isinstance(seen.state, dict) else {}
-            states.hold(self._stored_in(state))
+            return Shows(Label("run", None, seen.to))
+        if isinstance(seen, CallMoved) and place is not None:
+            return Shows(Label("call", place, seen.to))
+        if isinstance(seen, ResumeEntered):
+            return _station(seen.state)
+        if isinstance(seen, GateOpened) and seen.on == "model":
+            return ShowsWhere(Asking())
+        if isinstance(seen, GateOpened) and seen.on == "tool" and place is not None:
+            return ShowsWhere(Executing(place))
+        if isinstance(seen, SegmentEnded):
+            return ShowsWhere(Ended(seen.reason.code))
+        if isinstance(seen, GateOpened | Checkpointed) and self._is_snapshot(seen):
+            return ShowsWhere(self._stored(seen.state if isinstance(seen.state, dict) else {}))
+        return None
 
     def _place(self, seen: Observation) -> int | None:
         call = getattr(seen, "call", None)
         return self.names.index(call) if call in self.names else None
-
-    def _station(self, state: str) -> None:
-        assert self.states is not None
-        if state == RESUME_GATE.initial or RESUME_GATE.is_final(state):
-            self.states.hold(lambda one: not one.control.gate)
-        else:
-            self.states.see(Label("gate", None, state))
 
     def _is_snapshot(self, seen: GateOpened | Checkpointed) -> bool:
         """Whether what is stored was taken down just now: before it waits for the store, if it does."""
@@ -311,25 +289,19 @@ class JointOracle:
             return seen.on == "store.put"
         return "store.put" not in self.account.handshake.gates
 
-    def _stored_in(self, state: Mapping[str, Any]) -> Callable[[Hypothesis], bool]:
-        """Whether a checkpoint holds what is so; the end, and a wait, are durable before they are told."""
+    def _stored(self, state: Mapping[str, Any]) -> Stored:
         run, calls = (state.get("run") or {}).get("status"), state.get("calls") or {}
-        stored = [(place, calls[name]["status"]) for place, name in enumerate(self.names) if name in calls]
-
-        def holds(one: Hypothesis) -> bool:
-            is_run = run in (None, one.control.run, AHEAD.get(one.control.work))
-            return is_run and all(one.calls[place].status == status for place, status in stored)
-
-        return holds
+        places = enumerate(self.names)
+        return Stored(run, tuple((place, calls[name]["status"]) for place, name in places if name in calls))
 
     def settled(self) -> Iterator[Judgement]:
         """Yield whether some joint state explains that the runtime rests."""
         gates = [gate.on for gate in self.account.open_gates]
         if self.states is None or not set(gates) <= set(WORKING_GATES):
             return
-        before = dict(self.states.sets)
+        before = self.states.sets
         with self._following():
-            self._rest(set(gates))
+            self._follow(self._rest(gates))
         if self.states is None:
             return
         if self.states.sets:
@@ -339,30 +311,20 @@ class JointOracle:
         because = f"no joint state explains that the runtime rests; due is: {_listed(due or shown)}"
         yield Judgement(REST_CLAUSE, because)
 
-    def _rest(self, gates: set[str]) -> None:
-        """Where the model is asked its gate is open, and where a tool executes, the gate of its call."""
-        assert self.states is not None
+    def _rest(self, gates: Collection[str]) -> Rests:
         executing = {gate.opened.call for gate in self.account.open_gates if gate.on == "tool"}
-
-        def may_rest(one: Hypothesis) -> bool:
-            running = (name for name, call in zip(self.names, one.calls, strict=True) if is_running(call))
-            at_work = one.control.work not in ("done", "model")
-            waits = one.control.work != "model" or "model" in gates
-            return waits and not (at_work and any(name not in executing for name in running))
-
-        self.states.rest(self._is_held, may_rest)
-
-    def _is_held(self, way: Way, one: Hypothesis) -> bool:
-        """Whether a call may be held up: calls of a round, and replays, may go one after the other."""
-        return way.call is not None and bool(self.account.open_gates)
+        places = frozenset(place for place, name in enumerate(self.names) if name in executing)
+        return Rests("model" in gates, places, bool(gates))
 
     def _said(self, label: Label) -> str:
         subject = {"run": "the run", "gate": "the resume gate"}.get(label.of)
         return f"{subject or f'call {self.names[label.call or 0]}'} {label.to}"
 
 
-AHEAD: Final = {"closing": "Done", "suspending": "Waiting"}
-"""What a checkpoint says of the run before the run does, by what it is at."""
+def _station(state: str) -> Event:
+    if state == RESUME_GATE.initial or RESUME_GATE.is_final(state):
+        return ShowsWhere(HasShut())
+    return Shows(Label("gate", None, state))
 
 
 def _turned_down(report: Report) -> Iterator[str]:
@@ -370,17 +332,6 @@ def _turned_down(report: Report) -> Iterator[str]:
     for seen in report.observations:
         if isinstance(seen, DecisionTaken) and seen.disposition in ("refused", "ignored"):
             yield seen.decision
-
-
-def _placed(one: Hypothesis, kept: list[int], asked: int) -> Hypothesis:
-    """A hypothesis with some of its calls, and new ones behind them."""
-    places: dict[int | None, int | None] = {None: None, **{was: now for now, was in enumerate(kept)}}
-    return Hypothesis(
-        one.control,
-        (*(one.calls[place] for place in kept), *(NOT_ASKED,) * asked),
-        tuple(label._replace(call=places[label.call]) for label in one.owed if label.call in places),
-        tuple(given._replace(call=places[given.call]) for given in one.inbox if given.call in places),
-    )
 
 
 def _listed(ways: Collection[str]) -> str:

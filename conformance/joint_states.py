@@ -1,100 +1,129 @@
 """The joint states of run, calls, gate and store that explain what was seen so far.
 
-An observation leads through the joint charts; what a runtime does not show leads on silently, what the
-outside world gave is used when the runtime gets to it, and a policy that is open is taken to have each of its
-values apart, as soon as a move depends on it.
+A policy that is open is taken to have each of its values apart, as soon as a move depends on it.  Where an
+event leads depends on nothing but the joint states that meet it, so it is worked out once for all the
+schedules that come by the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, Protocol
 
-from interlock.conformance.joint_charts import Charted, Label, Open, Settled, Way, charted
-from interlock.machines.explore.joint import Joint
-from interlock.machines.explore.terms import Call, Control
+from interlock.conformance.joint_charts import ATLASES_MAX, Label, Open, Settled, charted
+from interlock.conformance.joint_ground import HYPOTHESES_MAX, Ground, Hypothesis, TooMany, World
 
-__all__ = ["Allows", "Given", "Hypothesis", "JointStates", "Sets", "TooMany"]
-
-HYPOTHESES_MAX: Final = 300
-"""So many hypotheses at once, and what explains so much explains nothing."""
+__all__ = ["Event", "JointStates", "Sets", "worked_out"]
 
 LOOKED_AT_MAX: Final = 2_000
 """So many hypotheses are looked at for one run: what shows little is not worth more."""
 
+KEPT_MAX: Final = 200_000
+"""So many hypotheses are kept of what was worked out, so that the memory of a long campaign has a bound."""
 
-class TooMany(Exception):
-    """So many hypotheses explain what was seen that following them is given up."""
+ANYWHERE: Final = World()
 
-
-class Given(NamedTuple):
-    """What the outside world gave: any one of these cues, to a call by its place, or to the run."""
-
-    cues: frozenset[str]
-    call: int | None = None
-
-
-class Hypothesis(NamedTuple):
-    """A joint state; what the moves that led to it have still to show, and what was given and not used."""
-
-    control: Control
-    calls: tuple[Call, ...] = ()
-    owed: tuple[Label, ...] = ()
-    inbox: tuple[Given, ...] = ()
-
-
-Allows = Callable[[Way, Hypothesis], bool]
-Sets = dict[Settled, frozenset[Hypothesis]]
+Hypotheses = frozenset[Hypothesis]
+Sets = frozenset[tuple[Settled, Hypotheses]]
 """The hypotheses for each way to settle what is open."""
 
-Work = Callable[[Charted, Collection[Hypothesis]], Iterable[Hypothesis]]
+
+class Event(Protocol):
+    """What joint states meet; of two that are equal, one stands for both."""
+
+    def __hash__(self) -> int: ...
+
+    def leads(self, ground: Ground, states: Collection[Hypothesis]) -> Iterable[Hypothesis]:
+        """Every hypothesis that explains it, of all that these lead to."""
+
+
+class Led(NamedTuple):
+    """Where an event led, unless that was too much, and how many hypotheses were looked at."""
+
+    sets: Sets | None
+    looked_at: int
+
+
+class Kept(dict[tuple[Sets, Event, World], Led]):
+    """Where events led."""
+
+    hypotheses = 0
+
+    def keep(self, met: tuple[Sets, Event, World], led: Led) -> Led:
+        """Keep one more; so much is kept and no more."""
+        self.hypotheses += sum(len(states) for _, states in led.sets or ())
+        if self.hypotheses > KEPT_MAX:
+            self.clear()
+            self.hypotheses = 0
+        self[met] = led
+        return led
+
+
+@lru_cache(ATLASES_MAX)
+def worked_out(settled: Settled, shown: frozenset[str]) -> Kept:
+    """What is kept for all who follow a runtime of these policies, of which this is shown."""
+    return Kept()
 
 
 class JointStates:
     """Every hypothesis that explains what was seen of one run, for each way to settle what is open.
 
-    `settled` are the policies that are known, `left` the values of each that is open; `allows` says whether
-    the outside world lets a way be gone for which nothing was given.  Where no hypothesis is left, nothing
-    explains what was seen.
+    `settled` are the policies that are known, `left` the values of each that is open, and `shown` the
+    subjects whose moves are shown.  Where no hypothesis is left, nothing explains what was seen.
     """
 
     def __init__(
-        self,
-        settled: Mapping[str, Any],
-        left: Mapping[str, Collection[Any]],
-        shown: frozenset[str],
-        allows: Allows,
+        self, settled: Mapping[str, Any], left: Mapping[str, Collection[Any]], shown: frozenset[str]
     ) -> None:
         self.settled: Settled = tuple(sorted(settled.items()))
         self.left = left
         self.shown = shown
-        self.allows = allows
+        self.kept = worked_out(self.settled, shown)
         self.looked_at = 0
-        self.sets: Sets = {(): frozenset()}
-        self._each(lambda charts, _: {Hypothesis(charts.joint.start()[0])})
+        self.sets: Sets = frozenset({((), frozenset[Hypothesis]())})
 
-    def _each(self, work: Work) -> None:
+    def __iter__(self) -> Iterator[Hypothesis]:
+        """Every hypothesis, however what is open is settled."""
+        for _, states in self.sets:
+            yield from states
+
+    def meet(self, event: Event, world: World = ANYWHERE) -> None:
+        """Keep what explains this; raises `TooMany` where that is not worth following."""
+        met = (self.sets, event, world)
+        led = self.kept.get(met) or self.kept.keep(met, self._lead(event, world))
+        self.looked_at += led.looked_at
+        if led.sets is None or self.looked_at > LOOKED_AT_MAX:
+            raise TooMany
+        self.sets = led.sets
+
+    def _lead(self, event: Event, world: World) -> Led:
         """Take every set on; where what is settled does not say enough, it is taken apart."""
-        done: Sets = {}
-        waiting = list(self.sets.items())
+        done: dict[Settled, Hypotheses] = {}
+        waiting = sorted(self.sets, key=repr)
+        looked_at = 0
         while waiting:
             supposed, states = waiting.pop()
             try:
-                after = frozenset(work(charted(self.settled, supposed, self.shown), states))
+                ground = Ground(charted(self.settled, supposed, self.shown), world)
+                after = frozenset(event.leads(ground, sorted(states, key=repr)))
             except Open as one:
-                taken_apart = [tuple(sorted((*supposed, (one.key, value)))) for value in self.left[one.key]]
+                taken_apart = (tuple(sorted((*supposed, (one.key, value)))) for value in self.left[one.key])
                 waiting += [(each, states) for each in taken_apart]
                 continue
+            except TooMany:
+                return Led(None, 0)
+            looked_at += ground.looked_at
             if after:
                 done[supposed] = after
         if sum(len(states) for states in done.values()) > HYPOTHESES_MAX:
-            raise TooMany
-        self.sets = self._put_together(done)
+            return Led(None, 0)
+        return Led(frozenset(self._put_together(done).items()), looked_at)
 
-    def _put_together(self, sets: Sets) -> Sets:
+    def _put_together(self, sets: dict[Settled, Hypotheses]) -> dict[Settled, Hypotheses]:
         """Where every value of a policy explains the same, nothing was learnt of it: it is open again."""
         for key in sorted({key for supposed in sets for key, _ in supposed}):
-            alike: dict[tuple[Settled, frozenset[Hypothesis]], list[Settled]] = {}
+            alike: dict[tuple[Settled, Hypotheses], list[Settled]] = {}
             for supposed, states in sets.items():
                 others = tuple(one for one in supposed if one[0] != key)
                 if len(others) < len(supposed):
@@ -105,125 +134,17 @@ class JointStates:
                     sets[others] = states
         return sets
 
-    def __iter__(self) -> Iterator[Hypothesis]:
-        """Every hypothesis, however what is open is settled."""
-        for states in self.sets.values():
-            yield from states
+    def ahead(self, world: World, *, are_held: bool) -> tuple[set[Label], set[str]]:
+        """What every hypothesis would show next, and what is due in one that rests.
 
-    def change(self, change: Callable[[Hypothesis], Iterable[Hypothesis]]) -> None:
-        """Something came from outside, and made of each hypothesis any of these."""
-        self._each(lambda _, states: [after for one in states for after in change(one)])
-
-    def begin_again(self, begin: Callable[[Joint], Iterable[Hypothesis]]) -> None:
-        """All that was supposed is over; however what is open is settled, it begins as these."""
-        self._each(lambda charts, _: begin(charts.joint))
-
-    def see(self, label: Label) -> None:
-        """The runtime shows a move: what does not lead to it explains nothing any more."""
-
-        def seeing(charts: Charted, states: Collection[Hypothesis]) -> Iterator[Hypothesis]:
-            for one in self._silently(charts, states):
-                paid = _pay(one, label)
-                if paid is not None or _says_again(one, label):
-                    yield paid or one
-                steps = self._steps(charts, one) if paid is None else ()
-                after = (_pay(after, label) for way, after in steps if label in way.shows)
-                yield from (paid for paid in after if paid is not None)
-
-        self._each(seeing)
-
-    def hold(self, is_so: Callable[[Hypothesis], bool]) -> None:
-        """What the runtime shows is no move, and shows only where this is so, or is about to show."""
-
-        def held(charts: Charted, states: Collection[Hypothesis]) -> Iterator[Hypothesis]:
-            for one in self._silently(charts, states):
-                if is_so(one):
-                    yield one
-                else:
-                    steps = self._steps(charts, one)
-                    yield from (after for way, after in steps if way.shows and is_so(after))
-
-        self._each(held)
-
-    def rest(self, is_held: Allows, may_rest: Callable[[Hypothesis], bool]) -> None:
-        """The runtime rests: what would move on by itself explains nothing, unless something holds it."""
-
-        def resting(charts: Charted, states: Collection[Hypothesis]) -> Iterator[Hypothesis]:
-            for one in self._silently(charts, states):
-                if may_rest(one) and not (one.owed or any(_due(charts, one, is_held))):
-                    yield one
-
-        self._each(resting)
-
-    def ahead(self, is_held: Allows) -> tuple[set[Label], set[str]]:
-        """What every hypothesis would show next, and what is due in one that rests."""
+        An end in an error, to which everything may lead, is not told of unless there is nothing else.
+        """
         shown, due = set[Label](), set[str]()
-
-        def look(charts: Charted, states: Collection[Hypothesis]) -> Iterable[Hypothesis]:
-            for one in self._silently(charts, states):
-                shown.update(one.owed, *(way.shows for way, _ in self._steps(charts, one)))
-                due.update(way.what for way in _due(charts, one, is_held))
-            return states
-
-        self._each(look)
+        world = world._replace(bars=world.bars | {"end Error"})
+        for supposed, states in self.sets:
+            ground = Ground(charted(self.settled, supposed, self.shown), world)
+            in_order = [one for one in states if one.control.reason != "Error"]
+            for one in ground.silently(in_order or states):
+                shown.update(one.owed, *(way.shows for way, _ in ground.steps(one)))
+                due.update(way.what for way in ground.due(one, are_held=are_held))
         return shown, due
-
-    def _silently(self, charts: Charted, states: Collection[Hypothesis]) -> set[Hypothesis]:
-        """These, and all that they lead to with nothing to see."""
-        reached = set(states)
-        ahead = list(reached)
-        while ahead:
-            for way, after in self._steps(charts, ahead.pop()):
-                if not way.shows and after not in reached:
-                    reached.add(after)
-                    ahead.append(after)
-            if len(reached) > HYPOTHESES_MAX:
-                raise TooMany
-        self.looked_at += len(reached)
-        if self.looked_at > LOOKED_AT_MAX:
-            raise TooMany
-        return reached
-
-    def _steps(self, charts: Charted, one: Hypothesis) -> Iterator[tuple[Way, Hypothesis]]:
-        """Every way that may be gone now, and the hypothesis that it leads to."""
-        control, calls, owed, given = one
-        for way in charts.ways(control, calls):
-            inbox: tuple[Given, ...] | None = given
-            if way.cue:
-                inbox = _use(given, way) if given else None
-                if inbox is None and self.allows(way, one):
-                    inbox = given
-            if inbox is not None:
-                yield way, Hypothesis(way.control, way.calls, owed + way.shows, inbox)
-
-
-def _due(charts: Charted, one: Hypothesis, is_held: Allows) -> Iterator[Way]:
-    """The ways that a runtime would go by itself, or by what it was given."""
-    for way in charts.ways(one.control, one.calls):
-        if _use(one.inbox, way) is not None if way.cue else not is_held(way, one):
-            yield way
-
-
-def _use(inbox: tuple[Given, ...], way: Way) -> tuple[Given, ...] | None:
-    """What is left of what was given, if a way can use some of it."""
-    for place, given in enumerate(inbox):
-        if way.cue in given.cues and way.call in (None, given.call):
-            return (*inbox[:place], *inbox[place + 1 :])
-    return None
-
-
-def _pay(one: Hypothesis, label: Label) -> Hypothesis | None:
-    """What is left to show once this was shown, if it comes next of its subject."""
-    for place, owed in enumerate(one.owed):
-        if owed[:2] == label[:2]:
-            return one._replace(owed=(*one.owed[:place], *one.owed[place + 1 :])) if owed == label else None
-    return None
-
-
-def _says_again(one: Hypothesis, label: Label) -> bool:
-    """Whether a label says once more what a call, or the run, is."""
-    if any(owed[:2] == label[:2] for owed in one.owed):
-        return False
-    if label.call is not None:
-        return one.calls[label.call].status == label.to
-    return label.of == "run" and one.control.run == label.to

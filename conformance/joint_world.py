@@ -6,19 +6,19 @@ that is right must never be left without an explanation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
 from interlock.conformance.account import Account
-from interlock.conformance.joint_states import Hypothesis
+from interlock.conformance.joint_ground import Hypothesis, Unsaid, World
 from interlock.conformance.subjects import Call, Run
 from interlock.machines.explore.chosen import CHOICES
 from interlock.machines.explore.joint import Joint
 from interlock.machines.explore.terms import NOT_ASKED, Control
 from interlock.spec.model import load_spec
 
-__all__ = ["ANSWERS", "BROKEN", "as_stored", "left_to_it", "may_end", "supposed_policies"]
+__all__ = ["ANSWERS", "BROKEN", "as_stored", "supposed_policies", "world_of"]
 
 WIDEST: Final = {
     "decision.early": "buffer",
@@ -74,27 +74,32 @@ def _hashable(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def may_end(account: Account, run: Run, reason: str) -> bool:
-    """Whether a run may come to this end by itself, as far as the outside world can tell."""
-    if reason == "Stopped":
-        return bool(account.scenario.agent.stop)
-    if reason == "BehaviorRequested":
-        return bool(run.hooks)
-    return True  # whatever went wrong in it
+def world_of(account: Account, run: Run, names: Sequence[str], lost: Collection[tuple[str, str]]) -> World:
+    """What the outside world lets be; a crash may have `lost` these cues, of these calls or of the run."""
+    places = {"": None, **{name: place for place, name in enumerate(names)}}
+    return World(
+        frozenset(_bars(account, run)),
+        frozenset((cue, places[name]) for name, cue in lost if name in places),
+        tuple(_unsaid(account, run.calls.get(name)) for name in names),
+    )
 
 
-def left_to_it(account: Account, call: Call | None, status: str) -> tuple[str, ...]:
-    """What may become of a call in this status that no answer at a gate has said."""
+def _bars(account: Account, run: Run) -> Iterator[str]:
+    """The ends that a run cannot come to; whatever goes wrong in it may end it in an error."""
+    if not account.scenario.agent.stop:
+        yield "end Stopped"
+    if not run.hooks:
+        yield "end BehaviorRequested"
+
+
+def _unsaid(account: Account, call: Call | None) -> Unsaid:
+    """What may become of a call that no answer at a gate has said; nothing while one is waited for."""
     if call is None or any(gate.is_open for gate in call.judged):
-        return ()
-    if status == "Resuming":
-        return RESUMED
-    if status != "New":
-        return ()
+        return Unsaid()
     if call.tool is None:
-        return UNASKED["ask"]
+        return Unsaid(UNASKED["ask"], RESUMED)
     is_judged = call.tool.permission == "gate" and "permission" in account.handshake.gates
-    return UNASKED["allow" if is_judged else call.tool.permission]
+    return Unsaid(UNASKED["allow" if is_judged else call.tool.permission], RESUMED)
 
 
 WORKS: Final = {
@@ -109,7 +114,7 @@ RESTING: Final = {"Running": ("New", "Suspended", "Running"), "Resuming": ("Susp
 """What a call may be again that was stored with a status which a tool or a replay had given it."""
 
 
-def as_stored(joint: Joint, run: str, statuses: list[str]) -> Iterator[Hypothesis]:
+def as_stored(joint: Joint, run: str, statuses: Sequence[str]) -> Iterator[Hypothesis]:
     """Every hypothesis in which a run that was stored so may begin again."""
     calls: list[tuple[Any, ...]] = [()]
     for status in statuses:

@@ -2,11 +2,13 @@
 
 import pytest
 
-from interlock.conformance import joint_states
+from interlock.conformance import joint_ground, joint_states
 from interlock.conformance.account import Account
 from interlock.conformance.joint_charts import Label
+from interlock.conformance.joint_events import Asking, Begins, Shows, ShowsWhere
+from interlock.conformance.joint_ground import TooMany
 from interlock.conformance.joint_oracle import JointOracle
-from interlock.conformance.joint_states import JointStates, TooMany
+from interlock.conformance.joint_states import JointStates
 from interlock.conformance.joint_world import supposed_policies
 from interlock.conformance.protocol import Handshake, Party, Report, Scenario
 from interlock.spec.model import load_spec
@@ -132,11 +134,25 @@ def test_an_id_that_stands_for_two_calls_is_not_followed():
     assert followed.oracle.why_not == "an id stands for two calls"
 
 
-def test_too_many_joint_states_are_no_violation(monkeypatch):
+@pytest.fixture
+def at_most(monkeypatch):
+    """Sets how many hypotheses there may be; what was worked out under another bound is forgotten."""
+
+    def bound(hypotheses, *, forgets=True):
+        monkeypatch.setattr(joint_ground, "HYPOTHESES_MAX", hypotheses)
+        monkeypatch.setattr(joint_states, "HYPOTHESES_MAX", hypotheses)
+        if forgets:
+            joint_states.worked_out.cache_clear()
+
+    yield bound
+    joint_states.worked_out.cache_clear()
+
+
+def test_too_many_joint_states_are_no_violation(at_most):
     """A run that could be anywhere is not followed any more."""
     followed = Followed()
     turn = followed.to_the_turn()
-    monkeypatch.setattr(joint_states, "HYPOTHESES_MAX", 1)
+    at_most(1)
 
     assert followed.answer("gate.release", turn, WAITING) == []
     assert followed.oracle.why_not == "too many joint states explain what was seen"
@@ -145,15 +161,22 @@ def test_too_many_joint_states_are_no_violation(monkeypatch):
 # --- policies that are open ---------------------------------------------------------------------
 
 
+CREATED = Label("run", None, "Created")
+
+
 def states(**declared):
-    """The joint states of a run that has not begun, under these policies alone."""
+    """The joint states of a run that begins, under these policies alone."""
     settled, left = supposed_policies({key.replace("_", "."): value for key, value in declared.items()})
-    return JointStates(settled, left, frozenset({"run", "call", "gate"}), lambda way, one: False)
+    begun = JointStates(settled, left, frozenset({"run", "call", "gate"}))
+    begun.meet(Begins())
+    return begun
 
 
 def supposed(followed):
     """What is supposed of each policy that is not open any more."""
-    return {key: {dict(each)[key] for each in followed.sets} for each in followed.sets for key, _ in each}
+    return {
+        key: {dict(each)[key] for each, _ in followed.sets} for each, _ in followed.sets for key, _ in each
+    }
 
 
 def test_an_open_policy_is_supposed_only_as_long_as_it_matters():
@@ -161,8 +184,8 @@ def test_an_open_policy_is_supposed_only_as_long_as_it_matters():
     both = states()
     created = states()
 
-    both.hold(lambda one: True)
-    created.see(Label("run", None, "Created"))
+    both.meet(ShowsWhere(lambda one: True))
+    created.meet(Shows(CREATED))
 
     assert supposed(both)["run.created"] == {"yes", "no"}
     assert supposed(created)["run.created"] == {"yes"}
@@ -171,10 +194,10 @@ def test_an_open_policy_is_supposed_only_as_long_as_it_matters():
 def test_a_value_that_was_ruled_out_stays_so():
     """One value, the same throughout: a run that was not Created cannot become it."""
     followed = states()
-    followed.see(Label("run", None, "Running"))
-    followed.hold(lambda one: one.control.work == "model")
+    followed.meet(Shows(Label("run", None, "Running")))
+    followed.meet(ShowsWhere(Asking()))
 
-    followed.see(Label("run", None, "Created"))
+    followed.meet(Shows(CREATED))
 
     assert not list(followed)
 
@@ -184,15 +207,27 @@ def test_a_declared_policy_is_never_supposed():
     declared = load_spec().policies_of("tirea", {})
 
     followed = states(**{key.replace(".", "_"): value for key, value in declared.items()})
-    followed.see(Label("run", None, "Running"))
+    followed.meet(Shows(Label("run", None, "Running")))
 
     assert not set(supposed(followed)) & set(declared)
 
 
-def test_too_many_hypotheses_are_given_up(monkeypatch):
+def test_too_many_hypotheses_are_given_up(at_most):
     """Whoever follows is told, and decides what to make of it."""
     followed = states()
-    monkeypatch.setattr(joint_states, "HYPOTHESES_MAX", 0)
+    at_most(0)
 
     with pytest.raises(TooMany):
-        followed.hold(lambda one: True)
+        followed.meet(ShowsWhere(lambda one: True))
+
+
+def test_what_was_worked_out_is_kept(at_most):
+    """What leads by the same way to the same place is not worked out twice, but looked at as if it were."""
+    first, second = states(), states()
+    first.meet(Shows(CREATED))
+    at_most(0, forgets=False)
+
+    second.meet(Shows(CREATED))
+
+    assert second.sets is first.sets
+    assert second.looked_at == first.looked_at > 0

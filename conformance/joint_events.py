@@ -1,0 +1,225 @@
+"""What joint states meet: what a runtime shows, that it rests, and what comes to it from outside.
+
+Each is a value: it says by itself, with nothing else, which hypotheses explain it of all that those before
+lead to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from interlock.conformance.joint_charts import Label
+from interlock.conformance.joint_ground import Given, Ground, Hypothesis
+from interlock.conformance.joint_world import as_stored
+from interlock.machines.explore.facts import is_running
+from interlock.machines.explore.terms import NOT_ASKED
+
+__all__ = [
+    "Asked", "Asking", "Begins", "BeginsAgain", "Ended", "Executing", "Gets", "HasShut", "Loses", "Rests",
+    "Shows", "ShowsWhere", "Stored",
+]  # fmt: skip
+
+AHEAD: Final = {"closing": "Done", "suspending": "Waiting"}
+"""What a checkpoint says of the run before the run does, by what it is at."""
+
+States = Collection[Hypothesis]
+
+
+# --- what a runtime shows ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Shows:
+    """The runtime shows a move: what does not lead to it explains nothing any more."""
+
+    label: Label
+
+    def leads(self, ground: Ground, states: States) -> Iterator[Hypothesis]:
+        label = self.label
+        for one in ground.silently(states):
+            paid = _pay(one, label)
+            if paid is not None or _says_again(one, label):
+                yield paid or one
+            steps = ground.steps(one) if paid is None else ()
+            after = (_pay(after, label) for way, after in steps if label in way.shows)
+            yield from (paid for paid in after if paid is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class ShowsWhere:
+    """What the runtime shows is no move, and shows only where this is so, or is about to show."""
+
+    is_so: Callable[[Hypothesis], bool]
+
+    def leads(self, ground: Ground, states: States) -> Iterator[Hypothesis]:
+        for one in ground.silently(states):
+            if self.is_so(one):
+                yield one
+            else:
+                steps = ground.steps(one)
+                yield from (after for way, after in steps if way.shows and self.is_so(after))
+
+
+@dataclass(frozen=True, slots=True)
+class Rests:
+    """The runtime rests: what would move on by itself explains nothing, unless something holds it.
+
+    Where the model is asked its gate is open, and where a tool executes, the gate of its call, by its place.
+    """
+
+    model_is_asked: bool
+    executing: frozenset[int]
+    has_gates: bool
+
+    def leads(self, ground: Ground, states: States) -> Iterator[Hypothesis]:
+        for one in ground.silently(states):
+            if self._may_rest(one) and not (one.owed or any(ground.due(one, are_held=self.has_gates))):
+                yield one
+
+    def _may_rest(self, one: Hypothesis) -> bool:
+        if one.control.work == "model":
+            return self.model_is_asked
+        running = {place for place, call in enumerate(one.calls) if is_running(call)}
+        return one.control.work == "done" or running <= self.executing
+
+
+# --- where something is so --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Whether the run asks the model."""
+
+    def __call__(self, one: Hypothesis) -> bool:
+        return one.control.work == "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Executing:
+    """Whether the tool of a call executes."""
+
+    place: int
+
+    def __call__(self, one: Hypothesis) -> bool:
+        return one.calls[self.place].status == "Running"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Whether a segment has ended so."""
+
+    code: str
+
+    def __call__(self, one: Hypothesis) -> bool:
+        return one.control.reason == self.code and one.control.work not in ("ending", "round")
+
+
+@dataclass(frozen=True, slots=True)
+class HasShut:
+    """Whether the resume gate is shut."""
+
+    def __call__(self, one: Hypothesis) -> bool:
+        return not one.control.gate
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Whether a checkpoint holds what is so; the end, and a wait, are durable before they are told."""
+
+    run: str | None
+    calls: tuple[tuple[int, str], ...]
+
+    def __call__(self, one: Hypothesis) -> bool:
+        is_run = self.run in (None, one.control.run, AHEAD.get(one.control.work))
+        return is_run and all(one.calls[place].status == status for place, status in self.calls)
+
+
+# --- what comes from outside ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Begins:
+    """A run begins."""
+
+    def leads(self, ground: Ground, states: States) -> Iterator[Hypothesis]:
+        yield Hypothesis(ground.charts.joint.start()[0])
+
+
+@dataclass(frozen=True, slots=True)
+class BeginsAgain:
+    """All that was supposed is over: the run begins again as it was stored, with calls of these statuses."""
+
+    run: str
+    calls: tuple[str, ...]
+
+    def leads(self, ground: Ground, states: States) -> Iterator[Hypothesis]:
+        yield from as_stored(ground.charts.joint, self.run, self.calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Gets:
+    """Something is given, surely or perhaps."""
+
+    given: Given
+    surely: bool
+
+    def leads(self, ground: Ground, states: States) -> Iterator[Hypothesis]:
+        for one in states:
+            yield one._replace(inbox=(*one.inbox, self.given))
+            if not self.surely:
+                yield one
+
+
+@dataclass(frozen=True, slots=True)
+class Loses:
+    """Of what was given some may be turned down; all of it, where it is not said what."""
+
+    given: frozenset[Given] | None
+
+    def leads(self, ground: Ground, states: States) -> Iterator[Hypothesis]:
+        for one in states:
+            yield one
+            if self.given is None:
+                yield one._replace(inbox=())
+            else:
+                yield one._replace(inbox=tuple(given for given in one.inbox if given not in self.given))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The model asks for so many calls: they take places behind those that are kept."""
+
+    kept: tuple[int, ...]
+    calls: int
+
+    def leads(self, ground: Ground, states: States) -> Iterator[Hypothesis]:
+        places: dict[int | None, int | None] = {None: None, **{was: now for now, was in enumerate(self.kept)}}
+        for one in states:
+            yield Hypothesis(
+                one.control,
+                (*(one.calls[place] for place in self.kept), *(NOT_ASKED,) * self.calls),
+                tuple(label._replace(call=places[label.call]) for label in one.owed if label.call in places),
+                tuple(given._replace(call=places[given.call]) for given in one.inbox if given.call in places),
+            )
+
+
+# --- what has to be shown still ---------------------------------------------------------------------
+
+
+def _pay(one: Hypothesis, label: Label) -> Hypothesis | None:
+    """What is left to show once this was shown, if it comes next of its subject."""
+    for place, owed in enumerate(one.owed):
+        if owed[:2] == label[:2]:
+            return one._replace(owed=(*one.owed[:place], *one.owed[place + 1 :])) if owed == label else None
+    return None
+
+
+def _says_again(one: Hypothesis, label: Label) -> bool:
+    """Whether a label says once more what a call, or the run, is."""
+    if any(owed[:2] == label[:2] for owed in one.owed):
+        return False
+    if label.call is not None:
+        return one.calls[label.call].status == label.to
+    return label.of == "run" and one.control.run == label.to
