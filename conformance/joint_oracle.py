@@ -207,23 +207,17 @@ class JointOracle:
 
     def _recovered(self, run: Run) -> None:
         """The run begins again as it was stored; what was given since may be known to it, or lost."""
-        stored = self.account.recovered_from
-        if not isinstance(stored, dict) or self.states is None:
-            self._give_up("it is not seen what was stored")
-            return
-        self.lost = {
-            (call.id, f"decide {one.action}") for call in run.calls.values() for one in call.decisions
-        }
-        if run.cancel_at is not None:
-            self.lost.add(("", "cancel"))
-        calls = stored.get("calls") or {}
-        self.names = [name for name in calls if name in run.calls]
-        statuses = tuple(str(calls[name].get("status")) for name in self.names)
+        stored = self.account.recovered_from if isinstance(self.account.recovered_from, dict) else {}
         status = (stored.get("run") or {}).get("status")
-        if len(self.names) > CALLS_MAX or any(run.calls[name].doubled for name in self.names):
+        every = (stored.get("calls") or {}).items()
+        calls = {name: call.get("status") for name, call in every if name in run.calls}
+        if status is None or None in calls.values():
+            self._give_up("it is not seen what was stored")
+        elif len(calls) > CALLS_MAX or any(run.calls[name].doubled for name in calls):
             self._give_up("too many calls were stored")
-            return
-        self._meet(BeginsAgain(str(status), statuses))
+        else:
+            self.names, self.lost = list(calls), set(_given_to(run))
+            self._meet(BeginsAgain(status, tuple(calls.values())))
 
     # -- what it shows
 
@@ -291,8 +285,10 @@ class JointOracle:
 
     def _stored(self, state: Mapping[str, Any]) -> Stored:
         run, calls = (state.get("run") or {}).get("status"), state.get("calls") or {}
-        places = enumerate(self.names)
-        return Stored(run, tuple((place, calls[name]["status"]) for place, name in places if name in calls))
+        statuses = (
+            (place, calls[name].get("status")) for place, name in enumerate(self.names) if name in calls
+        )
+        return Stored(run, tuple((place, status) for place, status in statuses if status is not None))
 
     def settled(self) -> Iterator[Judgement]:
         """Yield whether some joint state explains that the runtime rests."""
@@ -319,6 +315,14 @@ class JointOracle:
     def _said(self, label: Label) -> str:
         subject = {"run": "the run", "gate": "the resume gate"}.get(label.of)
         return f"{subject or f'call {self.names[label.call or 0]}'} {label.to}"
+
+
+def _given_to(run: Run) -> Iterator[tuple[str, str]]:
+    """Whatever was given to a run and its calls: the call, and the cue."""
+    for call in run.calls.values():
+        yield from ((call.id, f"decide {one.action}") for one in call.decisions)
+    if run.cancel_at is not None:
+        yield "", "cancel"
 
 
 def _station(state: str) -> Event:

@@ -7,9 +7,9 @@ schedules that come by the same way.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
-from typing import Any, Final, NamedTuple, Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import lru_cache, partial
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from interlock.conformance.joint_charts import ATLASES_MAX, Label, Open, Settled, charted
 from interlock.conformance.joint_ground import HYPOTHESES_MAX, Ground, Hypothesis, TooMany, World
@@ -23,6 +23,8 @@ KEPT_MAX: Final = 200_000
 """So many hypotheses are kept of what was worked out, so that the memory of a long campaign has a bound."""
 
 ANYWHERE: Final = World()
+
+T = TypeVar("T")
 
 Hypotheses = frozenset[Hypothesis]
 Sets = frozenset[tuple[Settled, Hypotheses]]
@@ -98,27 +100,34 @@ class JointStates:
         self.sets = led.sets
 
     def _lead(self, event: Event, world: World) -> Led:
-        """Take every set on; where what is settled does not say enough, it is taken apart."""
-        done: dict[Settled, Hypotheses] = {}
-        waiting = sorted(self.sets, key=repr)
         looked_at = 0
+        done: dict[Settled, Hypotheses] = {}
+        try:
+            for supposed, ground, after in self._each(event.leads, world):
+                looked_at += ground.looked_at
+                done[supposed] = frozenset(after)
+        except TooMany:
+            return Led(None, 0)
+        if sum(len(states) for states in done.values()) > HYPOTHESES_MAX:
+            return Led(None, 0)
+        left = {supposed: states for supposed, states in done.items() if states}
+        return Led(frozenset(self._put_together(left).items()), looked_at)
+
+    def _each(
+        self, work: Callable[[Ground, Collection[Hypothesis]], Iterable[T]], world: World
+    ) -> Iterator[tuple[Settled, Ground, list[T]]]:
+        """Work on every set; where what is settled does not say enough, it is taken apart."""
+        waiting = sorted(self.sets, key=repr)
         while waiting:
             supposed, states = waiting.pop()
             try:
                 ground = Ground(charted(self.settled, supposed, self.shown), world)
-                after = frozenset(event.leads(ground, sorted(states, key=repr)))
+                done = list(work(ground, sorted(states, key=repr)))
             except Open as one:
                 taken_apart = (tuple(sorted((*supposed, (one.key, value)))) for value in self.left[one.key])
                 waiting += [(each, states) for each in taken_apart]
-                continue
-            except TooMany:
-                return Led(None, 0)
-            looked_at += ground.looked_at
-            if after:
-                done[supposed] = after
-        if sum(len(states) for states in done.values()) > HYPOTHESES_MAX:
-            return Led(None, 0)
-        return Led(frozenset(self._put_together(done).items()), looked_at)
+            else:
+                yield supposed, ground, done
 
     def _put_together(self, sets: dict[Settled, Hypotheses]) -> dict[Settled, Hypotheses]:
         """Where every value of a policy explains the same, nothing was learnt of it: it is open again."""
@@ -139,12 +148,18 @@ class JointStates:
 
         An end in an error, to which everything may lead, is not told of unless there is nothing else.
         """
-        shown, due = set[Label](), set[str]()
-        world = world._replace(bars=world.bars | {"end Error"})
-        for supposed, states in self.sets:
-            ground = Ground(charted(self.settled, supposed, self.shown), world)
-            in_order = [one for one in states if one.control.reason != "Error"]
-            for one in ground.silently(in_order or states):
-                shown.update(one.owed, *(way.shows for way, _ in ground.steps(one)))
-                due.update(way.what for way in ground.due(one, are_held=are_held))
-        return shown, due
+        barred = world._replace(bars=world.bars | {"end Error"})
+        every = [
+            one for _, _, found in self._each(partial(_ahead, are_held=are_held), barred) for one in found
+        ]
+        return {label for shown, _ in every for label in shown}, {what for _, due in every for what in due}
+
+
+def _ahead(
+    ground: Ground, states: Collection[Hypothesis], *, are_held: bool
+) -> Iterator[tuple[list[Label], list[str]]]:
+    """Of every hypothesis, what it would show next and what is due."""
+    in_order = [one for one in states if one.control.reason != "Error"]
+    for one in ground.silently(in_order or states):
+        shown = [*one.owed, *(label for way, _ in ground.steps(one) for label in way.shows)]
+        yield shown, [way.what for way in ground.due(one, are_held=are_held)]

@@ -158,6 +158,16 @@ def test_too_many_joint_states_are_no_violation(at_most):
     assert followed.oracle.why_not == "too many joint states explain what was seen"
 
 
+@pytest.mark.parametrize("state", [{}, {"run": None, "calls": None}, {"calls": {"c1": {}}}])
+def test_a_checkpoint_need_not_say_much(state):
+    """What it leaves out is not looked for."""
+    followed = Followed()
+    stored = {"kind": "checkpoint", "run": "r1", "trigger": "RunStart", "state": state}
+
+    assert followed.answer("gate.release", followed.to_the_turn(), NEW, stored, HELD, WAITING) == []
+    assert followed.oracle.states is not None
+
+
 # --- policies that are open ---------------------------------------------------------------------
 
 
