@@ -110,6 +110,12 @@ class Ground:
             if _use(one.inbox, way) is not None if way.cue else not (are_held and way.call is not None):
                 yield way
 
+    def awaited(self, one: Hypothesis) -> Iterator[tuple[str, int | None]]:
+        """What the outside world would have to give for a way to be gone: the cue, and the call's place."""
+        for way in self.charts.ways(one.control, one.calls):
+            if way.cue and _use(one.inbox, way) is None and not self.world.allows(way, one):
+                yield way.cue, way.call
+
 
 def _use(inbox: tuple[Given, ...], way: Way) -> tuple[Given, ...] | None:
     """What is left of what was given, if a way can use some of it."""

@@ -30,7 +30,7 @@ from interlock.conformance.joint_events import (
     Stored,
 )
 from interlock.conformance.joint_ground import Given, TooMany, World
-from interlock.conformance.joint_states import Event, JointStates, Sets
+from interlock.conformance.joint_states import Ahead, Event, JointStates, Sets
 from interlock.conformance.joint_world import (
     ANSWERS,
     BROKEN,
@@ -235,8 +235,9 @@ class JointOracle:
         if self.states.sets:
             yield Judgement(SEEN_CLAUSE)
             return
-        shown, _ = self._ahead_of(before)
-        because = f"no joint state explains that {_words(seen)}; what they lead to is: {_listed(shown)}"
+        ahead = self._ahead_of(before)
+        led = {self._said(label) for label in ahead.shown}
+        because = f"no joint state explains that {_words(seen)}; {self._expected(led, ahead)}"
         yield Judgement(SEEN_CLAUSE, because)
 
     def _follow(self, event: Event | None) -> None:
@@ -247,13 +248,31 @@ class JointOracle:
             self._world = world_of(self.account, run, self.names, self.lost)
         self.states.meet(event, self._world)
 
-    def _ahead_of(self, before: Sets) -> tuple[set[str], set[str]]:
-        """What the last joint states that explained what was seen lead to, and what is due there."""
+    def _ahead_of(self, before: Sets) -> Ahead:
+        """What was ahead when something was last explained; nothing is followed any more."""
         assert self.states is not None and self._world is not None
         self.states.sets = before
-        shown, due = self.states.ahead(self._world, are_held=bool(self.account.open_gates))
+        ahead = self.states.ahead(self._world, are_held=bool(self.account.open_gates))
         self._give_up("nothing explains what was seen")
-        return {self._said(label) for label in shown}, due
+        return ahead
+
+    def _expected(self, led: Collection[str], ahead: Ahead) -> str:
+        """What would have been explained: what is shown next, or is due, or else what has to come first."""
+        awaited = {words for cue, place in ahead.awaited if (words := self._awaited(cue, place))}
+        if led:
+            return f"what they lead to is: {_listed(led)}"
+        if ahead.due:
+            return f"due is: {_listed(ahead.due)}"
+        return f"nothing is due before there is {_listed(awaited)}"
+
+    def _awaited(self, cue: str, place: int | None) -> str:
+        """Who has to answer before a way may be gone; not who might end it all."""
+        call = f" for call {self.names[place]}" if place is not None else ""
+        if cue.startswith("decide "):
+            return f"a decision{call}"
+        if cue in ("calls", "no calls"):
+            return "a turn of the model"
+        return f"an answer{call}" if call else ""
 
     def _shown(self, seen: Observation) -> Event | None:
         place = self._place(seen)
@@ -303,9 +322,8 @@ class JointOracle:
         if self.states.sets:
             yield Judgement(REST_CLAUSE)
             return
-        shown, due = self._ahead_of(before)
-        because = f"no joint state explains that the runtime rests; due is: {_listed(due or shown)}"
-        yield Judgement(REST_CLAUSE, because)
+        expected = self._expected((), self._ahead_of(before))
+        yield Judgement(REST_CLAUSE, f"no joint state explains that the runtime rests; {expected}")
 
     def _rest(self, gates: Collection[str]) -> Rests:
         executing = {gate.opened.call for gate in self.account.open_gates if gate.on == "tool"}

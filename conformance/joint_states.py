@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 from interlock.conformance.joint_charts import ATLASES_MAX, Label, Open, Settled, charted
 from interlock.conformance.joint_ground import HYPOTHESES_MAX, Ground, Hypothesis, TooMany, World
 
-__all__ = ["Event", "JointStates", "Sets", "worked_out"]
+__all__ = ["Ahead", "Event", "JointStates", "Sets", "worked_out"]
 
 LOOKED_AT_MAX: Final = 2_000
 """So many hypotheses are looked at for one run: what shows little is not worth more."""
@@ -45,6 +45,14 @@ class Led(NamedTuple):
 
     sets: Sets | None
     looked_at: int
+
+
+class Ahead(NamedTuple):
+    """What would be shown next, what is due, and the cues that are waited for, with the place of a call."""
+
+    shown: frozenset[Label] = frozenset()
+    due: frozenset[str] = frozenset()
+    awaited: frozenset[tuple[str, int | None]] = frozenset()
 
 
 class Kept(dict[tuple[Sets, Event, World], Led]):
@@ -143,23 +151,20 @@ class JointStates:
                     sets[others] = states
         return sets
 
-    def ahead(self, world: World, *, are_held: bool) -> tuple[set[Label], set[str]]:
-        """What every hypothesis would show next, and what is due in one that rests.
+    def ahead(self, world: World, *, are_held: bool) -> Ahead:
+        """What lies ahead of every hypothesis.
 
         An end in an error, to which everything may lead, is not told of unless there is nothing else.
         """
-        barred = world._replace(bars=world.bars | {"end Error"})
-        every = [
-            one for _, _, found in self._each(partial(_ahead, are_held=are_held), barred) for one in found
-        ]
-        return {label for shown, _ in every for label in shown}, {what for _, due in every for what in due}
+        look = partial(_ahead, are_held=are_held)
+        world = world._replace(bars=world.bars | {"end Error"})
+        every = [one for _, _, found in self._each(look, world) for one in found]
+        return Ahead(*(frozenset().union(*each) for each in zip(*every, strict=True)))
 
 
-def _ahead(
-    ground: Ground, states: Collection[Hypothesis], *, are_held: bool
-) -> Iterator[tuple[list[Label], list[str]]]:
-    """Of every hypothesis, what it would show next and what is due."""
+def _ahead(ground: Ground, states: Collection[Hypothesis], *, are_held: bool) -> Iterator[Ahead]:
     in_order = [one for one in states if one.control.reason != "Error"]
     for one in ground.silently(in_order or states):
-        shown = [*one.owed, *(label for way, _ in ground.steps(one) for label in way.shows)]
-        yield shown, [way.what for way in ground.due(one, are_held=are_held)]
+        shown = {*one.owed, *(label for way, _ in ground.steps(one) for label in way.shows)}
+        due = {way.what for way in ground.due(one, are_held=are_held)}
+        yield Ahead(frozenset(shown), frozenset(due), frozenset(ground.awaited(one)))

@@ -119,7 +119,8 @@ def test_a_call_that_nobody_decided_does_not_run():
     followed.answer("gate.release", followed.to_the_turn(), NEW, HELD, WAITING)
 
     assert followed.answer("settle", {}, RUNNING) == [
-        "no joint state explains that the run became Running; what they lead to is: nothing"
+        "no joint state explains that the run became Running; "
+        "nothing is due before there is a decision for call c1"
     ]
 
 
