@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from interlock.conformance.joint_charts import ATLASES_MAX, Label, Open, Settled, charted
 from interlock.conformance.joint_ground import HYPOTHESES_MAX, Ground, Hypothesis, TooMany, World
@@ -53,6 +53,14 @@ class Ahead(NamedTuple):
     shown: frozenset[Label] = frozenset()
     due: frozenset[str] = frozenset()
     awaited: frozenset[tuple[str, int | None]] = frozenset()
+
+
+class Found(NamedTuple, Generic[T]):
+    """What was found where this is supposed of open policies, and how much was looked at so far."""
+
+    supposed: Settled
+    found: list[T]
+    looked_at: int
 
 
 class Kept(dict[tuple[Sets, Event, World], Led]):
@@ -108,12 +116,11 @@ class JointStates:
         self.sets = led.sets
 
     def _lead(self, event: Event, world: World) -> Led:
-        looked_at = 0
         done: dict[Settled, Hypotheses] = {}
+        looked_at = 0
         try:
-            for supposed, ground, after in self._each(event.leads, world):
-                looked_at += ground.looked_at
-                done[supposed] = frozenset(after)
+            for one in self._each(event.leads, world):
+                done[one.supposed], looked_at = frozenset(one.found), one.looked_at
         except TooMany:
             return Led(None, 0)
         if sum(len(states) for states in done.values()) > HYPOTHESES_MAX:
@@ -123,19 +130,24 @@ class JointStates:
 
     def _each(
         self, work: Callable[[Ground, Collection[Hypothesis]], Iterable[T]], world: World
-    ) -> Iterator[tuple[Settled, Ground, list[T]]]:
+    ) -> Iterator[Found[T]]:
         """Work on every set; where what is settled does not say enough, it is taken apart."""
         waiting = sorted(self.sets, key=repr)
+        looked_at = 0
         while waiting:
             supposed, states = waiting.pop()
             try:
                 ground = Ground(charted(self.settled, supposed, self.shown), world)
-                done = list(work(ground, sorted(states, key=repr)))
+                found = list(work(ground, sorted(states, key=repr)))
             except Open as one:
                 taken_apart = (tuple(sorted((*supposed, (one.key, value)))) for value in self.left[one.key])
                 waiting += [(each, states) for each in taken_apart]
+                looked_at += 1
             else:
-                yield supposed, ground, done
+                looked_at += ground.looked_at
+                yield Found(supposed, found, looked_at)
+            if looked_at > LOOKED_AT_MAX:
+                raise TooMany
 
     def _put_together(self, sets: dict[Settled, Hypotheses]) -> dict[Settled, Hypotheses]:
         """Where every value of a policy explains the same, nothing was learnt of it: it is open again."""
@@ -158,7 +170,10 @@ class JointStates:
         """
         look = partial(_ahead, are_held=are_held)
         world = world._replace(bars=world.bars | {"end Error"})
-        every = [one for _, _, found in self._each(look, world) for one in found]
+        try:
+            every = [one for each in self._each(look, world) for one in each.found]
+        except TooMany:
+            return Ahead()
         return Ahead(*(frozenset().union(*each) for each in zip(*every, strict=True)))
 
 
