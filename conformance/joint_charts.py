@@ -17,7 +17,7 @@ from interlock.machines.explore.gates import LOOP
 from interlock.machines.explore.joint import Joint
 from interlock.machines.explore.terms import Call, Change, Changed, Control, Move, Who
 
-__all__ = ["ATLASES_MAX", "Atlas", "Charted", "Label", "Open", "Settled", "Way", "charted"]
+__all__ = ["ATLASES_MAX", "UNENTERED", "Atlas", "Charted", "Label", "Open", "Settled", "Way", "charted"]
 
 SUSPENSIONS: Final = 1_000
 """So often a call may be suspended again: this bounds an exploration, and no runtime."""
@@ -25,6 +25,9 @@ SUSPENSIONS: Final = 1_000
 ATLASES_MAX: Final = 16
 KNOWN_MAX: Final = 20_000
 """So much is kept of what was worked out, so that the memory of a long campaign has a bound."""
+
+UNENTERED: Final = "no tool is entered"
+"""The cue of what may come to be as long as no tool that the outside world knows of runs."""
 
 LOOKS: Final = ("starting", "model", "round", "after", "last", "again", "entered", "waking", "replay")
 """What a run is at when its loop may find a reason to end."""
@@ -107,6 +110,9 @@ class Seen(Joint):
             yield Move("is closed by the end", control, one=self._cancelled, cue="may" if left else "")
             yield Move("is closed by the end", control, one=self._failed, cue="may")
         yield from super()._closing(control)
+        if control.work == "ending" and self.drains and control.reason == "Cancelled":
+            for move in super()._closing(control):
+                yield replace(move, none=None, cue=UNENTERED)
 
     def _failed(self, call: Call) -> Changed | None:
         return self._send(call, "fail") if call.status == "New" else None

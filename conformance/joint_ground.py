@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
-from interlock.conformance.joint_charts import Charted, Label, Way
+from interlock.conformance.joint_charts import UNENTERED, Charted, Label, Way
 from interlock.machines.explore.terms import Call, Control
 
 __all__ = ["HYPOTHESES_MAX", "Given", "Ground", "Hypothesis", "TooMany", "Unsaid", "World"]
@@ -49,18 +49,21 @@ class World(NamedTuple):
     """What the outside world lets be, for which it gave nothing.
 
     The ends that it bars; what it gave before a crash (a cue, and the place of a call) and may be known
-    still; and by the place of each call what is unsaid of it.
+    still; by the place of each call what is unsaid of it; and the places of the calls whose tool was entered.
     """
 
     bars: frozenset[str] = frozenset()
     given_before: frozenset[tuple[str, int | None]] = frozenset()
     unsaid: tuple[Unsaid, ...] = ()
+    entered: frozenset[int] = frozenset()
 
     def allows(self, way: Way, one: Hypothesis) -> bool:
         """Whether a way may be gone from here."""
         cue, place = way.cue, way.call
         if cue.startswith("end "):
             return cue not in self.bars
+        if cue == UNENTERED:
+            return not any(one.calls[place].status == "Running" for place in self.entered)
         if cue == "may" or (cue, place) in self.given_before:
             return True
         if place is None:

@@ -34,6 +34,7 @@ from interlock.conformance.joint_states import Ahead, Event, JointStates, Sets
 from interlock.conformance.joint_world import (
     ANSWERS,
     BROKEN,
+    entered,
     supposed_policies,
     world_of,
 )
@@ -225,11 +226,11 @@ class JointOracle:
         """Yield whether some joint state explains what the runtime shows."""
         if self.states is None or seen.run not in (None, self.run):
             return
-        if isinstance(seen, GateOpened):
-            self._world = None
         before = self.states.sets
         with self._following():
             self._follow(self._shown(seen))
+        if isinstance(seen, GateOpened):
+            self._world = None
         if self.states is None or self.states.sets == before:
             return
         if self.states.sets:
@@ -241,18 +242,19 @@ class JointOracle:
         yield Judgement(SEEN_CLAUSE, because)
 
     def _follow(self, event: Event | None) -> None:
-        run = self.account.runs.get(self.run)
-        if event is None or self.states is None or run is None:
-            return
+        if event is not None and self.states is not None:
+            self.states.meet(event, self._lets_be())
+
+    def _lets_be(self) -> World:
         if self._world is None:
-            self._world = world_of(self.account, run, self.names, self.lost)
-        self.states.meet(event, self._world)
+            self._world = world_of(self.account, self.account.runs[self.run], self.names, self.lost)
+        return self._world
 
     def _ahead_of(self, before: Sets) -> Ahead:
         """What was ahead when something was last explained; nothing is followed any more."""
-        assert self.states is not None and self._world is not None
+        assert self.states is not None  # only what is followed can be unexplained
         self.states.sets = before
-        ahead = self.states.ahead(self._world, are_held=bool(self.account.open_gates))
+        ahead = self.states.ahead(self._lets_be(), are_held=bool(self.account.open_gates))
         self._give_up("nothing explains what was seen")
         return ahead
 
@@ -263,7 +265,7 @@ class JointOracle:
             return f"what they lead to is: {_listed(led)}"
         if ahead.due:
             return f"due is: {_listed(ahead.due)}"
-        return f"nothing is due before there is {_listed(awaited)}"
+        return f"nothing is due before there is {_listed(awaited)}" if awaited else "nothing is left to come"
 
     def _awaited(self, cue: str, place: int | None) -> str:
         """Who has to answer before a way may be gone; not who might end it all."""
@@ -316,7 +318,7 @@ class JointOracle:
             return
         before = self.states.sets
         with self._following():
-            self._follow(self._rest(gates))
+            self._follow(Rests("model" in gates, entered(self.account, self.names), bool(gates)))
         if self.states is None:
             return
         if self.states.sets:
@@ -324,11 +326,6 @@ class JointOracle:
             return
         expected = self._expected((), self._ahead_of(before))
         yield Judgement(REST_CLAUSE, f"no joint state explains that the runtime rests; {expected}")
-
-    def _rest(self, gates: Collection[str]) -> Rests:
-        executing = {gate.opened.call for gate in self.account.open_gates if gate.on == "tool"}
-        places = frozenset(place for place, name in enumerate(self.names) if name in executing)
-        return Rests("model" in gates, places, bool(gates))
 
     def _said(self, label: Label) -> str:
         subject = {"run": "the run", "gate": "the resume gate"}.get(label.of)

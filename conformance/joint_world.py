@@ -18,7 +18,7 @@ from interlock.machines.explore.joint import Joint
 from interlock.machines.explore.terms import NOT_ASKED, Control
 from interlock.spec.model import load_spec
 
-__all__ = ["ANSWERS", "BROKEN", "as_stored", "supposed_policies", "world_of"]
+__all__ = ["ANSWERS", "BROKEN", "as_stored", "entered", "supposed_policies", "world_of"]
 
 WIDEST: Final = {
     "decision.early": "buffer",
@@ -81,7 +81,14 @@ def world_of(account: Account, run: Run, names: Sequence[str], lost: Collection[
         frozenset(_bars(account, run)),
         frozenset((cue, places[name]) for name, cue in lost if name in places),
         tuple(_unsaid(account, run.calls.get(name)) for name in names),
+        entered(account, names),
     )
+
+
+def entered(account: Account, names: Sequence[str]) -> frozenset[int]:
+    """The places of the calls whose tool was entered, and has not answered."""
+    executing = {gate.opened.call for gate in account.open_gates if gate.on == "tool"}
+    return frozenset(place for place, name in enumerate(names) if name in executing)
 
 
 def _bars(account: Account, run: Run) -> Iterator[str]:

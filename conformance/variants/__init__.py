@@ -52,6 +52,13 @@ class Eager(Runtime):
         await super()._step()
 
 
+class StartsBeforeItLooks(Runtime):
+    """Says that a call runs, and only where its tool would be entered looks for a cancel."""
+
+    def heed(self) -> None:
+        return
+
+
 class Terse(Runtime):
     """Does not say what became of a decision: what it turns down comes back as refused."""
 
@@ -123,6 +130,13 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("sequential-tirea", "calls run one after the other", "tirea", {"round.executor": "sequential"}),
     Variant(
         "draining", "tools that run at a cancel end by themselves", policies={"cancel.inflight": "drain"}
+    ),
+    Variant(
+        "starting-before-it-looks",
+        "a call is Running before its tool is entered, and a cancel may come between",
+        "awaken-concurrent",
+        policies={"cancel.inflight": "drain", "end.live": "left"},
+        make=StartsBeforeItLooks,
     ),
     Variant("dropping", "a cancel drops the results of its round", policies={"cancel.results": "dropped"}),
     Variant("keeping", "a cancel keeps the results of its round", "tirea", {"cancel.results": "kept"}),

@@ -171,6 +171,10 @@ class Ledger(ABC):
         return {**data, **(answer.data or {})} if answer.kind == "rewrite" else data
 
     @abstractmethod
+    def heed(self) -> None:
+        """Begin nothing once the run is cancelled, or something of it broke."""
+
+    @abstractmethod
     async def outside(self, waiting: Coroutine[Any, Any, T], drains: bool = False) -> T:
         """Wait for the model, the permission hook or a tool, unless the run is cancelled."""
 

@@ -155,6 +155,7 @@ class Rounds(Inbox):
 
     async def execute(self, call: Call, resume: Resume) -> None:
         """Enter the body of a call and take its answer."""
+        self.heed()
         if self.policies["phases"] == "nine":
             self.phase("BeforeToolExecute", call)
         self.move_call(call, "start")

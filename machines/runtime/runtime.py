@@ -449,6 +449,11 @@ class Runtime(Replays):
         if self.triggers:
             await self.commit(trigger, cause)
 
+    def heed(self) -> None:
+        """Begin nothing once the run is cancelled, or something of it broke."""
+        if self.cancelling or self.broken is not None:
+            raise self.broken or RunCancelled
+
     async def outside(self, waiting: Coroutine[Any, Any, T], drains: bool = False) -> T:
         """Wait for the outside world; a cancel takes the wait away, unless tools drain."""
         if self.cancelling or self.broken is not None:
