@@ -315,6 +315,7 @@ class Account:
         if run is None:
             return
         run.stirs += 1
+        run.was_sent_cancel = True
         if run.cancel_at is None and not run.is_done:
             committing = any(gate.on == "store.put" for gate in self.open_gates)
             run.cancel_at, run.cancel_alone = self.stimuli, self.alone and not committing

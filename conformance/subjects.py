@@ -220,6 +220,7 @@ class Run:
     cancel_met: int | None = None  # the stimulus that held the cancel, if that met no race
     cancel_status: str = "Running"
     cancel_settled: bool = False  # a quiescent answer came since
+    was_sent_cancel: bool = False  # whatever became of it
     faulted: str | None = None  # the gate kind that was released with a fault or a raise
     fault_alone: bool = False
     crashes: int = 0
