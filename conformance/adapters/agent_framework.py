@@ -23,7 +23,7 @@ from agent_framework import Message as Said
 from pydantic import JsonValue
 
 from interlock.conformance import protocol
-from interlock.conformance.adapter import Host, Segment
+from interlock.conformance.adapter import Host, Refused, Segment
 from interlock.conformance.adapters.handshakes import yes_or_no
 from interlock.conformance.protocol import Decision, Message, Scenario
 
@@ -81,6 +81,8 @@ class AgentFramework:
         return await self._run(text)
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
+        if not decisions:  # to run it with nothing to say is to ask the model on what there is
+            raise Refused("an approval is part of a message, and there is none to send")
         answers = [
             self._request(one.call).to_function_approval_response(one.action == "resume") for one in decisions
         ]
