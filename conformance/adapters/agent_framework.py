@@ -81,7 +81,9 @@ class AgentFramework:
         return await self._run(text)
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
-        if not decisions:  # to run it with nothing to say is to ask the model on what there is
+        if not decisions:
+            # https://learn.microsoft.com/dotnet/api/microsoft.agents.ai.aiagent.runasync: a run without a
+            # message is there to have the model go on, and answers no request.
             raise Refused("an approval is part of a message, and there is none to send")
         answers = [
             self._request(one.call).to_function_approval_response(one.action == "resume") for one in decisions
