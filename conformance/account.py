@@ -167,7 +167,11 @@ class Account:
 
     def _started(self, params: Mapping[str, Any]) -> None:
         self.runs[params["run"]] = Run(
-            params["run"], began_at_ms=self.now_ms, answered_at_ms=self.now_ms, said=params["input"]
+            params["run"],
+            began_alone=self.alone,
+            began_at_ms=self.now_ms,
+            answered_at_ms=self.now_ms,
+            said=params["input"],
         )
         self._decisions(params)
 

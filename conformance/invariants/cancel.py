@@ -80,7 +80,9 @@ def a_cancel_is_nothing_to_a_later_run(account: Account, seen: SegmentEnded) -> 
     """A cancel of a run that is Done does not end the next one on its thread."""
     run = account.run_of(seen)
     cancelled = [one.id for one in account.runs.values() if one.was_sent_cancel]
-    if run is None or not cancelled or run.id in cancelled or run.crashes or run.faulted:
+    if run is None or not cancelled or run.id in cancelled:
+        return
+    if run.crashes or run.faulted or not run.began_alone:
         return
     was = f"a cancel came for run {cancelled[-1]}, which is Done"
     why = f"{was}, yet run {run.id}, which nobody cancelled, ended as Cancelled"
