@@ -167,7 +167,11 @@ class Account:
 
     def _started(self, params: Mapping[str, Any]) -> None:
         self.runs[params["run"]] = Run(
-            params["run"], began_at_ms=self.now_ms, answered_at_ms=self.now_ms, said=params["input"]
+            params["run"],
+            began_alone=self.alone,
+            began_at_ms=self.now_ms,
+            answered_at_ms=self.now_ms,
+            said=params["input"],
         )
         self._decisions(params)
 
@@ -315,6 +319,7 @@ class Account:
         if run is None:
             return
         run.stirs += 1
+        run.was_sent_cancel = True
         if run.cancel_at is None and not run.is_done:
             committing = any(gate.on == "store.put" for gate in self.open_gates)
             run.cancel_at, run.cancel_alone = self.stimuli, self.alone and not committing

@@ -265,7 +265,7 @@ class JointOracle:
             return f"what they lead to is: {_listed(led)}"
         if ahead.due:
             return f"due is: {_listed(ahead.due)}"
-        return f"nothing is due before there is {_listed(awaited)}" if awaited else "nothing is left to come"
+        return f"nothing is due before there is {_listed(awaited)}" if awaited else "nothing more is due"
 
     def _awaited(self, cue: str, place: int | None) -> str:
         """Who has to answer before a way may be gone; not who might end it all."""

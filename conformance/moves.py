@@ -107,8 +107,9 @@ def _offers(account: Account, method: str, params: Mapping[str, Any]) -> bool:
 
 def _is_out_of_reach(account: Account, run: Run) -> bool:
     """Whether a decision would reach another run: a fork of one that is over, or one that tries again."""
-    failed = run.ended is not None and run.ended.code == "Error"
-    kept = failed and not account.handshake.decisions.after_error
+    support = account.handshake.decisions
+    taken = {"Error": support.after_error, "Cancelled": support.after_cancel}
+    kept = run.ended is not None and not taken.get(run.ended.code, True)
     return run.is_done and (kept or account.policy("state") == "caller")
 
 

@@ -220,6 +220,7 @@ class Run:
     cancel_met: int | None = None  # the stimulus that held the cancel, if that met no race
     cancel_status: str = "Running"
     cancel_settled: bool = False  # a quiescent answer came since
+    was_sent_cancel: bool = False  # whatever became of it
     faulted: str | None = None  # the gate kind that was released with a fault or a raise
     fault_alone: bool = False
     crashes: int = 0
@@ -232,6 +233,7 @@ class Run:
     said: str = ""  # the input that it began with
     cut_off: list[Call] = field(default_factory=list)  # had answered in the round that a cancel cut off
     turn_alone: bool = True  # the newest turn of the model did not race
+    began_alone: bool = True  # whether it met no race when it was asked for
     began_at_ms: int = 0  # when it was asked for
     seen_at_ms: int | None = None  # when it showed something first
     answered_at_ms: int = 0  # when the model or a tool of it answered last

@@ -32,7 +32,7 @@ NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "clock=virtual",
         "step=turns",
     ),
-    "decisions": ("live", "ids", "suspensions", "payload", "after_error"),
+    "decisions": ("live", "ids", "suspensions", "payload", "after_error", "after_cancel"),
     "inspect": ("yes",),
     "hook": (
         "RunStart", "StepStart", "BeforeInference", "AfterInference", "ToolGate", "BeforeToolExecute",

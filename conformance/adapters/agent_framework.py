@@ -23,7 +23,7 @@ from agent_framework import Message as Said
 from pydantic import JsonValue
 
 from interlock.conformance import protocol
-from interlock.conformance.adapter import Host, Segment
+from interlock.conformance.adapter import Host, Refused, Segment
 from interlock.conformance.adapters.handshakes import yes_or_no
 from interlock.conformance.protocol import Decision, Message, Scenario
 
@@ -81,6 +81,10 @@ class AgentFramework:
         return await self._run(text)
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
+        if not decisions:
+            # https://learn.microsoft.com/dotnet/api/microsoft.agents.ai.aiagent.runasync: a run without a
+            # message is there to have the model go on, and answers no request.
+            raise Refused("an approval is part of a message, and there is none to send")
         answers = [
             self._request(one.call).to_function_approval_response(one.action == "resume") for one in decisions
         ]

@@ -17,8 +17,9 @@ def yes_or_no(
     tool: list[ToolOutcome],
     policies: Mapping[str, JsonValue],
     after_error: bool = True,
+    after_cancel: bool = True,
 ) -> Handshake:
-    """The handshake of such a library: `tool` is what a tool may do, `after_error` as in the protocol."""
+    """The handshake of such a library: `tool` is what a tool may do, the rest is as in the protocol."""
     return Handshake(
         implementation=Party(name=name, version=version(package), language="python"),
         policies=dict(policies),
@@ -27,6 +28,11 @@ def yes_or_no(
         outcomes=OfferedOutcomes(tool=tool),
         tools=["allow", "ask"],
         decisions=DecisionSupport(
-            live=False, ids=False, suspensions=False, payload=False, after_error=after_error
+            live=False,
+            ids=False,
+            suspensions=False,
+            payload=False,
+            after_error=after_error,
+            after_cancel=after_cancel,
         ),
     )

@@ -90,6 +90,7 @@ class LangGraph(ABC):
             tool=["ok", "error", "raise", "fault"],
             policies=self.policies,
             after_error=False,  # as "Fault tolerance" there says, whatever comes next tries again
+            after_cancel=False,  # so it does here: https://docs.langchain.com/langgraph-platform/cancel-run
         )
 
     async def open(self, host: Host, scenario: Scenario) -> None:

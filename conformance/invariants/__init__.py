@@ -54,6 +54,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     *plugin.INVARIANTS,
     *flow_ends.FIRST_INVARIANTS,
     *flow.FIRST_INVARIANTS,
+    *cancel.FIRST_INVARIANTS,
     *run.INVARIANTS,
     *cancel.INVARIANTS,
     *stopping.INVARIANTS,

@@ -76,6 +76,19 @@ def a_cancel_of_a_done_run_changes_nothing(account: Account, seen: Observation) 
         yield f"the run was Done when it was cancelled, yet it showed {seen.kind}"
 
 
+def a_cancel_is_nothing_to_a_later_run(account: Account, seen: SegmentEnded) -> Judgements:
+    """A cancel of a run that is Done does not end the next one on its thread."""
+    run = account.run_of(seen)
+    cancelled = [one.id for one in account.runs.values() if one.was_sent_cancel]
+    if run is None or not cancelled or run.id in cancelled:
+        return
+    if run.crashes or run.faulted or not run.began_alone:
+        return
+    was = f"a cancel came for run {cancelled[-1]}, which is Done"
+    why = f"{was}, yet run {run.id}, which nobody cancelled, ended as Cancelled"
+    yield HELD if seen.reason.code != "Cancelled" else why
+
+
 def a_cancel_of_a_done_run_was_idle(account: Account) -> Judgements:
     """Counts the cancels of a Done run that changed nothing."""
     run = account.run
@@ -156,6 +169,9 @@ def _cut_off(account: Account) -> Iterator[tuple[Run, Call, str]]:
             if isinstance(content, str) and content:
                 yield run, call, content
 
+
+FIRST_INVARIANTS = (Invariant("CANCEL-4", a_cancel_is_nothing_to_a_later_run, SegmentEnded),)
+"""Asked before what is said of an end as such, since a cancel of another run is the cause of it."""
 
 INVARIANTS = (
     Invariant("CANCEL-7", results_before_a_cancel_are_treated_as_declared, GateOpened, at=("model",)),

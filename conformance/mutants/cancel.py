@@ -69,6 +69,22 @@ class CancelsTheDone(Runtime):
         return await super().cancel()
 
 
+class CancelsTheNext(Runtime):
+    """The signal of a cancel that comes when its run is Done stays, and ends the next run."""
+
+    stays = False
+
+    async def cancel(self) -> Segment | None:
+        self.stays = self.state.status == "Done"
+        return await super().cancel()
+
+    async def _step(self) -> None:
+        await super()._step()
+        if self.stays:
+            self.stays = False
+            raise RunCancelled
+
+
 class DrainsInsteadOfAborting(Runtime):
     """Waits for running tools on a cancel, though it says that it aborts them."""
 
@@ -130,6 +146,7 @@ MUTANTS: tuple[Mutant, ...] = (
         also=("CANCEL-2", "CANCEL-5"),
     ),
     Mutant(CancelsTheDone, "CANCEL-4", "the run was Done when it was cancelled, yet it showed run.status"),
+    Mutant(CancelsTheNext, "CANCEL-4", "which nobody cancelled, ended as Cancelled"),
     Mutant(DrainsInsteadOfAborting, "CANCEL-5", "the cancel aborts, yet call"),
     Mutant(
         AbortsInsteadOfDraining,

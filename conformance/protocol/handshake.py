@@ -58,13 +58,17 @@ class Control(Wire):
 
 
 class DecisionSupport(Wire):
-    """What the SUT can take in a decision; without `after_error` one would try again what an error ended."""
+    """What the SUT can take in a decision.
+
+    Without `after_error` one would try again what an error ended; without `after_cancel`, what a cancel did.
+    """
 
     live: bool = True
     ids: bool = True
     suspensions: bool = False
     payload: bool = True
     after_error: bool = True
+    after_cancel: bool = True
 
 
 class OfferedOutcomes(Wire):

@@ -43,11 +43,11 @@ class Thread:
         self.runner = InMemoryRunner(app=App(name="app", root_agent=agent))
 
     async def send(self, *parts):
-        """Send a message; gives the ids of the requests for confirmation, by the call."""
+        """Send a message, or nothing; gives the ids of the requests for confirmation, by the call."""
         who, asked = {"user_id": "u", "session_id": "s"}, {}
         if not await self.runner.session_service.get_session(app_name="app", **who):
             await self.runner.session_service.create_session(app_name="app", **who)
-        message = types.Content(role="user", parts=list(parts))
+        message = types.Content(role="user", parts=list(parts)) if parts else None
         async for event in self.runner.run_async(**who, new_message=message):
             for call in event.get_function_calls():
                 if call.name == "adk_request_confirmation":
@@ -94,7 +94,18 @@ async def later_results_lost():
     return "c2" not in model.results()
 
 
-SHOWN = {one.__name__: one for one in (repeated_id, later_results_lost)}
+async def nothing_given():
+    """A run that is given nothing raises no error, and asks the model while a call waits."""
+    model = Scripted(model="scripted", turns=[[("c1", "write")], "done"])
+    thread = Thread(model, [FunctionTool(write, require_confirmation=True)])
+    asked = await thread.send(said("write it"))
+    print("  waits for:", list(asked))
+    await thread.send()
+    print("  turns of the model that are left:", len(model.turns))
+    return not model.turns
+
+
+SHOWN = {one.__name__: one for one in (repeated_id, later_results_lost, nothing_given)}
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ NEW = {"kind": "call.status", "run": "r1", "call": "c1", "to": "New"}
 HELD = {"kind": "call.status", "run": "r1", "call": "c1", "to": "Suspended"}
 RUNS = {"kind": "call.status", "run": "r1", "call": "c1", "to": "Running"}
 WAITING = {"kind": "run.status", "run": "r1", "to": "Waiting"}
+OVER = {"kind": "run.status", "run": "r1", "to": "Done"}
 
 
 def handshake(profile):
@@ -121,6 +122,16 @@ def test_a_call_that_nobody_decided_does_not_run():
     assert followed.answer("settle", {}, RUNNING) == [
         "no joint state explains that the run became Running; "
         "nothing is due before there is a decision for call c1"
+    ]
+
+
+def test_behind_the_end_nothing_is_awaited():
+    """Where nobody could give anything that leads on, nobody is said to be waited for."""
+    followed = Followed()
+    followed.answer("gate.release", followed.to_the_turn(), OVER)
+
+    assert followed.answer("settle", {}, RUNNING) == [
+        "no joint state explains that the run became Running; nothing more is due"
     ]
 
 
