@@ -22,7 +22,7 @@ __all__ = ["ATLASES_MAX", "UNENTERED", "Atlas", "Charted", "Label", "Open", "Set
 SUSPENSIONS: Final = 1_000
 """So often a call may be suspended again: this bounds an exploration, and no runtime."""
 
-ATLASES_MAX: Final = 16
+ATLASES_MAX: Final = 8
 KNOWN_MAX: Final = 20_000
 """So much is kept of what was worked out, so that the memory of a long campaign has a bound."""
 

@@ -19,7 +19,7 @@ __all__ = ["Ahead", "Event", "JointStates", "Sets", "worked_out"]
 LOOKED_AT_MAX: Final = 2_000
 """So many hypotheses are looked at for one run: what shows little is not worth more."""
 
-KEPT_MAX: Final = 200_000
+KEPT_MAX: Final = 50_000
 """So many hypotheses are kept of what was worked out, so that the memory of a long campaign has a bound."""
 
 ANYWHERE: Final = World()
