@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from interlock.conformance.joint_charts import Label
+from interlock.conformance.joint_charts import Label, Way
 from interlock.conformance.joint_ground import Given, Ground, Hypothesis
 from interlock.conformance.joint_world import as_stored
 from interlock.machines.explore.facts import is_running
@@ -32,19 +32,33 @@ States = Collection[Hypothesis]
 
 @dataclass(frozen=True, slots=True)
 class Shows:
-    """The runtime shows a move: what does not lead to it explains nothing any more."""
+    """The runtime shows a move: what does not lead to it explains nothing any more.
+
+    What a run shows of itself and what it shows of its calls are in no order, so that the move before it may
+    be shown only later, where that is one of the other.
+    """
 
     label: Label
 
     def leads(self, ground: Ground, states: States) -> Iterator[Hypothesis]:
-        label = self.label
-        for one in ground.silently(states):
-            paid = _pay(one, label)
-            if paid is not None or _says_again(one, label):
+        reached = ground.silently(states)
+        for one in reached:
+            paid = _pay(one, self.label)
+            if paid is not None or _says_again(one, self.label):
                 yield paid or one
-            steps = ground.steps(one) if paid is None else ()
-            after = (_pay(after, label) for way, after in steps if label in way.shows)
-            yield from (paid for paid in after if paid is not None)
+            if paid is None:
+                yield from self._behind_one_move(ground, one)
+        late = [after for one in reached for way, after in ground.steps(one) if self._may_be_late(way)]
+        for one in ground.silently(late):
+            yield from self._behind_one_move(ground, one)
+
+    def _behind_one_move(self, ground: Ground, one: Hypothesis) -> Iterator[Hypothesis]:
+        after = (_pay(after, self.label) for way, after in ground.steps(one) if self.label in way.shows)
+        yield from (paid for paid in after if paid is not None)
+
+    def _may_be_late(self, way: Way) -> bool:
+        """Whether a move shows one thing, of the run while a call is shown, or of a call while the run is."""
+        return len(way.shows) == 1 and {way.shows[0].of, self.label.of} == {"run", "call"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,9 +59,6 @@ REST_CLAUSE: Final = "RUN-32"
 CHECKED_BY_JOINT_STATES: Final = frozenset({SEEN_CLAUSE, REST_CLAUSE})
 """The clauses that following the joint states judges."""
 
-SHOWN: Final = {"run.status": "run", "call.status": "call", "resume": "gate"}
-"""By which kind of observation a subject of the joint charts shows its moves."""
-
 CALLS_MAX: Final = 5
 """With more live calls at once, too many joint states explain too little."""
 
@@ -76,7 +73,7 @@ class JointOracle:
         self.states: JointStates | None = None  # nothing while no run is followed
         self.run = ""
         self.names: list[str] = []  # the calls, each at its place
-        self.shown = frozenset(SHOWN[kind] for kind in SHOWN if account.observes(kind))
+        self.shown = frozenset(_shown(account))
         asked = any(applies.get(clause, True) for clause in (SEEN_CLAUSE, REST_CLAUSE))
         self.can_follow = asked and {"model", "tool"} <= set(account.handshake.gates)
         self.lost: set[tuple[str, str]] = set()  # what a crash may have lost: the call, and the cue
@@ -282,7 +279,7 @@ class JointOracle:
             return Shows(Label("run", None, seen.to))
         if isinstance(seen, CallMoved) and place is not None:
             return Shows(Label("call", place, seen.to))
-        if isinstance(seen, ResumeEntered):
+        if isinstance(seen, ResumeEntered) and "gate" in self.shown:
             return _station(seen.state)
         if isinstance(seen, GateOpened) and seen.on == "model":
             return ShowsWhere(Asking())
@@ -324,12 +321,24 @@ class JointOracle:
         if self.states.sets:
             yield Judgement(REST_CLAUSE)
             return
-        expected = self._expected((), self._ahead_of(before))
+        ahead = self._ahead_of(before)
+        owed = _listed({self._said(label) for label in ahead.owed})
+        expected = f"it has not told yet: {owed}" if ahead.owed else self._expected((), ahead)
         yield Judgement(REST_CLAUSE, f"no joint state explains that the runtime rests; {expected}")
 
     def _said(self, label: Label) -> str:
         subject = {"run": "the run", "gate": "the resume gate"}.get(label.of)
         return f"{subject or f'call {self.names[label.call or 0]}'} {label.to}"
+
+
+def _shown(account: Account) -> Iterator[str]:
+    """The subjects whose moves are shown; only a run that is entered anew has the resume gate."""
+    if account.observes("run.status"):
+        yield "run"
+    if account.observes("call.status"):
+        yield "call"
+    if account.observes("resume") and account.policy("waiting") == "reentered":
+        yield "gate"
 
 
 def _given_to(run: Run) -> Iterator[tuple[str, str]]:
@@ -347,9 +356,13 @@ def _station(state: str) -> Event:
 
 
 def _turned_down(report: Report) -> Iterator[str]:
+    """The decisions that an answer turns down; one that it took first may have acted in between."""
+    taken = set()
     yield from (one.decision for one in report.refused if one.decision is not None)
     for seen in report.observations:
-        if isinstance(seen, DecisionTaken) and seen.disposition in ("refused", "ignored"):
+        if isinstance(seen, DecisionTaken) and seen.disposition not in ("refused", "ignored"):
+            taken.add(seen.decision)
+        elif isinstance(seen, DecisionTaken) and seen.decision not in taken:
             yield seen.decision
 
 

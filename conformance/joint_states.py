@@ -48,8 +48,9 @@ class Led(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """What would be shown next, what is due, and the cues that are waited for, with the place of a call."""
+    """What is owed, would be shown next, or is due, and the cues that are waited for, of which call."""
 
+    owed: frozenset[Label] = frozenset()
     shown: frozenset[Label] = frozenset()
     due: frozenset[str] = frozenset()
     awaited: frozenset[tuple[str, int | None]] = frozenset()
@@ -182,4 +183,4 @@ def _ahead(ground: Ground, states: Collection[Hypothesis], *, are_held: bool) ->
     for one in ground.silently(in_order or states):
         shown = {*one.owed, *(label for way, _ in ground.steps(one) for label in way.shows)}
         due = {way.what for way in ground.due(one, are_held=are_held)}
-        yield Ahead(frozenset(shown), frozenset(due), frozenset(ground.awaited(one)))
+        yield Ahead(frozenset(one.owed), frozenset(shown), frozenset(due), frozenset(ground.awaited(one)))

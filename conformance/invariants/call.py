@@ -118,10 +118,16 @@ def a_block_fails_the_call(account: Account, seen: CallMoved) -> Judgements:
     subject = _subject(account, seen)
     if subject is None or seen.origin != "New" or seen.to not in FINAL_CALL_STATUSES or subject[0].cancel_at:
         return
-    call = subject[1]
+    run, call = subject
     if call.tool is None or call.last_verdict == "block":
         why = "names no tool" if call.tool is None else "was blocked"
-        yield HELD if seen.to == "Failed" else f"call {call.id} {why}, yet it became {seen.to}"
+        right = seen.to == "Failed" or (call.tool is None and _may_end_unjudged(account, run))
+        yield HELD if right else f"call {call.id} {why}, yet it became {seen.to}"
+
+
+def _may_end_unjudged(account: Account, run: Run) -> bool:
+    """Whether the run may end before it has looked at every call: then it closes those in its own way."""
+    return bool(run.faulted or run.broke_at or account.scenario.agent.stop)
 
 
 def a_set_result_succeeds_the_call(account: Account, seen: CallMoved) -> Judgements:

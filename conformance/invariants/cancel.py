@@ -114,6 +114,8 @@ def a_cancel_aborts_what_runs(account: Account) -> Judgements:
             if not running
             else f"the cancel aborts, yet call {running[0].opened.call} is still executing"
         )
+    elif mode == "drain" and not run.is_done and any(gate.on == "tool" for gate in account.gates_of(run)):
+        yield HELD
 
 
 def a_draining_cancel_gives_nothing_up(account: Account, seen: GateClosed) -> Judgements:

@@ -23,7 +23,7 @@ def the_payload_arrives(account: Account, seen: GateOpened) -> Judgements:
         said = f"call {call.id} was decided with payload {_show(payloads[-1])}"
         yield HELD if right else f"{said}, yet its replay got {_show(seen.resume.payload)}"
     if payloads and not payloads[-1]:
-        yield from _arguments(call, seen, payloads)
+        yield from _arguments(account, call, seen, payloads)
 
 
 def the_payload_is_the_arguments(account: Account, seen: GateOpened) -> Judgements:
@@ -32,15 +32,18 @@ def the_payload_is_the_arguments(account: Account, seen: GateOpened) -> Judgemen
     if call is not None:
         payloads = _payloads(call)
         if payloads and payloads[-1]:
-            yield from _arguments(call, seen, payloads)
+            yield from _arguments(account, call, seen, payloads)
 
 
 def _payloads(call: Call) -> list[Any]:
     return [decided.payload for decided in call.approvals if not decided.stale]
 
 
-def _arguments(call: Call, seen: GateOpened, payloads: list[Any]) -> Judgements:
+def _arguments(account: Account, call: Call, seen: GateOpened, payloads: list[Any]) -> Judgements:
+    is_meant_as_arguments = "pass_to_tool" in (account.policies.get("decision.modes") or ())
     if call.tool is None or call.tool.resume_mode != "pass_to_tool" or seen.args is None:
+        return
+    if not is_meant_as_arguments:  # else it is not known what a payload means to the tool
         return
     right = any(_carries(seen.args, payload) for payload in payloads)
     said = f"call {call.id} was decided with payload {_show(payloads[-1])} for its arguments"

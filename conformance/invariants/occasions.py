@@ -10,15 +10,15 @@ from interlock.conformance.subjects import Run
 
 
 def a_step_is_stored_at_its_end(account: Account, seen: PhaseEntered) -> Judgements:
-    """A step is stored between its StepEnd and the next phase."""
+    """A step is stored at its StepEnd: between the phases before and behind it, whichever is told first."""
     run = _stored_at_the_end(account, seen)
     if run is None or seen.phase not in ("StepStart", "RunEnd") or not run.phases:
         return
     if seen.phase == "RunEnd" and account.scenario.agent.stop:  # it may cut the step short at its end
         return
     if run.phases[-1].phase == "StepEnd" and is_among(run.phases[-1], run.segment):
-        right = _stored_behind(account, run, "StepEnd")
-        yield HELD if right else f"{seen.phase} fires behind StepEnd, yet the step was not stored in between"
+        right = _stored_at(account, run, "StepEnd")
+        yield HELD if right else f"{seen.phase} fires behind StepEnd, yet the step was not stored there"
 
 
 def a_run_is_stored_at_its_end(account: Account, seen: SegmentEnded) -> Judgements:
@@ -28,8 +28,9 @@ def a_run_is_stored_at_its_end(account: Account, seen: SegmentEnded) -> Judgemen
         return
     last = run.phases[-1].phase
     if last in ("RunEnd", "StepEnd"):
-        right = _stored_behind(account, run, last)
-        yield HELD if right else f"the end of the segment is announced, yet nothing was stored behind {last}"
+        right = _stored_at(account, run, last)
+        where = "at" if last == "StepEnd" else "behind"
+        yield HELD if right else f"the end of the segment is announced, yet nothing was stored {where} {last}"
 
 
 def _stored_at_the_end(account: Account, seen: PhaseEntered | SegmentEnded) -> Run | None:
@@ -42,12 +43,15 @@ def _stored_at_the_end(account: Account, seen: PhaseEntered | SegmentEnded) -> R
     return None if cut_short else run
 
 
-def _stored_behind(account: Account, run: Run, phase: str) -> bool:
-    """Whether a checkpoint was taken down behind the newest phase of this name."""
+def _stored_at(account: Account, run: Run, phase: str) -> bool:
+    """Whether a checkpoint was taken down behind the newest phase, or for StepEnd just before it."""
     held = "store.put" in account.scenario.hold
+    is_behind = True
     for seen in reversed(run.segment):
-        if isinstance(seen, PhaseEntered) and seen.phase == phase:
-            return False
+        if isinstance(seen, PhaseEntered):
+            if not is_behind or phase != "StepEnd":
+                return False
+            is_behind = False
         if isinstance(seen, GateOpened) and seen.on == "store.put":
             return True
         if isinstance(seen, Checkpointed) and not held:

@@ -18,28 +18,40 @@ from interlock.conformance.subjects import Call, Run
 
 BEGINS, ENDS = "BeforeToolExecute", "AfterToolExecute"
 
+Shown = Sequence[Observation]
+
 
 def a_blocked_call_stays_away_from_its_tool(account: Account, seen: PhaseEntered) -> Judgements:
     """A call that was blocked ends its pass without having been Running."""
-    call, shown = _ending(account, seen)
-    if call is not None and _verdict(account, shown) == "block":
-        ran = _ran(shown)
-        yield HELD if not ran else f"call {call.id} was blocked, yet it became Running in the same pass"
+    for call, shown in _ended(account, seen):
+        if _verdict(account, shown) == "block":
+            ran = _ran(shown)
+            yield HELD if not ran else f"call {call.id} was blocked, yet it became Running in the same pass"
 
 
 def a_held_call_stays_away_from_its_tool(account: Account, seen: PhaseEntered) -> Judgements:
     """A call that was suspended before execution ends its pass without having been Running."""
-    call, shown = _ending(account, seen)
-    if call is None or call.tool is None:
+    for call, shown in _ended(account, seen):
+        asks = call.tool is not None and call.tool.permission == "ask" and not call.decisions
+        if asks or (call.tool is not None and _verdict(account, shown) == "suspend"):
+            ran = _ran(shown)
+            yield (
+                HELD
+                if not ran
+                else f"call {call.id} was held before it ran, yet it ran with no decision in between"
+            )
+
+
+def _ended(account: Account, seen: PhaseEntered) -> Iterator[tuple[Call, Shown]]:
+    """The passes that are over with this phase: the one that is looked at, or those that nobody looks at."""
+    if seen.phase == ENDS:
+        call, shown = _ending(account, seen)
+        yield from [(call, shown)] if call is not None else []
         return
-    asks = call.tool.permission == "ask" and not call.decisions
-    if asks or _verdict(account, shown) == "suspend":
-        ran = _ran(shown)
-        yield (
-            HELD
-            if not ran
-            else f"call {call.id} was held before it ran, yet it became Running in the same pass"
-        )
+    run = followed(account, seen)
+    for call, shown in _passes(run) if run is not None else ():
+        if not any(isinstance(one, PhaseEntered) and one.phase == ENDS for one in shown):
+            yield call, shown
 
 
 def a_missing_tool_is_not_entered(account: Account, seen: GateOpened) -> Judgements:
@@ -139,8 +151,6 @@ def _may_have_skipped(account: Account, run: Run, seen: PhaseEntered) -> bool:
 
 # --- reading a pass -----------------------------------------------------------------------------
 
-Shown = Sequence[Observation]
-
 
 def _pass_of(run: Run, call: Call) -> Shown | None:
     """What was shown of the call since its newest pass began; nothing if none was seen to begin."""
@@ -197,7 +207,9 @@ def _answer(account: Account, shown: Shown) -> str:
 
 
 def _ran(shown: Shown) -> bool:
-    return any(isinstance(one, CallMoved) and one.to == "Running" for one in shown)
+    """Whether the call became Running by itself: once it resumes, it was decided."""
+    moves = [one.to for one in shown if isinstance(one, CallMoved)]
+    return "Running" in moves[: moves.index("Resuming")] if "Resuming" in moves else "Running" in moves
 
 
 def _outcome(account: Account, call: Call, shown: Shown) -> str:
@@ -217,8 +229,8 @@ def _outcome(account: Account, call: Call, shown: Shown) -> str:
 INVARIANTS = (
     Invariant("PHASE-4", a_missing_tool_is_not_entered, GateOpened, at=("tool",)),
     Invariant("PHASE-4", a_call_for_a_missing_tool_fails, CallMoved, at=("Failed", "Succeeded", "Suspended")),
-    Invariant("PHASE-1", a_blocked_call_stays_away_from_its_tool, PhaseEntered, at=(ENDS,)),
-    Invariant("PHASE-2", a_held_call_stays_away_from_its_tool, PhaseEntered, at=(ENDS,)),
+    Invariant("PHASE-1", a_blocked_call_stays_away_from_its_tool, PhaseEntered, at=(ENDS, "StepEnd")),
+    Invariant("PHASE-2", a_held_call_stays_away_from_its_tool, PhaseEntered, at=(ENDS, "StepEnd")),
     Invariant("PHASE-6", what_is_allowed_is_executed, PhaseEntered, at=(ENDS,)),
     *an_answer_makes_the_outcome("PHASE-7", "ok", "Succeeded"),
     *an_answer_makes_the_outcome("PHASE-8", "warning", "Succeeded"),

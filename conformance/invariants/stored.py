@@ -95,17 +95,19 @@ def a_checkpoint_holds_what_was_decided(account: Account, seen: TakenDown) -> Ju
             continue
         written = kept.get(call.id)
         right = isinstance(written, dict) and written.get("id") == taken.id
-        yield (
-            HELD
-            if right
-            else f"call {call.id} took decision {taken.id}, which has not acted, yet the checkpoint lacks it"
-        )
+        if right or taken.disposition != "buffered":  # what is buffered may still be ignored
+            yield (
+                HELD
+                if right
+                else f"call {call.id} took decision {taken.id}, which has not acted, yet the checkpoint "
+                "lacks it"
+            )
 
 
 def _waiting_to_act(account: Account, call: Call) -> Decided | None:
     """The decision that the call certainly took in the suspension that is open."""
     for decided in reversed(call.decisions):
-        told = decided.disposition == "accepted"
+        told = decided.disposition in ("accepted", "buffered")
         settled = not account.observes("decision") and decided.at <= account.last_settled
         open_still = decided.in_suspension == call.suspensions and call.claimed == "Suspended"
         if (told or settled) and decided.answers is call and open_still and not decided.turned_down:

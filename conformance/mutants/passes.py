@@ -139,7 +139,7 @@ class LooksTwice(FiresTwice):
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(MarksTheBlockedRunning, "PHASE-1", "was blocked, yet it became Running", "tirea"),
-    Mutant(MarksTheHeldRunning, "PHASE-2", "was held before it ran, yet it became Running"),
+    Mutant(MarksTheHeldRunning, "PHASE-2", "was held before it ran, yet it ran with no decision in between"),
     Mutant(EntersAMissingTool, "PHASE-4", "there is no tool"),
     Mutant(AnswersForTheThird, "PHASE-6", "yet its pass ends without its tool"),
     Mutant(RecordsAnAnswerAsAnError, "PHASE-7", "answered ok, yet its result is recorded as error"),

@@ -92,14 +92,6 @@ class JudgesBeforeItResumes(Runtime):
             super().say_call(call, "Resuming", "Suspended")
 
 
-class StoresBeforeTheStepEnds(Runtime):
-    """Stores a step before its StepEnd has fired."""
-
-    async def _step_end(self) -> None:
-        await self.commit("StepEnd", "step")
-        self._end_step()
-
-
 class StoresBeforeTheRunEnds(Runtime):
     """Lets RunEnd fire behind the last checkpoint."""
 
@@ -218,7 +210,6 @@ MUTANTS: tuple[Mutant, ...] = (
             "CALL-22",
         ),
     ),
-    Mutant(StoresBeforeTheStepEnds, "STORE-19", "yet the step was not stored in between"),
     Mutant(StoresBeforeTheRunEnds, "STORE-19", "yet nothing was stored behind RunEnd", also=("PHASE-30",)),
     Mutant(LeavesTheLastStepOpen, "PHASE-49", "AfterInference leads to RunEnd"),
     Mutant(KeepsWhatWasNotSaid, "STORE-17", "which has not joined the thread"),

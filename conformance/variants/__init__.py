@@ -59,6 +59,14 @@ class StartsBeforeItLooks(Runtime):
         return
 
 
+class StoresBeforeTheStepEnds(Runtime):
+    """Stores a step, and then says that it has ended."""
+
+    async def _step_end(self) -> None:
+        await self.commit("StepEnd", "step")
+        self._end_step()
+
+
 class Terse(Runtime):
     """Does not say what became of a decision: what it turns down comes back as refused."""
 
@@ -137,6 +145,11 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         "awaken-concurrent",
         policies={"cancel.inflight": "drain", "end.live": "left"},
         make=StartsBeforeItLooks,
+    ),
+    Variant(
+        "storing-before-the-step-ends",
+        "a step is stored just before its StepEnd is told",
+        make=StoresBeforeTheStepEnds,
     ),
     Variant("dropping", "a cancel drops the results of its round", policies={"cancel.results": "dropped"}),
     Variant("keeping", "a cancel keeps the results of its round", "tirea", {"cancel.results": "kept"}),

@@ -23,13 +23,13 @@ WAITING = {"kind": "run.status", "run": "r1", "to": "Waiting"}
 OVER = {"kind": "run.status", "run": "r1", "to": "Done"}
 
 
-def handshake(profile):
-    """One of a runtime that shows what its run and its calls are."""
+def handshake(profile, observes=()):
+    """One of a runtime that shows what its run and its calls are, and perhaps more."""
     return Handshake(
         implementation=Party(name="toy", version="1"),
         profile=profile,
         gates=["model", "tool"],
-        observes=["run.status", "call.status", "run.finished"],
+        observes=["run.status", "call.status", "run.finished", *observes],
         stimuli=["decide", "cancel"],
     )
 
@@ -37,10 +37,10 @@ def handshake(profile):
 class Followed:
     """A scenario that is told answer by answer; what nothing explains comes back as a sentence."""
 
-    def __init__(self, profile="awaken-8"):
+    def __init__(self, profile="awaken-8", observes=()):
         tools = [{"name": "write", "permission": "ask"}]
         policies = load_spec().policies_of(profile, {}) if profile != "core" else {}
-        self.account = Account(handshake(profile), policies, Scenario(scenario="toy", tools=tools))
+        self.account = Account(handshake(profile, observes), policies, Scenario(scenario="toy", tools=tools))
         self.oracle = JointOracle(self.account, {})
 
     def answer(self, method, params, *shown, quiescent=True):
@@ -87,10 +87,46 @@ def test_what_no_joint_state_leads_to_is_told_with_what_they_lead_to():
     """A wait with no call that waits breaks no chart of the run, and none of a call."""
     followed = Followed()
 
-    assert followed.answer("gate.release", followed.to_the_turn(), NEW, WAITING) == [
-        "no joint state explains that the run became Waiting; "
+    done = {"kind": "run.status", "run": "r1", "to": "Created"}
+
+    assert followed.answer("gate.release", followed.to_the_turn(), NEW, done) == [
+        "no joint state explains that the run became Created; "
         "what they lead to is: call c1 Failed, call c1 Running, call c1 Suspended"
     ]
+
+
+def test_what_a_run_and_its_calls_tell_is_in_no_order():
+    """A wait may be told before the call that waits; but it has to be told."""
+    told, silent = Followed(), Followed()
+
+    assert told.answer("gate.release", told.to_the_turn(), NEW, WAITING, HELD) == []
+    assert silent.answer("gate.release", silent.to_the_turn(), NEW, WAITING) == [
+        "no joint state explains that the runtime rests; it has not told yet: call c1 Suspended"
+    ]
+
+
+def test_only_a_run_that_is_entered_anew_has_the_resume_gate():
+    """A runtime whose run waits in its loop may show the resume gate as well; the loop is not it."""
+    followed = Followed("awaken-9", observes=["resume"])
+    shown = [
+        {"kind": "resume", "run": "r1", "state": state} for state in ("DrainDecisionChannel", "NoDecision")
+    ]
+
+    assert followed.answer("gate.release", followed.to_the_turn(), NEW, HELD, WAITING, *shown) == []
+
+
+def test_a_decision_that_was_taken_and_then_ignored_may_have_acted():
+    """Beside a cancel, it enters the run again and is ignored only then."""
+    followed = Followed("tirea")
+    followed.answer("gate.release", followed.to_the_turn(), NEW, HELD, WAITING)
+    decide = {"run": "r1", "decisions": [{"id": "d1", "call": "c1", "action": "resume"}]}
+    race = [{"method": "decide", "params": decide}, {"method": "cancel", "params": {"run": "r1"}}]
+    taken = {"kind": "decision", "decision": "d1", "call": "c1", "disposition": "buffered"}
+    over = {"kind": "call.status", "run": "r1", "call": "c1", "to": "Cancelled"}
+    done = {"kind": "run.status", "run": "r1", "to": "Done"}
+    ignored = {**taken, "disposition": "ignored"}
+
+    assert followed.answer("deliver", {"stimuli": race}, taken, RUNNING, over, ignored, done) == []
 
 
 def test_a_rest_is_told_with_what_is_due():
