@@ -262,7 +262,8 @@ class Paths:
         elif label == "StepStart" and follower.may_begin(ends, detours):
             follower.begin(label)
         else:
-            surely = not _may_be_replayed(run, seen)
+            held_back = self._holds_back and run.finished and label in PHASES_OF_CALLS
+            surely = not (held_back or _may_be_replayed(run, seen))
             who = f"step {getattr(seen, 'step', None) or run.steps}"
             yield from self._take(who, follower, label, detours, surely=surely)
 
