@@ -24,6 +24,14 @@ __all__ = [
 AHEAD: Final = {"closing": "Done", "suspending": "Waiting"}
 """What a checkpoint says of the run before the run does, by what it is at."""
 
+LATE: Final = {
+    ("call", "Resuming"): {("run", "Running")},
+    ("call", "Cancelled"): {("run", "Running")},
+    ("run", "Waiting"): {("call", "Suspended")},
+    ("run", "Done"): {("call", "Cancelled"), ("call", "Failed")},
+}
+"""What a run and its calls show in either order, though the one lets the other come."""
+
 States = Collection[Hypothesis]
 
 
@@ -34,8 +42,8 @@ States = Collection[Hypothesis]
 class Shows:
     """The runtime shows a move: what does not lead to it explains nothing any more.
 
-    What a run shows of itself and what it shows of its calls are in no order, so that the move before it may
-    be shown only later, where that is one of the other.
+    What a run shows of itself and what it shows of its calls are in no order: the move that let this one
+    come may be shown only later.
     """
 
     label: Label
@@ -57,8 +65,9 @@ class Shows:
         yield from (paid for paid in after if paid is not None)
 
     def _may_be_late(self, way: Way) -> bool:
-        """Whether a move shows one thing, of the run while a call is shown, or of a call while the run is."""
-        return len(way.shows) == 1 and {way.shows[0].of, self.label.of} == {"run", "call"}
+        """Whether a move may be shown only behind this one, which it let come."""
+        shown = {(label.of, label.to) for label in way.shows}
+        return len(way.shows) == 1 and shown <= LATE.get((self.label.of, self.label.to), frozenset())
 
 
 @dataclass(frozen=True, slots=True)
