@@ -80,6 +80,7 @@ def test_walks_alone_leave_more_out(profile):
     assert reached[0] > reached[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_a_variant_passes_the_tours(variant):
     """A tour is a schedule like any other: it blames nobody for a freedom that is left open."""
