@@ -32,8 +32,7 @@ def a_blocked_call_stays_away_from_its_tool(account: Account, seen: PhaseEntered
 def a_held_call_stays_away_from_its_tool(account: Account, seen: PhaseEntered) -> Judgements:
     """A call that was suspended before execution ends its pass without having been Running."""
     for call, shown in _ended(account, seen):
-        asks = call.tool is not None and call.tool.permission == "ask" and not call.decisions
-        if asks or (call.tool is not None and _verdict(account, shown) == "suspend"):
+        if call.tool is not None and _verdict_on(account, call, shown) == "suspend":
             ran = _ran(shown)
             yield (
                 HELD
@@ -44,14 +43,12 @@ def a_held_call_stays_away_from_its_tool(account: Account, seen: PhaseEntered) -
 
 def _ended(account: Account, seen: PhaseEntered) -> Iterator[tuple[Call, Shown]]:
     """The passes that are over with this phase: the one that is looked at, or those that nobody looks at."""
+    run = followed(account, seen)
     if seen.phase == ENDS:
         call, shown = _ending(account, seen)
         yield from [(call, shown)] if call is not None else []
-        return
-    run = followed(account, seen)
-    for call, shown in _passes(run) if run is not None else ():
-        if not any(isinstance(one, PhaseEntered) and one.phase == ENDS for one in shown):
-            yield call, shown
+    elif seen.phase == "StepEnd" and run is not None:
+        yield from ((call, shown) for call, shown in _passes(run) if not _is_looked_at(shown))
 
 
 def a_missing_tool_is_not_entered(account: Account, seen: GateOpened) -> Judgements:
@@ -121,8 +118,8 @@ def every_outcome_is_looked_at(clause: str, kind: str) -> Invariant:
         for call, shown in _passes(run):
             outcome = _outcome(account, call, shown)
             if outcome == kind:
-                looked = any(isinstance(one, PhaseEntered) and one.phase == ENDS for one in shown)
-                yield HELD if looked else f"call {call.id} {outcome}, yet {ENDS} has not fired for it"
+                right = _is_looked_at(shown)
+                yield HELD if right else f"call {call.id} {outcome}, yet {ENDS} has not fired for it"
 
     looked_at.__name__ = f"a_call_that_{kind.replace(' ', '_')}_is_looked_at"
     return Invariant(clause, looked_at, PhaseEntered, at=("StepStart", "RunEnd"))
@@ -136,10 +133,8 @@ def an_executed_call_is_looked_at(account: Account, seen: PhaseEntered) -> Judge
     for call, shown in _passes(run):
         answer = _answer(account, shown)
         if answer in ("ok", "warning", "error"):
-            looked = any(isinstance(one, PhaseEntered) and one.phase == ENDS for one in shown)
-            yield (
-                HELD if looked else f"the tool of call {call.id} answered {answer}, yet {ENDS} has not fired"
-            )
+            right = _is_looked_at(shown)
+            yield HELD if right else f"the tool of call {call.id} answered {answer}, yet {ENDS} has not fired"
 
 
 def _may_have_skipped(account: Account, run: Run, seen: PhaseEntered) -> bool:
@@ -206,6 +201,16 @@ def _answer(account: Account, shown: Shown) -> str:
     return _gate(account, shown, "tool")
 
 
+def _verdict_on(account: Account, call: Call, shown: Shown) -> str:
+    """What was said of the call; a tool that asks suspends it, as long as nobody has decided."""
+    asks = call.tool is not None and call.tool.permission == "ask" and not call.decisions
+    return "suspend" if asks else _verdict(account, shown)
+
+
+def _is_looked_at(shown: Shown) -> bool:
+    return any(isinstance(one, PhaseEntered) and one.phase == ENDS for one in shown)
+
+
 def _ran(shown: Shown) -> bool:
     """Whether the call became Running by itself: once it resumes, it was decided."""
     moves = [one.to for one in shown if isinstance(one, CallMoved)]
@@ -221,8 +226,7 @@ def _outcome(account: Account, call: Call, shown: Shown) -> str:
         )
     if call.tool is None:
         return "failed"
-    asks = call.tool.permission == "ask" and not call.decisions
-    verdict = "suspend" if asks else _verdict(account, shown)
+    verdict = _verdict_on(account, call, shown)
     return {"block": "was blocked", "suspend": "was suspended"}.get(verdict, "")
 
 
