@@ -121,7 +121,8 @@ def a_block_fails_the_call(account: Account, seen: CallMoved) -> Judgements:
     run, call = subject
     if call.tool is None or call.last_verdict == "block":
         why = "names no tool" if call.tool is None else "was blocked"
-        right = seen.to == "Failed" or (call.tool is None and _may_end_unjudged(account, run))
+        is_closed = seen.to == "Cancelled" and call.tool is None and _may_end_unjudged(account, run)
+        right = seen.to == "Failed" or is_closed
         yield HELD if right else f"call {call.id} {why}, yet it became {seen.to}"
 
 
