@@ -5,7 +5,7 @@ from __future__ import annotations
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.invariants.shown import followed, is_among
-from interlock.conformance.protocol import Checkpointed, GateOpened, PhaseEntered, SegmentEnded
+from interlock.conformance.protocol import Checkpointed, GateOpened, Observation, PhaseEntered, SegmentEnded
 from interlock.conformance.subjects import Run
 
 
@@ -44,19 +44,23 @@ def _stored_at_the_end(account: Account, seen: PhaseEntered | SegmentEnded) -> R
 
 
 def _stored_at(account: Account, run: Run, phase: str) -> bool:
-    """Whether a checkpoint was taken down behind the newest phase, or for StepEnd just before it."""
-    held = "store.put" in account.scenario.hold
+    """Whether a checkpoint was taken down behind the newest phase, or that of StepEnd just before it."""
     is_behind = True
     for seen in reversed(run.segment):
         if isinstance(seen, PhaseEntered):
             if not is_behind or phase != "StepEnd":
                 return False
             is_behind = False
-        if isinstance(seen, GateOpened) and seen.on == "store.put":
-            return True
-        if isinstance(seen, Checkpointed) and not held:
+        elif _takes_down(account, seen) and (is_behind or vars(seen)["trigger"] == "StepEnd"):
             return True
     return False
+
+
+def _takes_down(account: Account, seen: Observation) -> bool:
+    """Whether a state was taken down here: before the store is waited for, if it is."""
+    if isinstance(seen, GateOpened):
+        return seen.on == "store.put"
+    return isinstance(seen, Checkpointed) and "store.put" not in account.scenario.hold
 
 
 INVARIANTS = (

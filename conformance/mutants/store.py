@@ -65,6 +65,21 @@ class SkipsTheEndOfAStep(Runtime):
         self._end_step()
 
 
+class StoresTheLastStepBehindTheRun(Runtime):
+    """Stores the last step only once the run has ended."""
+
+    late = False
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        if trigger == "StepEnd" and cause == "step" and self.state.turn_was_last:
+            self.late = True
+            return
+        if self.late:
+            self.late = False
+            await super().commit("StepEnd", "step")
+        await super().commit(trigger, cause, **rest)
+
+
 class SwallowsAFailedCommit(Runtime):
     """Goes on when the store does not take a checkpoint."""
 
@@ -214,6 +229,9 @@ MUTANTS: tuple[Mutant, ...] = (
         also=("FLOW-20",),
     ),
     Mutant(SkipsTheEndOfAStep, "STORE-6", "yet the step before is not committed", also=("STORE-19",)),
+    Mutant(
+        StoresTheLastStepBehindTheRun, "STORE-19", "fires behind StepEnd, yet the step was not stored there"
+    ),
     Mutant(SwallowsAFailedCommit, "STORE-7", "a commit failed, yet"),
     Mutant(StoresFailuresAsSuccesses, "STORE-8", "Succeeded, yet its tool answered with an error"),
     Mutant(MissesTheLastCall, "STORE-9", "yet the checkpoint does not hold it"),
