@@ -14,6 +14,7 @@ from typing import Final
 from interlock.conformance.account import Account
 from interlock.conformance.coverage import Trails
 from interlock.conformance.follower import Detour, Follower, Reading
+from interlock.conformance.invariants.shown import has_fired
 from interlock.conformance.oracle import Judgement
 from interlock.conformance.protocol import (
     Checkpointed,
@@ -262,7 +263,8 @@ class Paths:
         elif label == "StepStart" and follower.may_begin(ends, detours):
             follower.begin(label)
         else:
-            held_back = self._holds_back and run.finished and label in PHASES_OF_CALLS
+            behind_the_wait = self._holds_back and run.finished and not has_fired(run.segment, "StepStart")
+            held_back = behind_the_wait and label in PHASES_OF_CALLS
             surely = not (held_back or _may_be_replayed(run, seen))
             who = f"step {getattr(seen, 'step', None) or run.steps}"
             yield from self._take(who, follower, label, detours, surely=surely)
