@@ -73,7 +73,7 @@ class JointOracle:
         self.states: JointStates | None = None  # nothing while no run is followed
         self.run = ""
         self.names: list[str] = []  # the calls, each at its place
-        self.shown = frozenset(_shown(account))
+        self.shown = frozenset(_subjects_shown(account))
         asked = any(applies.get(clause, True) for clause in (SEEN_CLAUSE, REST_CLAUSE))
         self.can_follow = asked and {"model", "tool"} <= set(account.handshake.gates)
         self.lost: set[tuple[str, str]] = set()  # what a crash may have lost: the call, and the cue
@@ -225,7 +225,7 @@ class JointOracle:
             return
         before = self.states.sets
         with self._following():
-            self._follow(self._shown(seen))
+            self._follow(self._event_of(seen))
         if isinstance(seen, GateOpened):
             self._world = None
         if self.states is None or self.states.sets == before:
@@ -273,7 +273,7 @@ class JointOracle:
             return "a turn of the model"
         return f"an answer{call}" if call else ""
 
-    def _shown(self, seen: Observation) -> Event | None:
+    def _event_of(self, seen: Observation) -> Event | None:
         place = self._place(seen)
         if isinstance(seen, RunMoved):
             return Shows(Label("run", None, seen.to))
@@ -331,7 +331,7 @@ class JointOracle:
         return f"{subject or f'call {self.names[label.call or 0]}'} {label.to}"
 
 
-def _shown(account: Account) -> Iterator[str]:
+def _subjects_shown(account: Account) -> Iterator[str]:
     """The subjects whose moves are shown; only a run that is entered anew has the resume gate."""
     if account.observes("run.status"):
         yield "run"
