@@ -449,16 +449,21 @@ class Runtime(Replays):
         if self.triggers:
             await self.commit(trigger, cause)
 
+    @property
+    def _called_off(self) -> BaseException | None:
+        """Why nothing more of the run is to begin: something of it broke, or it is cancelled."""
+        return self.broken or (RunCancelled() if self.cancelling else None)
+
     def heed(self) -> None:
-        """Begin nothing once the run is cancelled, or something of it broke."""
-        if self.cancelling or self.broken is not None:
-            raise self.broken or RunCancelled
+        """Begin nothing once the run is called off."""
+        if why := self._called_off:
+            raise why
 
     async def outside(self, waiting: Coroutine[Any, Any, T], drains: bool = False) -> T:
         """Wait for the outside world; a cancel takes the wait away, unless tools drain."""
-        if self.cancelling or self.broken is not None:
+        if why := self._called_off:
             waiting.close()  # never entered: the world does not hear of it
-            raise self.broken or RunCancelled
+            raise why
         task = asyncio.current_task()
         assert task is not None  # only coroutines of the loop wait
         self._waiting.add(task)
@@ -467,8 +472,8 @@ class Runtime(Replays):
         try:
             return await waiting
         except asyncio.CancelledError:
-            if self.cancelling or self.broken is not None:
-                raise (self.broken or RunCancelled) from None
+            if why := self._called_off:
+                raise why from None
             raise
         finally:
             self._waiting.discard(task)
