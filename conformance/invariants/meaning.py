@@ -40,10 +40,9 @@ def _payloads(call: Call) -> list[Any]:
 
 
 def _arguments(account: Account, call: Call, seen: GateOpened, payloads: list[Any]) -> Judgements:
-    is_meant_as_arguments = "pass_to_tool" in (account.policies.get("decision.modes") or ())
-    if call.tool is None or call.tool.resume_mode != "pass_to_tool" or seen.args is None:
-        return
-    if not is_meant_as_arguments:  # else it is not known what a payload means to the tool
+    modes = account.policies.get("decision.modes") or ()  # undeclared, a payload may mean anything
+    meant = call.tool is not None and call.tool.resume_mode == "pass_to_tool" and "pass_to_tool" in modes
+    if not meant or seen.args is None:
         return
     right = any(_carries(seen.args, payload) for payload in payloads)
     said = f"call {call.id} was decided with payload {_show(payloads[-1])} for its arguments"
