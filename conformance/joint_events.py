@@ -121,12 +121,12 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Executing:
-    """Whether the tool of a call executes."""
+    """Whether the tool of a call is entered: none is once the end of the run is durable."""
 
     place: int
 
     def __call__(self, one: Hypothesis) -> bool:
-        return one.calls[self.place].status == "Running"
+        return one.calls[self.place].status == "Running" and one.control.work not in ("closing", "done")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,12 @@ NEW = {"kind": "call.status", "run": "r1", "call": "c1", "to": "New"}
 HELD = {"kind": "call.status", "run": "r1", "call": "c1", "to": "Suspended"}
 RUNS = {"kind": "call.status", "run": "r1", "call": "c1", "to": "Running"}
 WAITING = {"kind": "run.status", "run": "r1", "to": "Waiting"}
+RESUMING = {"kind": "call.status", "run": "r1", "call": "c1", "to": "Resuming"}
+DECIDED = {"id": "d1", "call": "c1", "action": "resume"}
+RACE = [
+    {"method": "decide", "params": {"run": "r1", "decisions": [DECIDED]}},
+    {"method": "cancel", "params": {"run": "r1"}},
+]
 OVER = {"kind": "run.status", "run": "r1", "to": "Done"}
 
 
@@ -37,9 +43,10 @@ def handshake(profile, observes=()):
 class Followed:
     """A scenario that is told answer by answer; what nothing explains comes back as a sentence."""
 
-    def __init__(self, profile="awaken-8", observes=()):
+    def __init__(self, profile="awaken-8", observes=(), **chosen):
         tools = [{"name": "write", "permission": "ask"}]
-        policies = load_spec().policies_of(profile, {}) if profile != "core" else {}
+        chosen = {name.replace("_", "."): value for name, value in chosen.items()}
+        policies = load_spec().policies_of(profile, chosen) if profile != "core" else {}
         self.account = Account(handshake(profile, observes), policies, Scenario(scenario="toy", tools=tools))
         self.oracle = JointOracle(self.account, {})
 
@@ -119,14 +126,28 @@ def test_a_decision_that_was_taken_and_then_ignored_may_have_acted():
     """Beside a cancel, it enters the run again and is ignored only then."""
     followed = Followed("tirea")
     followed.answer("gate.release", followed.to_the_turn(), NEW, HELD, WAITING)
-    decide = {"run": "r1", "decisions": [{"id": "d1", "call": "c1", "action": "resume"}]}
-    race = [{"method": "decide", "params": decide}, {"method": "cancel", "params": {"run": "r1"}}]
     taken = {"kind": "decision", "decision": "d1", "call": "c1", "disposition": "buffered"}
     over = {"kind": "call.status", "run": "r1", "call": "c1", "to": "Cancelled"}
     done = {"kind": "run.status", "run": "r1", "to": "Done"}
     ignored = {**taken, "disposition": "ignored"}
 
-    assert followed.answer("deliver", {"stimuli": race}, taken, RUNNING, over, ignored, done) == []
+    assert followed.answer("deliver", {"stimuli": RACE}, taken, RUNNING, over, ignored, done) == []
+
+
+def test_a_cancel_waits_only_for_tools_that_were_entered():
+    """A call that is Running has no tool to drain before the outside world knows of it."""
+    tool = {"kind": "gate.open", "run": "r1", "gate": "g2", "on": "tool", "call": "c1"}
+    end = {"kind": "run.finished", "run": "r1", "reason": {"code": "Cancelled"}}
+    said = []
+    for entered in ([], [tool]):
+        followed = Followed("awaken-concurrent", cancel_inflight="drain", end_live="left")
+        followed.answer("gate.release", followed.to_the_turn(), NEW, HELD, WAITING)
+        said.append(
+            followed.answer("deliver", {"stimuli": RACE}, RUNNING, RESUMING, RUNS, *entered, OVER, end)
+        )
+
+    because = "no joint state explains that the runtime rests; it has not told yet: call c1 Cancelled"
+    assert said == [[], [because]]
 
 
 def test_a_rest_is_told_with_what_is_due():
