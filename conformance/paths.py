@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from functools import cached_property
+from itertools import takewhile
 from typing import Final
 
 from interlock.conformance.account import Account
@@ -265,13 +266,19 @@ class Paths:
         else:
             behind_the_wait = self._holds_back and run.finished and not has_fired(run.segment, "StepStart")
             held_back = behind_the_wait and label in PHASES_OF_CALLS
-            surely = not (held_back or _may_be_replayed(run, seen))
+            ends_again = self._ends_at_waits and label == "StepEnd" and _has_ended_to_wait(run)
+            surely = not (held_back or ends_again or _may_be_replayed(run, seen))
             who = f"step {getattr(seen, 'step', None) or run.steps}"
             yield from self._take(who, follower, label, detours, surely=surely)
 
     @cached_property
     def _step_reading(self) -> Reading | None:
         return STEP_READINGS.get((self.account.policy("phases"), self.account.policy("step.end")))
+
+    @cached_property
+    def _ends_at_waits(self) -> bool:
+        """Whether a step that waits ends before its wait, and may end once more when its round is over."""
+        return self.account.policy("step.end") == "after_tools"
 
     @cached_property
     def _step_detours(self) -> list[Detour]:
@@ -333,6 +340,13 @@ def _pass_label(seen: Observation) -> str | None:
     if isinstance(seen, PhaseEntered):
         return seen.phase if seen.phase in PHASES_OF_CALLS else None
     return BODY if isinstance(seen, GateOpened) and seen.on == "tool" else None
+
+
+def _has_ended_to_wait(run: Run) -> bool:
+    """Whether the newest step has ended once, with a call that waits or has waited."""
+    phases = takewhile(lambda one: one.phase != "StepStart", reversed(run.phases))
+    waited = any(call.suspensions and call.step == run.steps for call in run.calls.values())
+    return waited and any(one.phase == "StepEnd" for one in phases)
 
 
 def _may_be_replayed(run: Run, seen: Observation) -> bool:

@@ -67,6 +67,14 @@ class StoresBeforeTheStepEnds(Runtime):
         self._end_step()
 
 
+class EndsAStepAgain(Runtime):
+    """Ends a step before it waits, and once more when its round is over."""
+
+    def _end_step(self) -> None:
+        self.state.steps_ended = self.state.step
+        self.phase("StepEnd")
+
+
 class Terse(Runtime):
     """Does not say what became of a decision: what it turns down comes back as refused."""
 
@@ -150,6 +158,13 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         "storing-before-the-step-ends",
         "a step is stored just before its StepEnd is told",
         make=StoresBeforeTheStepEnds,
+    ),
+    Variant("ending-a-step-again", "a step that waited ends once more", "awaken-9", make=EndsAStepAgain),
+    Variant(
+        "ending-a-step-again-concurrent",
+        "a step that waited ends once more",
+        "awaken-concurrent",
+        make=EndsAStepAgain,
     ),
     Variant("dropping", "a cancel drops the results of its round", policies={"cancel.results": "dropped"}),
     Variant("keeping", "a cancel keeps the results of its round", "tirea", {"cancel.results": "kept"}),
