@@ -278,7 +278,7 @@ class Paths:
     @cached_property
     def _ends_at_waits(self) -> bool:
         """Whether a step that waits ends before its wait, and may end once more when its round is over."""
-        return self.account.policy("step.end") == "after_tools"
+        return bool(self.account.policy("step.end") == "after_tools")
 
     @cached_property
     def _step_detours(self) -> list[Detour]:
@@ -344,9 +344,10 @@ def _pass_label(seen: Observation) -> str | None:
 
 def _has_ended_to_wait(run: Run) -> bool:
     """Whether the newest step has ended once, with a call that waits or has waited."""
-    phases = takewhile(lambda one: one.phase != "StepStart", reversed(run.phases))
-    waited = any(call.suspensions and call.step == run.steps for call in run.calls.values())
-    return waited and any(one.phase == "StepEnd" for one in phases)
+    phases = [one.phase for one in takewhile(lambda one: one.phase != "StepStart", reversed(run.phases))]
+    return "StepEnd" in phases and any(
+        call.suspensions and call.step == run.steps for call in run.calls.values()
+    )
 
 
 def _may_be_replayed(run: Run, seen: Observation) -> bool:
