@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from interlock.conformance.mutants.kind import Mutant
 from interlock.machines.runtime.ledger import RunCancelled
@@ -67,6 +68,15 @@ class CancelsTheDone(Runtime):
             self.observe("run.status", **{"from": "Done"}, to="Done", reason={"code": "Cancelled"})
             return None
         return await super().cancel()
+
+
+class LosesACancelWhileItStores(Runtime):
+    """Does not hear a cancel that comes while the store holds the run that is about to wait."""
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        await super().commit(trigger, cause, **rest)
+        if cause == "suspend":
+            self.cancelling = False
 
 
 class CancelsTheNext(Runtime):
@@ -138,6 +148,7 @@ MUTANTS: tuple[Mutant, ...] = (
         also=("CANCEL-2", "RUN-7", "DECIDE-46"),
     ),
     Mutant(CallsACancelAnError, "CANCEL-2", "the run was cancelled, yet it ended as Error"),
+    Mutant(LosesACancelWhileItStores, "CANCEL-2", "nothing of it is under way, yet it is not Done"),
     Mutant(
         DoesNotHearACancelWhileWaiting,
         "CANCEL-3",
