@@ -189,10 +189,14 @@ class Paths:
     def _object(
         self, clause: str, who: str, follower: Follower, label: str, detours: Collection[Detour]
     ) -> None:
-        right = follower.right(detours)
-        ways = " or ".join(right) if right else "nothing"
-        where = f"{who}: behind {follower.last} comes" if follower.last else f"{who} begins with"
-        self.objections.append(Judgement(clause, f"{where} {ways}, yet {label} was seen"))
+        ways = " or ".join(follower.right(detours))
+        if not ways:
+            because = f"{who} is over, yet {label} was seen behind {follower.last}"
+        elif follower.last:
+            because = f"{who}: behind {follower.last} comes {ways}, yet {label} was seen"
+        else:
+            because = f"{who} begins with {ways}, yet {label} was seen"
+        self.objections.append(Judgement(clause, because))
 
     # -- segments
 
