@@ -3,8 +3,9 @@
     python tests/benchmarks/ablation.py [WALKS] [EVERY]
 
 One of EVERY mutants (1 unless told otherwise) is played once through the corpus and so many walks (10), with
-nobody judging; the same traces then go to five judges, each of which asks more than the one before.  A mutant
-is seen by a judge that objects to one of its traces, whatever clause is blamed.
+nobody judging; the same traces then go to six judges, each of which asks more than the one before, and to one
+that asks for joint states alone.  A mutant is seen by a judge that objects to one of its traces, whatever
+clause is blamed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from interlock.conformance.corpus import applicable, corpus, play
 from interlock.conformance.exceptions import InterlockError
 from interlock.conformance.hosted import Hosted
 from interlock.conformance.invariants import INVARIANTS
+from interlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
 from interlock.conformance.judge import Judge
 from interlock.conformance.mutants import MUTANTS, Mutant
 from interlock.conformance.protocol import Report, Scenario
@@ -51,8 +53,10 @@ LEVELS: dict[str, frozenset[str]] = {
     "arrow legality alone": matching(LEGALITY),
     "+ continuity": matching(LEGALITY + CONTINUITY),
     "+ derived status": matching(LEGALITY + CONTINUITY + DERIVE),
-    "+ attribution": (CHECKED - AT_REST) | matching(LEGALITY + CONTINUITY + DERIVE),
-    "+ quiescence": frozenset(CHECKED),
+    "+ attribution": (CHECKED - AT_REST - CHECKED_BY_JOINT_STATES) | matching(LEGALITY + CONTINUITY + DERIVE),
+    "+ quiescence": CHECKED - CHECKED_BY_JOINT_STATES,
+    "+ joint states": frozenset(CHECKED),
+    "joint states alone": CHECKED_BY_JOINT_STATES,
 }
 """Each level with the clauses that are asked; attribution is who did what, with which decision and result."""
 
