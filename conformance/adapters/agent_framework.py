@@ -22,38 +22,26 @@ from agent_framework import (
 from agent_framework import Message as Said
 from pydantic import JsonValue
 
-from interlock.conformance import protocol
 from interlock.conformance.adapter import Host, Refused, Segment
-from interlock.conformance.adapters.handshakes import yes_or_no
-from interlock.conformance.protocol import Decision, Message, Scenario
+from interlock.conformance.adapters.libraries import Thread, offers, parts
+from interlock.conformance.protocol import Decision, Message, Scenario, ToolCall, ToolSpec
 
 
-class Turns(BaseChatClient):
-    """A chat client whose turns are the kit's."""
+class KitClient(FunctionInvocationLayer, BaseChatClient):
+    """A chat client whose turns are the kit's, with the library's layer that runs tools."""
 
     host: Host
 
-    def _inner_get_response(self, *, messages: Any, **more: Any) -> Any:
-        return self._answer(messages)
-
-    async def _answer(self, messages: Any) -> ChatResponse:
+    async def _inner_get_response(self, *, messages: Any, **more: Any) -> ChatResponse:
         turn = await self.host.infer([seen for message in messages for seen in _seen(message)])
-        calls = [
-            Content.from_function_call(call_id=call.id, name=call.name, arguments=json.dumps(call.args))
-            for call in turn.tool_calls
-        ]
-        said = [Content.from_text(turn.text)] if turn.text else []
-        return ChatResponse(messages=[Said(role="assistant", contents=[*said, *calls])])
+        contents = parts(turn, Content.from_text, _call)
+        return ChatResponse(messages=[Said(role="assistant", contents=contents)])
 
 
-class KitClient(FunctionInvocationLayer, Turns):
-    """The same, with the library's layer that runs tools."""
-
-
-class AgentFramework:
+class AgentFramework(Thread):
     """One session of an agent."""
 
-    handshake = yes_or_no(
+    handshake = offers(
         "agent-framework",
         "agent-framework-core",
         tool=["ok", "raise"],
@@ -62,14 +50,13 @@ class AgentFramework:
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
+        await super().open(host, scenario)
+        self.text: str | None = None  # what was said and has no answer yet
         client = KitClient()
         # It stops by itself after some errors in a row, and some rounds: limits that no schedule is about.
         client.function_invocation_configuration["max_consecutive_errors_per_request"] = 1_000
         client.function_invocation_configuration["max_iterations"] = 1_000
-        client.host = self.host = host
-        self.asked: dict[str, Content] = {}
-        self.waiting: list[str] = []
-        self.text: str | None = None  # what was said and has no answer yet
+        client.host = host
         self.agent = Agent(client=client, tools=[self._tool(spec) for spec in scenario.tools])
         self.session = self.agent.create_session()
 
@@ -104,17 +91,16 @@ class AgentFramework:
 
     async def _run(self, given: Any) -> Segment:
         answer = await self.agent.run(given, session=self.session)
-        waiting = {str(one.function_call.call_id): one for one in answer.user_input_requests}
-        self.asked |= waiting
-        self.waiting, self.text = list(waiting), None
-        return Segment("Suspended", self.waiting) if waiting else Segment("NaturalEnd")
+        self.text = None
+        requests = {str(one.function_call.call_id): one for one in answer.user_input_requests}
+        return self.ended(requests.items())
 
     def _request(self, call: str) -> Content:
         """The request that was made for a call, or one that nobody made."""
-        nothing = Content.from_function_call(call_id=call, name="nothing", arguments="{}")
+        nothing = _call(ToolCall(id=call, name="nothing"))
         return self.asked.get(call) or Content.from_function_approval_request(id=call, function_call=nothing)
 
-    def _tool(self, spec: protocol.ToolSpec) -> FunctionTool:
+    def _tool(self, spec: ToolSpec) -> FunctionTool:
         async def body(k: str = "", v: JsonValue = None) -> Any:
             return (await self.host.tool(k, spec.name, {"k": k, "v": v})).content
 
@@ -126,17 +112,18 @@ class AgentFramework:
         )
 
 
+def _call(call: ToolCall) -> Content:
+    return Content.from_function_call(call_id=call.id, name=call.name, arguments=json.dumps(call.args))
+
+
 def _seen(message: Said) -> Iterator[Message]:
-    """What the model receives, in the protocol's words."""
+    """What the model receives, in the protocol's words: results first."""
     results = [part for part in message.contents if part.type == "function_result"]
-    for result in results:
-        status: Any = "error" if result.exception else None  # a refusal is a result like any other there
-        yield Message(role="tool", call=result.call_id, text=str(result.result), status=status)
-    calls = [
-        protocol.ToolCall(id=str(part.call_id), name=str(part.name), args=part.parse_arguments() or {})
-        for part in message.contents
-        if part.type == "function_call"
-    ]
+    for one in results:  # a refusal is a result like any other there
+        status: Any = "error" if one.exception else None
+        yield Message(role="tool", call=one.call_id, text=str(one.result), status=status)
+    asked = [part for part in message.contents if part.type == "function_call"]
+    calls = [ToolCall(id=one.call_id, name=one.name, args=one.parse_arguments() or {}) for one in asked]
     text = " ".join(str(part.text) for part in message.contents if part.type == "text")
     if text or calls or not results:
-        yield Message(role=str(message.role), text=text, tool_calls=calls)  # type: ignore[arg-type]
+        yield Message(role=message.role, text=text, tool_calls=calls)

@@ -15,17 +15,15 @@ from google.adk.agents import LlmAgent
 from google.adk.apps.app import App, ResumabilityConfig
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
-from google.adk.runners import Runner
-from google.adk.sessions import InMemorySessionService
+from google.adk.runners import InMemoryRunner
 from google.adk.tools.function_tool import FunctionTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from pydantic import JsonValue
 
-from interlock.conformance import protocol
-from interlock.conformance.adapter import Host, Refused, Segment
-from interlock.conformance.adapters.handshakes import yes_or_no
-from interlock.conformance.protocol import Decision, Message, Scenario
+from interlock.conformance.adapter import Host, Segment
+from interlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers, parts
+from interlock.conformance.protocol import Decision, Message, Scenario, ToolCall, ToolSpec
 
 ASKED = "adk_request_confirmation"
 SESSION: Any = {"user_id": "user", "session_id": "thread"}
@@ -38,62 +36,43 @@ class KitModel(BaseLlm):
 
     async def generate_content_async(self, request: Any, stream: bool = False) -> AsyncGenerator[Any, None]:
         turn = await self.host.infer([seen for content in request.contents for seen in _seen(content)])
-        calls = [
-            types.Part(function_call=types.FunctionCall(id=call.id, name=call.name, args=dict(call.args)))
-            for call in turn.tool_calls
-        ]
-        said = [types.Part(text=turn.text)] if turn.text else []
-        yield LlmResponse(content=types.Content(role="model", parts=[*said, *calls]))
+        yield LlmResponse(content=types.Content(role="model", parts=parts(turn, _text, _call)))
 
 
-class Adk:
+class Adk(Thread):
     """One session of an app."""
 
     is_resumable: ClassVar[bool] = False
 
-    handshake = yes_or_no(
+    handshake = offers(
         "google-adk",
         "google-adk",
         tool=["ok", "error", "raise", "fault"],
         policies={},
-        after_error=False,  # https://google.github.io/adk-docs/runtime/resume: what stopped is taken up there
+        # https://google.github.io/adk-docs/runtime/resume: what stopped is taken up there.
+        decisions=YES_OR_NO.model_copy(update={"after_error": False}),
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
-        self.host = host
-        self.asked: dict[str, str] = {}  # the request for each call that waits, or waited
-        self.waiting: dict[str, str] = {}
+        await super().open(host, scenario)
+        self.requests: dict[str, str] = {}  # those without an answer, by their calls
         self.invocation: str | None = None
         self.abort = asyncio.Event()
-        agent = LlmAgent(
-            name="agent",
-            model=KitModel(model="kit", host=host),
-            tools=[self._tool(spec) for spec in scenario.tools],
-        )
-        resumability = ResumabilityConfig(is_resumable=True) if self.is_resumable else None
-        app = App(name="app", root_agent=agent, resumability_config=resumability)
-        self.sessions: Any = InMemorySessionService()
-        self.runner = Runner(app=app, session_service=self.sessions)
-        await self.sessions.create_session(app_name="app", **SESSION)
+        model = KitModel(model="kit", host=host)
+        agent = LlmAgent(name="agent", model=model, tools=[self._tool(spec) for spec in scenario.tools])
+        resumability = ResumabilityConfig(is_resumable=self.is_resumable)
+        self.runner = InMemoryRunner(app=App(name="app", root_agent=agent, resumability_config=resumability))
+        await self.runner.session_service.create_session(app_name="app", **SESSION)
 
     async def start(self, text: str) -> Segment:
-        self.waiting = {}
+        self.requests = {}
         return await self.input(text)
 
     async def input(self, text: str) -> Segment:
         return await self._run(types.Part(text=text))
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
-        answers = [
-            types.FunctionResponse(
-                id=self.asked.get(one.call, f"nobody asked about {one.call}"),
-                name=ASKED,
-                response={"confirmed": one.action == "resume"},
-            )
-            for one in decisions
-        ]
-        parts = [types.Part(function_response=answer) for answer in answers]
-        return await self._run(*parts, invocation=self.invocation)
+        return await self._run(*map(self._answer, decisions), invocation=self.invocation)
 
     async def cancel(self) -> None:
         self.abort.set()
@@ -111,20 +90,27 @@ class Adk:
             error = event.error_code or error
         if error is not None:
             return Segment("Cancelled" if self.abort.is_set() else "Error")
-        return Segment("Suspended", list(self.waiting)) if self.waiting else Segment("NaturalEnd")
+        return self.ended(self.requests.items())
 
     def _note(self, event: Any) -> None:
         """Keep which calls wait: their requests stand in the events, and so do their results."""
         self.invocation = event.invocation_id if self.is_resumable else None
         for call in event.get_function_calls():
             if call.name == ASKED:
-                self.waiting[call.args["originalFunctionCall"]["id"]] = call.id
-        self.asked |= self.waiting
-        for result in event.get_function_responses():
-            if result.id in self.waiting and not event.actions.requested_tool_confirmations:
-                del self.waiting[result.id]
+                self.requests[call.args["originalFunctionCall"]["id"]] = call.id
+        self.asked |= self.requests
+        for one in event.get_function_responses():
+            if one.id in self.requests and not event.actions.requested_tool_confirmations:
+                del self.requests[one.id]
 
-    def _tool(self, spec: protocol.ToolSpec) -> FunctionTool:
+    def _answer(self, decision: Decision) -> types.Part:
+        request = self.asked.get(decision.call, f"nobody asked about {decision.call}")
+        confirmed = {"confirmed": decision.action == "resume"}
+        return types.Part(
+            function_response=types.FunctionResponse(id=request, name=ASKED, response=confirmed)
+        )
+
+    def _tool(self, spec: ToolSpec) -> FunctionTool:
         async def body(tool_context: ToolContext, k: str = "", v: JsonValue = None) -> dict[str, Any]:
             answer = await self.host.tool(str(tool_context.function_call_id), spec.name, {"k": k, "v": v})
             return {"error" if answer.kind == "error" else "result": answer.content}
@@ -139,31 +125,35 @@ class Resumable(Adk):
     is_resumable = True
 
     async def checkpoint(self) -> Any:
-        return copy.deepcopy((self.sessions, self.asked, self.waiting, self.invocation))
+        if self.invocation is None:
+            return None
+        return copy.deepcopy((self.runner.session_service, self.asked, self.requests, self.invocation))
 
     async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
         await self.open(host, scenario)
-        self.sessions, self.asked, self.waiting, self.invocation = checkpoint
-        self.runner.session_service = self.sessions
-        if self.invocation is None:
-            raise Refused("nothing was durable")
+        self.runner.session_service, self.asked, self.requests, self.invocation = checkpoint
 
     async def resume_run(self, run: str) -> Segment:
         return await self._run(invocation=self.invocation)
 
 
+def _text(text: str) -> types.Part:
+    return types.Part(text=text)
+
+
+def _call(call: ToolCall) -> types.Part:
+    return types.Part(function_call=types.FunctionCall(id=call.id, name=call.name, args=dict(call.args)))
+
+
 def _seen(content: types.Content) -> Iterator[Message]:
     """What the model receives, in the protocol's words: results first."""
-    parts = content.parts or []
-    for answer in (part.function_response for part in parts if part.function_response):
+    given = content.parts or []
+    for answer in (part.function_response for part in given if part.function_response):
         said = answer.response or {}
         status: Any = "error" if "error" in said else "ok"
         yield Message(role="tool", call=answer.id, text=str(said), status=status)
-    calls = [
-        protocol.ToolCall(id=str(one.id), name=str(one.name), args=one.args or {})
-        for one in (part.function_call for part in parts)
-        if one is not None
-    ]
-    text = " ".join(part.text for part in parts if part.text)
+    asked = [part.function_call for part in given if part.function_call]
+    calls = [ToolCall(id=one.id, name=one.name, args=one.args or {}) for one in asked]
+    text = " ".join(part.text for part in given if part.text)
     if text or calls:
         yield Message(role="assistant" if content.role == "model" else "user", text=text, tool_calls=calls)

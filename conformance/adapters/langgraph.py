@@ -1,8 +1,7 @@
 """LangGraph behind the hosted face, offline: a chat model that asks the kit, and a saver in SQLite.
 
-`ToolNodeGraph` has tools that ask with `interrupt`, each for its call; `PerCallAgent` and `BatchedAgent`
-are LangChain's `create_agent` with the two modes of its middleware for human approval.  A decision is a
-`Command` that resumes an interrupt by its id; a rejected call's message says so with its status.
+The tools of `ToolNodeGraph` ask with `interrupt`, each for its call.  A decision is a `Command` that resumes
+an interrupt by its id; a rejected call's message says so with its status.
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, ClassVar
 
-from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain.tools import ToolRuntime
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -25,10 +22,9 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, interrupt
 from pydantic import JsonValue
 
-from interlock.conformance import protocol
 from interlock.conformance.adapter import Host, Refused, Segment
-from interlock.conformance.adapters.handshakes import yes_or_no
-from interlock.conformance.protocol import Decision, Message, Scenario
+from interlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
+from interlock.conformance.protocol import Decision, Message, Outcome, Scenario, ToolCall, ToolSpec
 
 NOBODY = "0" * 32
 """An interrupt's id that was given to nobody."""
@@ -75,27 +71,25 @@ class Model(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=AIMessage(turn.text, tool_calls=calls))])
 
 
-class LangGraph(ABC):
-    """One thread of a graph."""
+class LangGraph(Thread, ABC):
+    """One thread of a graph, whatever it is made of."""
 
     package: ClassVar[str] = "langgraph"
-    tools_ask: ClassVar[bool] = False
-    # "Persistence" and "Durable execution", https://docs.langchain.com/oss/python/langgraph/persistence
-    policies: ClassVar[dict[str, JsonValue]] = {"state": "runtime", "tool.raises": "end_run"}
 
     def __init__(self) -> None:
-        self.handshake = yes_or_no(
+        self.handshake = offers(
             f"{self.package} {type(self).__name__}",
             self.package,
             tool=["ok", "error", "raise", "fault"],
-            policies=self.policies,
-            after_error=False,  # as "Fault tolerance" there says, whatever comes next tries again
-            after_cancel=False,  # so it does here: https://docs.langchain.com/langgraph-platform/cancel-run
+            # "Persistence" and "Durable execution", https://docs.langchain.com/oss/python/langgraph/persistence
+            policies={"state": "runtime", "tool.raises": "end_run"},
+            # As "Fault tolerance" there says, whatever comes next tries again what an error ended; what a
+            # cancel ended too: https://docs.langchain.com/langgraph-platform/cancel-run
+            decisions=YES_OR_NO.model_copy(update={"after_error": False, "after_cancel": False}),
         )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
-        self.host = host
-        self.known: dict[str, str] = {}
+        await super().open(host, scenario)
         self.saver = Saver(sqlite3.connect(":memory:"))
         self.asking = [tool.name for tool in scenario.tools if tool.permission == "ask"]
         self.graph: Any = self._build(Model(host=host), [self._tool(spec) for spec in scenario.tools])
@@ -103,8 +97,7 @@ class LangGraph(ABC):
     async def start(self, text: str) -> Segment:
         return await self._run({"messages": [HumanMessage(text)]})
 
-    async def input(self, text: str) -> Segment:
-        return await self.start(text)
+    input = start
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
         if not (await self.graph.aget_state(THREAD)).interrupts:
@@ -122,16 +115,15 @@ class LangGraph(ABC):
 
     async def resume_run(self, run: str) -> Segment:
         state = await self.graph.aget_state(THREAD)
-        return await self._run(None) if state.next and not state.interrupts else self._ended(state)
+        return await self._run(None) if state.next and not state.interrupts else self._left(state)
 
     async def _run(self, given: Any) -> Segment:
         await self.graph.ainvoke(given, THREAD, durability="sync")
-        return self._ended(await self.graph.aget_state(THREAD))
+        return self._left(await self.graph.aget_state(THREAD))
 
-    def _ended(self, state: Any) -> Segment:
-        waiting = {call: one.id for one in state.interrupts for call in self._calls(one.value)}
-        self.known |= waiting
-        return Segment("Suspended", list(waiting)) if waiting else Segment("NaturalEnd")
+    def _left(self, state: Any) -> Segment:
+        requests = {call: one.id for one in state.interrupts for call in self._calls(one.value)}
+        return self.ended(requests.items())
 
     @abstractmethod
     def _build(self, model: Model, tools: list[StructuredTool]) -> Any:
@@ -141,13 +133,11 @@ class LangGraph(ABC):
         return [asked["tool_call_id"]]
 
     def _resumption(self, decisions: Sequence[Decision]) -> dict[str, Any]:
-        return {self.known.get(one.call, NOBODY): ANSWERS[one.action] for one in decisions}
+        return {self.asked.get(one.call, NOBODY): ANSWERS[one.action] for one in decisions}
 
-    def _tool(self, spec: protocol.ToolSpec) -> StructuredTool:
+    def _tool(self, spec: ToolSpec) -> StructuredTool:
         async def body(runtime: ToolRuntime, k: str = "", v: JsonValue = None) -> Any:
-            if self.tools_ask:
-                self._ask(spec.name, str(runtime.tool_call_id))
-            answer = await self.host.tool(str(runtime.tool_call_id), spec.name, {"k": k, "v": v})
+            answer = await self._enter(spec.name, str(runtime.tool_call_id), {"k": k, "v": v})
             if answer.kind == "error":
                 raise ToolException(answer.message or str(answer.content))
             return answer.content
@@ -156,15 +146,12 @@ class LangGraph(ABC):
             coroutine=body, name=spec.name, description=spec.name, handle_tool_error=True
         )
 
-    def _ask(self, tool: str, call: str) -> None:
-        if tool in self.asking and interrupt({"tool_call_id": call}) != ANSWERS["resume"]:
-            raise ToolException("rejected")
+    async def _enter(self, tool: str, call: str, args: Any) -> Outcome:
+        return await self.host.tool(call, tool, args)
 
 
 class ToolNodeGraph(LangGraph):
     """A model, a ToolNode, and tools that interrupt their own call."""
-
-    tools_ask = True
 
     def _build(self, model: Model, tools: list[StructuredTool]) -> Any:
         async def ask_model(state: MessagesState) -> dict[str, Any]:
@@ -178,47 +165,19 @@ class ToolNodeGraph(LangGraph):
         graph.add_edge("tools", "model")
         return graph.compile(checkpointer=self.saver)
 
-
-class PerCallAgent(LangGraph):
-    """LangChain's agent, whose middleware interrupts for each call."""
-
-    package = "langchain"
-    mode: ClassVar[Any] = "per_call"
-
-    def _build(self, model: Model, tools: list[StructuredTool]) -> Any:
-        asking = HumanInTheLoopMiddleware(
-            {name: {"allowed_decisions": ["approve", "reject"]} for name in self.asking},
-            interrupt_mode=self.mode,
-        )
-        return create_agent(model, tools, middleware=[asking], checkpointer=self.saver)
-
-
-class BatchedAgent(PerCallAgent):
-    """LangChain's agent, whose middleware interrupts once for all calls of a turn that need approval."""
-
-    mode = "batched"
-
-    def _calls(self, asked: Any) -> list[str]:
-        self.order = [request["args"]["k"] for request in asked["action_requests"]]
-        return self.order
-
-    def _resumption(self, decisions: Sequence[Decision]) -> dict[str, Any]:
-        answers = {one.call: ANSWERS[one.action] for one in decisions}
-        if not set(answers) <= set(self.order):
-            raise Refused("answers are given by position, and no call of that id has one")
-        given = [answers[call] for call in self.order if call in answers]
-        return {self.known[self.order[0]]: {"decisions": given}}
+    async def _enter(self, tool: str, call: str, args: Any) -> Outcome:
+        if tool in self.asking and interrupt({"tool_call_id": call}) != ANSWERS["resume"]:
+            raise ToolException("rejected")
+        return await super()._enter(tool, call, args)
 
 
 def _seen(message: BaseMessage) -> Message:
     """What the model receives, in the protocol's words."""
+    text = str(message.content)
     if isinstance(message, AIMessage):
-        calls = [
-            protocol.ToolCall(id=str(one["id"]), name=one["name"], args=one["args"])
-            for one in message.tool_calls
-        ]
-        return Message(role="assistant", text=str(message.content), tool_calls=calls)
+        calls = [ToolCall(id=one["id"], name=one["name"], args=one["args"]) for one in message.tool_calls]
+        return Message(role="assistant", text=text, tool_calls=calls)
     if isinstance(message, ToolMessage):
         status: Any = "error" if message.status == "error" else "ok"
-        return Message(role="tool", call=message.tool_call_id, text=str(message.content), status=status)
-    return Message(role="user", text=str(message.content))
+        return Message(role="tool", call=message.tool_call_id, text=text, status=status)
+    return Message(role="user", text=text)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import agents
-from agents.items import ModelResponse, ToolApprovalItem
+from agents.items import ToolApprovalItem
 from agents.models.interface import Model
 from agents.tool_context import ToolContext
 from openai.types.responses import (
@@ -24,10 +25,9 @@ from openai.types.responses import (
 )
 from pydantic import JsonValue
 
-from interlock.conformance import protocol
 from interlock.conformance.adapter import Host, Segment
-from interlock.conformance.adapters.handshakes import yes_or_no
-from interlock.conformance.protocol import Decision, Message, Scenario
+from interlock.conformance.adapters.libraries import Thread, offers, parts
+from interlock.conformance.protocol import Decision, Message, Scenario, ToolCall, ToolSpec
 
 agents.set_tracing_disabled(True)
 
@@ -38,28 +38,22 @@ class KitModel(Model):
     def __init__(self, host: Host) -> None:
         self.host = host
 
-    async def get_response(self, system: Any, given: Any, *args: Any, **more: Any) -> ModelResponse:
-        turn = await self.host.infer(list(_seen(given)))
-        text = ResponseOutputText(type="output_text", text=turn.text, annotations=[])
-        said = ResponseOutputMessage(
-            id="said", type="message", role="assistant", status="completed", content=[text]
-        )
-        calls = [_call(call.id, call.name, json.dumps(call.args)) for call in turn.tool_calls]
-        return ModelResponse([*([said] if turn.text else []), *calls], agents.Usage(), None)
+    async def get_response(self, *args: Any, **more: Any) -> Any:
+        raise TypeError("The turns of this model are streamed: its agent is run with `run_streamed`.")
 
-    async def stream_response(self, *args: Any, **more: Any) -> AsyncIterator[Any]:
-        answer = await self.get_response(*args)
+    async def stream_response(self, system: Any, given: Any, *args: Any, **more: Any) -> AsyncIterator[Any]:
+        turn = await self.host.infer(list(_seen(given)))
         whole = Response(
-            id="answer", created_at=0, model="kit", object="response", output=answer.output,
+            id="answer", created_at=0, model="kit", object="response", output=parts(turn, _said, _call),
             tool_choice="auto", tools=[], parallel_tool_calls=True,
         )  # fmt: skip
         yield ResponseCompletedEvent(type="response.completed", response=whole, sequence_number=0)
 
 
-class InputList:
+class InputList(Thread):
     """One thread of an agent, held by its caller."""
 
-    handshake = yes_or_no(
+    handshake = offers(
         "openai-agents",
         "openai-agents",
         tool=["ok", "raise"],
@@ -69,13 +63,12 @@ class InputList:
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
-        self.host = host
+        await super().open(host, scenario)
         self.thread: list[Any] = []
         self.session: agents.SQLiteSession | None = None
-        self.result: agents.RunResultStreaming | None = None
+        self.under_way: agents.RunResultStreaming | None = None
         self.state: agents.RunState[Any] | None = None
         self.kept: str | None = None  # the state of a run that waits, as its caller stores it
-        self.known: dict[str, ToolApprovalItem] = {}
         self.text: str | None = None  # what was said and has no answer yet
         self.agent = agents.Agent(
             "agent", model=KitModel(host), tools=[self._tool(spec) for spec in scenario.tools]
@@ -83,15 +76,15 @@ class InputList:
 
     async def start(self, text: str) -> Segment:
         self.text = text
-        return await self._run([*self.thread, {"role": "user", "content": text}])
+        return await self._run(self._given(text))
 
-    async def input(self, text: str) -> Segment:
-        return await self.start(text)
+    input = start
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
         assert self.state is not None
         for one in decisions:
-            item = self.known.get(one.call) or ToolApprovalItem(self.agent, _call(one.call, "nothing", "{}"))
+            nothing = ToolApprovalItem(self.agent, _call(ToolCall(id=one.call, name="nothing")))
+            item = self.asked.get(one.call, nothing)
             try:  # each decision is a call of its own, and one that fails says nothing of the others
                 (self.state.approve if one.action == "resume" else self.state.reject)(item)
             except agents.ModelBehaviorError as error:
@@ -99,8 +92,8 @@ class InputList:
         return await self._run(self.state)
 
     async def cancel(self) -> None:
-        if self.result is not None:
-            self.result.cancel()
+        if self.under_way is not None:
+            self.under_way.cancel()
 
     async def checkpoint(self) -> Any:
         return self.kept, self.thread, self.text
@@ -110,29 +103,30 @@ class InputList:
         self.kept, self.thread, self.text = checkpoint
         if self.kept is not None:
             self.state = await agents.RunState.from_string(self.agent, self.kept)
-            self.known = {_id(item): item for item in self.state.get_interruptions()}
+            self.asked = {_id(item): item for item in self.state.get_interruptions()}
 
     async def resume_run(self, run: str) -> Segment:
         """Its caller says again what has no answer, or still has the state that waits."""
-        return Segment("Suspended", list(self.known)) if self.text is None else await self.start(self.text)
+        return Segment("Suspended", list(self.asked)) if self.text is None else await self.start(self.text)
 
     async def _run(self, given: Any) -> Segment:
-        self.result = result = agents.Runner.run_streamed(self.agent, given, session=self.session)
+        self.under_way = run = agents.Runner.run_streamed(self.agent, given, session=self.session)
         try:
-            async for _ in result.stream_events():
+            async for _ in run.stream_events():
                 pass
         finally:
-            self.thread = result.to_input_list()
+            self.thread = run.to_input_list()
             self.text = None
-        self.state = result.to_state()
-        waiting = {_id(item): item for item in result.interruptions}
-        self.known |= waiting
-        if waiting:
+        self.state = run.to_state()
+        if run.interruptions:
             self.kept = self.state.to_string()
-            return Segment("Suspended", list(waiting))
-        return Segment("NaturalEnd" if result.final_output is not None else "Cancelled")
+        requests = {_id(item): item for item in run.interruptions}
+        return self.ended(requests.items(), "Cancelled" if run.final_output is None else "NaturalEnd")
 
-    def _tool(self, spec: protocol.ToolSpec) -> agents.FunctionTool:
+    def _given(self, text: str) -> Any:
+        return [*self.thread, {"role": "user", "content": text}]
+
+    def _tool(self, spec: ToolSpec) -> agents.FunctionTool:
         async def body(ctx: ToolContext[Any], k: str = "", v: JsonValue = None) -> Any:
             answer = await self.host.tool(ctx.tool_call_id, spec.name, {"k": k, "v": v})
             return answer.content
@@ -149,14 +143,21 @@ class InSession(InputList):
         await super().open(host, scenario)
         self.session = agents.SQLiteSession("thread", Path(scenario.data or "", "session.sqlite"))
 
-    async def start(self, text: str) -> Segment:
-        self.text = text
-        return await self._run(text)
+    def _given(self, text: str) -> Any:
+        return text
 
 
-def _call(call: str, name: str, args: str) -> ResponseFunctionToolCall:
+def _said(text: str) -> ResponseOutputMessage:
+    content = [ResponseOutputText(type="output_text", text=text, annotations=[])]
+    return ResponseOutputMessage(
+        id="said", type="message", role="assistant", status="completed", content=content
+    )
+
+
+def _call(call: ToolCall) -> ResponseFunctionToolCall:
+    args = json.dumps(call.args)
     return ResponseFunctionToolCall(
-        id=f"fc_{call}", call_id=call, type="function_call", name=name, arguments=args
+        id=f"fc_{call.id}", call_id=call.id, type="function_call", name=call.name, arguments=args
     )
 
 
@@ -166,22 +167,20 @@ def _id(item: ToolApprovalItem) -> str:
 
 def _seen(given: Any) -> Iterator[Message]:
     """What the model receives, in the protocol's words: the calls of one turn stand beside each other."""
-    calls: list[protocol.ToolCall] = []
-    for item in given if isinstance(given, list) else [{"role": "user", "content": given}]:
-        if item.get("type") == "function_call":
-            args = json.loads(item["arguments"])
-            calls.append(protocol.ToolCall(id=item["call_id"], name=item["name"], args=args))
-            continue
-        if calls:
-            yield Message(role="assistant", tool_calls=calls)
-            calls = []
-        if item.get("type") == "function_call_output":
-            yield Message(role="tool", call=item["call_id"], text=str(item["output"]))
+    for are_calls, items in groupby(given, lambda item: item.get("type") == "function_call"):
+        if are_calls:
+            yield Message(role="assistant", tool_calls=[_asked(item) for item in items])
         else:
-            yield Message(role=item["role"], text=_text(item["content"]))
-    if calls:
-        yield Message(role="assistant", tool_calls=calls)
+            yield from map(_other, items)
 
 
-def _text(content: Any) -> str:
-    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+def _asked(item: Any) -> ToolCall:
+    return ToolCall(id=item["call_id"], name=item["name"], args=json.loads(item["arguments"]))
+
+
+def _other(item: Any) -> Message:
+    if item.get("type") == "function_call_output":
+        return Message(role="tool", call=item["call_id"], text=str(item["output"]))
+    said = item["content"]
+    text = said if isinstance(said, str) else "".join(part.get("text", "") for part in said)
+    return Message(role=item["role"], text=text)

@@ -7,51 +7,44 @@ new run of the agent on the message history.  That history is all the state ther
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import pydantic_ai as ai
 from pydantic import JsonValue
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from interlock.conformance import protocol
 from interlock.conformance.adapter import Host, Segment
-from interlock.conformance.protocol import Decision, Message, Scenario
+from interlock.conformance.adapters.libraries import Thread, offers, parts
+from interlock.conformance.protocol import Decision, DecisionSupport, Message, Scenario, ToolCall, ToolSpec
 
-STATUS: Final[dict[str, Literal["ok", "error", "cancelled"]]] = {
-    "success": "ok",
-    "denied": "cancelled",
-    "interrupted": "cancelled",
-}
+STATUS: Final[dict[str, Any]] = {"success": "ok", "denied": "cancelled", "interrupted": "cancelled"}
 """The status of a tool's result by pydantic-ai's outcome; any other outcome is an error."""
 
 
-class PydanticAI:
+class PydanticAI(Thread):
     """One thread of an agent."""
 
-    handshake = protocol.Handshake(
-        implementation=protocol.Party(
-            name="pydantic-ai", version=version("pydantic-ai-slim"), language="python"
-        ),
-        # Both are promised at https://ai.pydantic.dev/deferred-tools: a run goes on from the history that its
+    handshake = offers(
+        "pydantic-ai",
+        "pydantic-ai-slim",
+        tool=["ok", "error", "raise", "fault", "pending"],
+        # All are promised at https://ai.pydantic.dev/deferred-tools: a run goes on from the history that its
         # caller held, with results for each of the calls that were deferred.
         policies={
             "state": "caller",
             "resume": "all_or_nothing",
             "decision.modes": ["replay", "use_as_result"],
         },
-        gates=["model", "tool"],
-        stimuli=["decide", "cancel", "run.again", "clock.advance", "deliver"],
-        outcomes=protocol.OfferedOutcomes(tool=["ok", "error", "raise", "fault", "pending"]),
-        tools=["allow", "ask"],
-        decisions=protocol.DecisionSupport(live=False, ids=False, suspensions=False, payload=True),
+        decisions=DecisionSupport(live=False, ids=False, suspensions=False, payload=True),
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
-        self.host = host
+        await super().open(host, scenario)
         self.token = ai.CancellationToken()
-        self._save([])
+        self.history: list[ModelMessage] = []
+        self.left: Segment | None = None  # how the last segment ended, if none has begun since
+        self.outside: list[str] = []  # the calls whose results come with their decisions
         self.external = [spec.name for spec in scenario.tools if spec.resume_mode == "use_as_result"]
         self.agent = ai.Agent(
             FunctionModel(self._infer),
@@ -60,36 +53,32 @@ class PydanticAI:
         )
 
     async def start(self, text: str) -> Segment:
-        self._save([*self.history, ModelRequest(parts=[ai.UserPromptPart(text)])])
+        self.history, self.left = [*self.history, ModelRequest(parts=[ai.UserPromptPart(text)])], None
         return await self._run()
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
         results = ai.DeferredToolResults()
         for one in decisions:
+            yes = one.action == "resume"
             if one.call in self.outside:
-                answer = one.payload if one.action == "resume" else ai.ToolFailed("rejected")
-                results.calls[one.call] = answer
+                results.calls[one.call] = one.payload if yes else ai.ToolFailed("rejected")
             else:
-                results.approvals[one.call] = True if one.action == "resume" else ai.ToolDenied()
+                results.approvals[one.call] = yes
         return await self._run(results)
 
     async def cancel(self) -> None:
         self.token.cancel()
 
     async def checkpoint(self) -> Any:
-        return ModelMessagesTypeAdapter.dump_json(self.history), self.ended, self.outside
+        return ModelMessagesTypeAdapter.dump_json(self.history), self.left, self.outside
 
     async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
         await self.open(host, scenario)
-        self._save(ModelMessagesTypeAdapter.validate_json(checkpoint[0]), *checkpoint[1:])
+        history, self.left, self.outside = checkpoint
+        self.history = ModelMessagesTypeAdapter.validate_json(history)
 
     async def resume_run(self, run: str) -> Segment:
-        return self.ended or await self._run()
-
-    def _save(
-        self, history: Sequence[ModelMessage], ended: Segment | None = None, outside: Sequence[str] = ()
-    ) -> None:
-        self.history, self.ended, self.outside = list(history), ended, list(outside)
+        return self.left or await self._run()
 
     async def _run(self, results: ai.DeferredToolResults | None = None) -> Segment:
         self.token = ai.CancellationToken()
@@ -99,25 +88,23 @@ class PydanticAI:
                     message_history=self.history, deferred_tool_results=results, cancellation_token=self.token
                 )
             except ai.RunCancelled as cancelled:
-                self._save(cancelled.all_messages(), Segment("Cancelled"))
-                return Segment("Cancelled")
+                self.history, self.left = cancelled.all_messages(), Segment("Cancelled")
+                return self.left
             except Exception:
-                self._save(messages or self.history, self.ended, self.outside)
+                self.history = list(messages) or self.history
                 raise
         asked = done.output if isinstance(done.output, ai.DeferredToolRequests) else ai.DeferredToolRequests()
-        waiting = [call.tool_call_id for call in (*asked.approvals, *asked.calls)]
-        outside = [call.tool_call_id for call in asked.calls]
-        ended = Segment("Suspended", waiting) if waiting else Segment("NaturalEnd")
-        self._save(done.all_messages(), ended, outside)
-        return ended
+        requests = [(call.tool_call_id, call) for call in (*asked.approvals, *asked.calls)]
+        self.outside = [call.tool_call_id for call in asked.calls]
+        self.history, self.left = done.all_messages(), self.ended(requests)
+        return self.left
 
     async def _infer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        self._save(messages)
+        self.history, self.left = list(messages), None
         turn = await self.host.infer([seen for message in messages for seen in _seen(message)])
-        calls = [ai.ToolCallPart(call.name, dict(call.args), call.id) for call in turn.tool_calls]
-        return ModelResponse(parts=[*([ai.TextPart(turn.text)] if turn.text else []), *calls])
+        return ModelResponse(parts=parts(turn, ai.TextPart, _call))
 
-    def _tool(self, spec: protocol.ToolSpec) -> ai.Tool[None]:
+    def _tool(self, spec: ToolSpec) -> ai.Tool[None]:
         async def body(ctx: ai.RunContext[None], k: str = "", v: JsonValue = None) -> Any:
             if spec.name in self.external:
                 raise ai.CallDeferred
@@ -132,13 +119,15 @@ class PydanticAI:
         return ai.Tool(body, name=spec.name, requires_approval=asks)
 
 
+def _call(call: ToolCall) -> ai.ToolCallPart:
+    return ai.ToolCallPart(call.name, dict(call.args), call.id)
+
+
 def _seen(message: ModelMessage) -> Iterator[Message]:
     """What the model receives, in the protocol's words: results first, as pydantic-ai sends them."""
     if isinstance(message, ModelResponse):
-        calls = [
-            protocol.ToolCall(id=part.tool_call_id, name=part.tool_name, args=part.args_as_dict())
-            for part in message.tool_calls
-        ]
+        asked = message.tool_calls
+        calls = [ToolCall(id=one.tool_call_id, name=one.tool_name, args=one.args_as_dict()) for one in asked]
         yield Message(role="assistant", text=message.text or "", tool_calls=calls)
         return
     for part in message.parts:

@@ -16,10 +16,9 @@ from strands.hooks import BeforeToolCallEvent
 from strands.models.model import Model
 from strands.session.file_session_manager import FileSessionManager
 
-from interlock.conformance import protocol
 from interlock.conformance.adapter import Host, Refused, Segment
-from interlock.conformance.adapters.handshakes import yes_or_no
-from interlock.conformance.protocol import Decision, Message, Scenario
+from interlock.conformance.adapters.libraries import Thread, offers, parts
+from interlock.conformance.protocol import Decision, Message, Scenario, ToolCall, ToolSpec
 
 
 class KitModel(Model):
@@ -39,21 +38,17 @@ class KitModel(Model):
     async def stream(self, messages: Any, *args: Any, **more: Any) -> AsyncIterator[Any]:
         turn = await self.host.infer([seen for message in messages for seen in _seen(message)])
         yield {"messageStart": {"role": "assistant"}}
-        if turn.text:
-            yield {"contentBlockStart": {"start": {}}}
-            yield {"contentBlockDelta": {"delta": {"text": turn.text}}}
-            yield {"contentBlockStop": {}}
-        for call in turn.tool_calls:
-            yield {"contentBlockStart": {"start": {"toolUse": {"name": call.name, "toolUseId": call.id}}}}
-            yield {"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(call.args)}}}}
+        for start, delta in parts(turn, _text, _call):
+            yield {"contentBlockStart": {"start": start}}
+            yield {"contentBlockDelta": {"delta": delta}}
             yield {"contentBlockStop": {}}
         yield {"messageStop": {"stopReason": "tool_use" if turn.tool_calls else "end_turn"}}
 
 
-class Strands:
+class Strands(Thread):
     """One thread of an agent."""
 
-    handshake = yes_or_no(
+    handshake = offers(
         "strands-agents",
         "strands-agents",
         tool=["ok", "error", "raise"],
@@ -62,14 +57,12 @@ class Strands:
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
-        self.host, self.folder = host, scenario.data
-        self.known: dict[str, str] = {}
-        self.waiting: list[str] = []
+        await super().open(host, scenario)
         self.asking = [spec.name for spec in scenario.tools if spec.permission == "ask"]
         self.agent = Agent(
             model=KitModel(host),
             tools=[self._tool(spec) for spec in scenario.tools],
-            session_manager=FileSessionManager("thread", storage_dir=self.folder),
+            session_manager=FileSessionManager("thread", storage_dir=scenario.data),
             callback_handler=None,
             agent_id="agent",
         )
@@ -78,31 +71,23 @@ class Strands:
     async def start(self, text: str) -> Segment:
         return await self._run(text)
 
-    async def input(self, text: str) -> Segment:
-        return await self._run(text)
+    input = start
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
-        return await self._run(
-            [
-                {
-                    "interruptResponse": {
-                        "interruptId": self.known.get(one.call, one.call),
-                        "response": one.action,
-                    }
-                }
-                for one in decisions
-            ]
-        )
+        answers = [
+            {"interruptId": self.asked.get(one.call, one.call), "response": one.action} for one in decisions
+        ]
+        return await self._run([{"interruptResponse": answer} for answer in answers])
 
     async def cancel(self) -> None:
         self.agent.cancel()
 
     async def checkpoint(self) -> Any:
-        return self.known, self.waiting
+        return self.asked, self.waiting
 
     async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
         await self.open(host, scenario)
-        self.known, self.waiting = checkpoint
+        self.asked, self.waiting = checkpoint
         if not self.agent.messages:
             raise Refused("nothing was durable")
 
@@ -113,19 +98,16 @@ class Strands:
             return Segment("Suspended", self.waiting)
 
     async def _run(self, prompt: Any) -> Segment:
-        result = await self.agent.invoke_async(prompt)
-        self.waiting = [one.name for one in result.interrupts or ()]
-        self.known |= {one.name: one.id for one in result.interrupts or ()}
-        if self.waiting:
-            return Segment("Suspended", self.waiting)
-        return Segment("Cancelled" if result.stop_reason == "cancelled" else "NaturalEnd")
+        answer = await self.agent.invoke_async(prompt)
+        requests = [(one.name, one.id) for one in answer.interrupts or ()]
+        return self.ended(requests, "Cancelled" if answer.stop_reason == "cancelled" else "NaturalEnd")
 
     def _ask(self, event: BeforeToolCallEvent) -> None:
         call = event.tool_use
         if call["name"] in self.asking and event.interrupt(call["toolUseId"]) != "resume":
             event.cancel_tool = "rejected"
 
-    def _tool(self, spec: protocol.ToolSpec) -> Any:
+    def _tool(self, spec: ToolSpec) -> Any:
         async def body(tool_context: ToolContext, k: str = "", v: JsonValue = None) -> Any:
             call = tool_context.tool_use["toolUseId"]
             answer = await self.host.tool(call, spec.name, {"k": k, "v": v})
@@ -135,17 +117,25 @@ class Strands:
         return tool(name=spec.name, description=spec.name, context=True)(body)
 
 
+def _text(text: str) -> tuple[Any, Any]:
+    """How its block begins, and what stands in it."""
+    return {}, {"text": text}
+
+
+def _call(call: ToolCall) -> tuple[Any, Any]:
+    start = {"toolUse": {"name": call.name, "toolUseId": call.id}}
+    return start, {"toolUse": {"input": json.dumps(call.args)}}
+
+
 def _seen(message: Any) -> Iterator[Message]:
     """What the model receives, in the protocol's words: results first."""
-    parts = message["content"]
-    for result in (part["toolResult"] for part in parts if "toolResult" in part):
-        text = " ".join(one.get("text", "") for one in result["content"])
-        status: Any = "error" if result["status"] == "error" else "ok"
-        yield Message(role="tool", call=result["toolUseId"], text=text, status=status)
-    calls = [
-        protocol.ToolCall(id=one["toolUseId"], name=one["name"], args=one["input"])
-        for one in (part["toolUse"] for part in parts if "toolUse" in part)
-    ]
-    text = " ".join(part["text"] for part in parts if "text" in part)
+    content = message["content"]
+    for one in (part["toolResult"] for part in content if "toolResult" in part):
+        text = " ".join(part.get("text", "") for part in one["content"])
+        status: Any = "error" if one["status"] == "error" else "ok"
+        yield Message(role="tool", call=one["toolUseId"], text=text, status=status)
+    asked = [part["toolUse"] for part in content if "toolUse" in part]
+    calls = [ToolCall(id=one["toolUseId"], name=one["name"], args=one["input"]) for one in asked]
+    text = " ".join(part["text"] for part in content if "text" in part)
     if text or calls:
         yield Message(role=message["role"], text=text, tool_calls=calls)

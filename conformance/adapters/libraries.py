@@ -1,0 +1,77 @@
+"""What the adapters of agent libraries have in common, so that each holds no more than what is its own.
+
+Such a library ends a segment with a request for each call that waits.  A decision says yes or no to one of
+them, and begins a new segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import version
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from interlock.conformance.adapter import Host, Segment
+from interlock.conformance.protocol import (
+    DecisionSupport,
+    Handshake,
+    OfferedOutcomes,
+    Party,
+    ReasonCode,
+    Scenario,
+    ToolCall,
+    ToolOutcome,
+    Turn,
+)
+
+YES_OR_NO: Final = DecisionSupport(
+    live=False, ids=False, suspensions=False, payload=False, after_error=True, after_cancel=True
+)
+"""What most libraries take in a decision."""
+
+
+class Thread:
+    """One thread of a library.
+
+    `asked` holds the library's own request for each call that waits or waited, and `waiting` the calls that
+    the last segment left.
+    """
+
+    async def open(self, host: Host, scenario: Scenario) -> None:
+        """Nothing waits yet."""
+        self.host = host
+        self.asked: dict[str, Any] = {}
+        self.waiting: list[str] = []
+
+    def ended(self, requests: Iterable[tuple[str, Any]], otherwise: ReasonCode = "NaturalEnd") -> Segment:
+        """How a segment ended that left these requests, each behind its call."""
+        left = list(requests)
+        self.asked |= dict(left)
+        self.waiting = [call for call, _ in left]
+        return Segment("Suspended", self.waiting) if left else Segment(otherwise)
+
+
+def offers(
+    name: str,
+    package: str,
+    *,
+    tool: list[ToolOutcome],
+    policies: Mapping[str, JsonValue],
+    decisions: DecisionSupport = YES_OR_NO,
+) -> Handshake:
+    """The handshake of such a library: `tool` is what a tool may do, the rest is as in the protocol."""
+    return Handshake(
+        implementation=Party(name=name, version=version(package), language="python"),
+        policies=dict(policies),
+        gates=["model", "tool"],
+        stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
+        outcomes=OfferedOutcomes(tool=tool),
+        tools=["allow", "ask"],
+        decisions=decisions,
+    )
+
+
+def parts(turn: Turn, text: Callable[[str], Any], call: Callable[[ToolCall], Any]) -> list[Any]:
+    """A turn of the model in a library's own parts: its text, if there is any, and then its calls."""
+    return [*([text(turn.text)] if turn.text else []), *map(call, turn.tool_calls)]
