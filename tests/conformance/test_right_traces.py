@@ -27,6 +27,7 @@ ABOUT = {
     "an-unknown-tool-when-a-tool-stops-the-run": "CALL-15",
     "done-before-its-commit-from-created": "RUN-31",
     "done-before-its-commit-from-waiting": "RUN-22",
+    "time-that-passes-behind-a-step": "STOP-3",
 }
 
 
