@@ -22,6 +22,7 @@ ABOUT = {
     "a-replay-without-its-phases": "PHASE-26",
     "a-resume-gate-declared-by-a-waiting-loop": "RUN-31",
     "a-resume-gate-shown-by-a-waiting-loop": "RUN-32",
+    "a-step-that-ends-behind-its-wait": "PHASE-60",
     "an-unknown-tool-behind-one-that-broke": "CALL-15",
     "an-unknown-tool-when-a-store-fails": "CALL-15",
     "an-unknown-tool-when-a-tool-stops-the-run": "CALL-15",
