@@ -14,11 +14,13 @@ TRACES = {path.stem: path for path in (Path(__file__).parent / "right_traces").g
 # The clause that each of them is about: it speaks of what was done, and holds.
 ABOUT = {
     "a-decision-that-a-cancel-overtakes": "RUN-31",
+    "a-decision-while-a-call-is-looked-at": "DECIDE-10",
     "a-held-back-call-behind-the-wait": "PHASE-70",
     "a-life-that-begins-behind-its-round": "FLOW-40",
     "a-life-that-begins-in-a-step": "PHASE-70",
     "a-life-that-begins-with-nothing-to-commit": "FLOW-40",
     "a-payload-of-an-undeclared-meaning": "DECIDE-6",
+    "a-rejection-while-a-call-is-looked-at": "CALL-8",
     "a-replay-without-its-phases": "PHASE-26",
     "a-resume-gate-declared-by-a-waiting-loop": "RUN-31",
     "a-resume-gate-shown-by-a-waiting-loop": "RUN-32",
