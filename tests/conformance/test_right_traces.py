@@ -20,6 +20,7 @@ ABOUT = {
     "a-life-that-begins-in-a-step": "PHASE-70",
     "a-life-that-begins-with-nothing-to-commit": "FLOW-40",
     "a-payload-of-an-undeclared-meaning": "DECIDE-6",
+    "a-refusal-by-the-adapter-in-a-batch": "ROUND-70",
     "a-rejection-while-a-call-is-looked-at": "CALL-8",
     "a-replay-without-its-phases": "PHASE-26",
     "a-resume-gate-declared-by-a-waiting-loop": "RUN-31",
