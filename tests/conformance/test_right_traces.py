@@ -15,6 +15,7 @@ TRACES = {path.stem: path for path in (Path(__file__).parent / "right_traces").g
 ABOUT = {
     "a-decision-that-a-cancel-overtakes": "RUN-31",
     "a-decision-while-a-call-is-looked-at": "DECIDE-10",
+    "a-held-back-call-behind-a-crash": "RUN-31",
     "a-held-back-call-behind-the-wait": "PHASE-70",
     "a-life-that-begins-behind-its-round": "FLOW-40",
     "a-life-that-begins-in-a-step": "PHASE-70",
