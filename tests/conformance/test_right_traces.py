@@ -24,6 +24,7 @@ ABOUT = {
     "a-refusal-by-the-adapter-in-a-batch": "ROUND-70",
     "a-rejection-beside-a-wait": "RUN-2",
     "a-rejection-while-a-call-is-looked-at": "CALL-8",
+    "a-replay-that-is-resuming-all-along": "RUN-32",
     "a-replay-without-its-phases": "PHASE-26",
     "a-resume-gate-declared-by-a-waiting-loop": "RUN-31",
     "a-resume-gate-shown-by-a-waiting-loop": "RUN-32",
