@@ -13,6 +13,7 @@ TRACES = {path.stem: path for path in (Path(__file__).parent / "right_traces").g
 
 # The clause that each of them is about: it speaks of what was done, and holds.
 ABOUT = {
+    "a-cut-stream-and-an-unlisted-kind": "STREAM-2",
     "a-decision-that-a-cancel-overtakes": "RUN-31",
     "a-decision-while-a-call-is-looked-at": "DECIDE-10",
     "a-held-back-call-behind-a-crash": "RUN-31",
