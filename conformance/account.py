@@ -171,6 +171,7 @@ class Account:
             began_alone=self.alone,
             began_at_ms=self.now_ms,
             answered_at_ms=self.now_ms,
+            turned_at_ms=self.now_ms,
             said=params["input"],
         )
         self._decisions(params)
@@ -195,6 +196,7 @@ class Account:
         if gate.on == "hook":
             self._plugin_acted(run, gate, gate.outcome)
         if gate.on == "model":
+            run.turned_at_ms = self.now_ms
             usage = gate.outcome.get("usage", {})
             run.tokens += usage.get("input", 0) + usage.get("output", 0)
             run.texts.append(gate.outcome.get("text", ""))

@@ -37,7 +37,7 @@ from interlock.conformance.result import ClauseVerdict, Trouble, Witness
 from interlock.conformance.session import Session
 from interlock.conformance.shrink import shrink
 from interlock.conformance.situations import scenarios
-from interlock.conformance.standing import Standing, standings
+from interlock.conformance.standing import SILENT, Standing, standings
 from interlock.conformance.sut import Sut
 from interlock.conformance.trace import Trace
 from interlock.conformance.twice import DETERMINISM, difference
@@ -352,6 +352,8 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
             yield ClauseVerdict(clause_id, level, verdict, standing.why, 0, standing.offered)
         elif count:
             yield ClauseVerdict(clause_id, level, "held", "", count)
+        elif not standing.hears_silence:
+            yield ClauseVerdict(clause_id, level, "untested", SILENT, offered=False)
         else:
             yield ClauseVerdict(clause_id, level, "untested", _unreached(standing, tally))
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from interlock.machines.explore.facts import is_over, is_ready, is_suspended, is_unasked
+from interlock.machines.explore.facts import is_over, is_ready, is_suspended, is_unasked, is_undecided
 from interlock.machines.explore.gates import LOOP
 from interlock.machines.explore.joint import Joint
 from interlock.machines.explore.terms import Call, Change, Changed, Control, Move, Who
@@ -146,6 +146,24 @@ class Seen(Joint):
             yield Move("resumes with no wait before it", to, one=self._at_once, cue="may")
         elif control.work == "suspending":
             yield Move("goes on, since it is decided", control._replace(work="round", reason=""), cue="may")
+
+    def _resume_gate(self, control: Control) -> Iterator[Move]:
+        """What is replayed behind the last turn need not be shown in this run: it may end all the same."""
+        for move in super()._resume_gate(control):
+            yield move
+            if control.work == "last" and move.to.work == "after":
+                yield replace(move, to=move.to._replace(work="last"))
+
+    def _waiting(self, control: Control) -> Iterator[Move]:
+        """Where a call is rejected directly and others wait on, none is at work: the run need not wake."""
+        yield from super()._waiting(control)
+        if control.work == "wait" and not self.is_reentered:
+            yield Move("is rejected, and the run waits on", control, one=self._rejected, some=is_undecided)
+
+    def _rejected(self, call: Call) -> Changed | None:
+        if not is_ready(call) or call.decided != "cancel":
+            return None
+        return self._send(call, "cancel") if self.policies["decision.cancel_path"] == "direct" else None
 
     def _leads_on(self, call: Call) -> bool:
         """Whether a call keeps the run from waiting: one that had waited may be of an earlier round."""

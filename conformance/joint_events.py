@@ -121,12 +121,13 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Executing:
-    """Whether the tool of a call is entered: none is once the end of the run is durable."""
+    """Whether the tool of a call is entered, where a replay may be Resuming all along; none is at the end."""
 
     place: int
 
     def __call__(self, one: Hypothesis) -> bool:
-        return one.calls[self.place].status == "Running" and one.control.work not in ("closing", "done")
+        at_work = one.calls[self.place].status in ("Running", "Resuming")
+        return at_work and one.control.work not in ("closing", "done")
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,11 +121,16 @@ RESTING: Final = {"Running": ("New", "Suspended", "Running"), "Resuming": ("Susp
 """What a call may be again that was stored with a status which a tool or a replay had given it."""
 
 
+def _again(status: str) -> Any:
+    """A call with this status; one that is past its tool may have waited, and one that waits has."""
+    return NOT_ASKED._replace(status=status, waits=int(status not in ("New", "Running")))
+
+
 def as_stored(joint: Joint, run: str, statuses: Sequence[str]) -> Iterator[Hypothesis]:
     """Every hypothesis in which a run that was stored so may begin again."""
     calls: list[tuple[Any, ...]] = [()]
     for status in statuses:
-        begun = [NOT_ASKED._replace(status=one) for one in RESTING.get(status, (status,))]
+        begun = [_again(one) for one in RESTING.get(status, (status,))]
         calls = [(*before, one) for before in calls for one in begun]
     for work in WORKS.get(run, ()):
         has_gate = run == "Waiting" or (joint.has_dispatcher and work == "round")

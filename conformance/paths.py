@@ -228,10 +228,11 @@ class Paths:
     def _flow_detours(self, run: Run) -> list[Detour]:
         """What other clauses add to the flow: ways out that are open anywhere, and what goes on beside it."""
         detours: list[Detour] = [*FLOW_DETOURS]
-        if run.finished:
-            detours.append(("RunStart", "ResumeReplay0"))  # entered by a decision, with no input
-            if not any(one.entered.state == "ResolveDecision" for one in run.stations):
-                detours.append(("ResumeReplay0", "Suspended"))  # which was spent before: it waits on
+        if run.finished or run.crashes:  # entered by a decision, or once more: with no input to commit
+            detours.append(("RunStart", "ResumeReplay0"))
+        resolved = any(one.entered.state == "ResolveDecision" for one in run.stations)
+        if run.crashes or (run.finished and not resolved):  # it was spent before: the run waits on
+            detours.append(("ResumeReplay0", "Suspended"))
         if run.cancel_at is not None:
             detours.append((None, "Cancelled"))
         if run.faulted is not None:
@@ -265,6 +266,8 @@ class Paths:
             ends |= {"BeforeToolExecute", "AfterToolExecute"}
         if label in ("RunStart", "RunEnd"):  # a step that is cut short stops where it stands
             self.steps[run.id] = Follower(reading)
+            if run.crashes and label == "RunStart":
+                self.steps[run.id].lose()  # a life that begins anew goes on in the middle of a step
         elif label == "StepStart" and follower.may_begin(ends, detours):
             follower.begin(label)
         else:

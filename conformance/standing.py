@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from interlock.conformance.invariants import INVARIANTS
-from interlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
+from interlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES, REST_CLAUSE
 from interlock.conformance.oracle import CHECKED_BY_CHARTS
 from interlock.conformance.paths import CHECKED_BY_PATHS
 from interlock.conformance.protocol import Handshake
@@ -33,6 +33,7 @@ class Standing:
     verdict: str = "judged"  # judged | untested | not-applicable
     why: str = ""
     offered: bool = True
+    hears_silence: bool = True  # else it may be that something breaks it, and nothing shows that it holds
 
     @property
     def is_judged(self) -> bool:
@@ -67,17 +68,20 @@ def standing_of(clause: Clause, handshake: Handshake, policies: Mapping[str, Any
         if why := unmet(need, handshake):
             return Standing(clause, "untested", why, offered=False)
     if handshake.control.settle != "exact" and clause.id in RESTS_ON_SILENCE:
-        return Standing(clause, "untested", "it rests on silence, and the runtime settles as observed", False)
+        return Standing(clause, "untested", SILENT, False)
     if clause.id not in CHECKED and clause.level == "MAY":
         return Standing(clause, "not-applicable", "it is a permission, which nobody can break")
     if clause.id not in CHECKED:
         return Standing(clause, "untested", "nothing checks it yet", offered=False)
-    return Standing(clause)
+    hears_silence = handshake.control.settle == "exact" or clause.id not in HELD_BY_SILENCE
+    return Standing(clause, hears_silence=hears_silence)
 
 
 RESTS_ON_SILENCE: Final = frozenset(check.clause for check in INVARIANTS) - frozenset(
     check.clause for check in INVARIANTS if check.seeing is not None
-)
+) | {REST_CLAUSE}
+HELD_BY_SILENCE: Final = frozenset(check.clause for check in INVARIANTS if check.seeing is None)
+SILENT: Final = "it rests on silence, and the runtime settles as observed"
 
 
 def _ruled_out(key: str, policies: Mapping[str, Any]) -> str:

@@ -237,6 +237,7 @@ class Run:
     began_at_ms: int = 0  # when it was asked for
     seen_at_ms: int | None = None  # when it showed something first
     answered_at_ms: int = 0  # when the model or a tool of it answered last
+    turned_at_ms: int = 0  # when the model did
     tokens: int = 0
     texts: list[str] = field(default_factory=list)  # what the model said, turn by turn
     phases: list[PhaseEntered] = field(default_factory=list)

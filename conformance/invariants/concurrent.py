@@ -8,7 +8,7 @@ from typing import Any
 
 from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.round import intercepted, is_between, round_of
+from interlock.conformance.invariants.round import intercepted, intercepts, is_between, round_of
 from interlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, SegmentEnded
 from interlock.conformance.subjects import Call, Decided, Run
 
@@ -100,6 +100,8 @@ def _just_decided(account: Account) -> Iterator[tuple[Run, Call, Decided]]:
     apart = len(raws) == 1 or account.policy("decision.batch") == "each"
     if not apart or any(gate.on in ("store.put", "hook") for gate in account.gates_of(found[0])):
         return
+    if intercepts(account, found[0]):
+        return
     counted = Counter(raw["call"] for raw in raws)
     for call in found[1]:
         for decided in call.decisions:
@@ -153,22 +155,12 @@ def a_batch_is_dealt_with_in_order(account: Account, seen: DecisionTaken) -> Jud
     ids = [raw["id"] for raw in account.newest[0][1]["decisions"]]
     if len(set(ids)) < 2 or len(set(ids)) < len(ids) or seen.decision not in ids:
         return
-    before = [_sent(account, decision) for decision in ids[: ids.index(seen.decision)]]
-    waiting = [d.id for d in before if d is not None and d.disposition is None]
-    why = f"decision {seen.decision} was {seen.disposition}, yet decision {_first(waiting)} came before it"
-    yield why if waiting else HELD
-
-
-def _sent(account: Account, decision: str) -> Decided | None:
-    """A decision of the newest stimulus for a call that is known."""
-    run = account.run
-    calls = run.calls.values() if run is not None else ()
-    every = (d for call in calls for d in call.decisions if d.id == decision)
-    return next((d for d in every if d.at == account.stimuli and not d.repeats), None)
-
-
-def _first(names: list[str]) -> str:
-    return names[0] if names else ""
+    told = [one.decision for one in account.shown if isinstance(one, DecisionTaken)]
+    overtaken = [later for later in ids[ids.index(seen.decision) + 1 :] if later in told]
+    if overtaken and seen.decision not in told:
+        yield f"decision {overtaken[0]} was dealt with, yet decision {seen.decision} came before it"
+    elif not overtaken:
+        yield HELD
 
 
 def what_nobody_waits_for_has_no_effect(account: Account, seen: CallMoved) -> Judgements:

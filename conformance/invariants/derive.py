@@ -61,6 +61,8 @@ def a_run_waits_for_somebody(account: Account) -> Judgements:
     run = _claims_both(account)
     if run is None or run.claimed != "Waiting" or _busy(run):
         return
+    if run.crashes and any(call.claimed is None for call in run.calls.values()):
+        return  # a life need not say from which statuses it starts
     yield HELD if _suspended(run) else "the run is Waiting, yet none of its calls is Suspended"
 
 

@@ -17,6 +17,7 @@ from interlock.conformance.protocol import (
 from interlock.conformance.subjects import Call, Run
 
 BEGINS, ENDS = "BeforeToolExecute", "AfterToolExecute"
+PASSES_END = (ENDS, "StepEnd", "RunEnd")
 
 Shown = Sequence[Observation]
 
@@ -47,7 +48,7 @@ def _ended(account: Account, seen: PhaseEntered) -> Iterator[tuple[Call, Shown]]
     if seen.phase == ENDS:
         call, shown = _ending(account, seen)
         yield from [(call, shown)] if call is not None else []
-    elif seen.phase == "StepEnd" and run is not None:
+    elif seen.phase in PASSES_END and run is not None:
         yield from ((call, shown) for call, shown in _passes(run) if not _is_looked_at(shown))
 
 
@@ -233,8 +234,8 @@ def _outcome(account: Account, call: Call, shown: Shown) -> str:
 INVARIANTS = (
     Invariant("PHASE-4", a_missing_tool_is_not_entered, GateOpened, at=("tool",)),
     Invariant("PHASE-4", a_call_for_a_missing_tool_fails, CallMoved, at=("Failed", "Succeeded", "Suspended")),
-    Invariant("PHASE-1", a_blocked_call_stays_away_from_its_tool, PhaseEntered, at=(ENDS, "StepEnd")),
-    Invariant("PHASE-2", a_held_call_stays_away_from_its_tool, PhaseEntered, at=(ENDS, "StepEnd")),
+    Invariant("PHASE-1", a_blocked_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END),
+    Invariant("PHASE-2", a_held_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END),
     Invariant("PHASE-6", what_is_allowed_is_executed, PhaseEntered, at=(ENDS,)),
     *an_answer_makes_the_outcome("PHASE-7", "ok", "Succeeded"),
     *an_answer_makes_the_outcome("PHASE-8", "warning", "Succeeded"),

@@ -34,29 +34,31 @@ def a_run_that_waits_in_the_checkpoint_waits(account: Account, seen: GateOpened)
 
 def a_recovered_status_is_the_stored_one(account: Account, seen: RunMoved) -> Judgements:
     """The status from which a recovered run starts is the one in the checkpoint."""
-    stored = _stored(account)
-    if stored is None or seen.origin is not None:
+    run, stored = account.run_of(seen), account.recovered_from
+    if run is None or not run.crashes or run.claimed is not None or not isinstance(stored, dict):
         return
-    status = _part(stored, "run").get("status")
+    status, starts = _part(stored, "run").get("status"), seen.origin or seen.to
     yield (
         HELD
-        if seen.to == status
-        else f"the checkpoint says that the run is {status}, yet it starts as {seen.to}"
+        if starts == status
+        else f"the checkpoint says that the run is {status}, yet it starts as {starts}"
     )
 
 
 def a_call_that_waits_in_the_checkpoint_waits(account: Account, seen: CallMoved) -> Judgements:
     """A call that waits in the checkpoint, or is final in it, starts as just that."""
-    stored = _stored(account)
-    if stored is None or seen.origin is not None:
+    run, call, stored = account.run_of(seen), account.call_of(seen), account.recovered_from
+    if run is None or call is None or not run.crashes or not isinstance(stored, dict):
         return
+    if asked_since_the_crash(account, run):
+        return  # it may be another call of that id
     kept = _part(stored, "calls").get(seen.call)
-    status = kept.get("status") if isinstance(kept, dict) else None
-    if status in ("Suspended", "Succeeded", "Failed", "Cancelled"):
+    status, starts = kept.get("status") if isinstance(kept, dict) else None, seen.origin or seen.to
+    if call.claimed is None and status in ("Suspended", "Succeeded", "Failed", "Cancelled"):
         yield (
             HELD
-            if seen.to == status
-            else (f"the checkpoint says that call {seen.call} is {status}, yet it starts as {seen.to}")
+            if starts == status
+            else f"the checkpoint says that call {seen.call} is {status}, yet it starts as {starts}"
         )
 
 

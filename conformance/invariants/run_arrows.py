@@ -34,6 +34,8 @@ def a_decision_wakes_the_run(account: Account) -> Judgements:
         return
     if run.cancel_at or run.faulted or run.crashes or account.policy("resume") != "partial":
         return
+    if _is_wake_unneeded(account, run):
+        return
     before, since = run.claims[: run.claims_before], run.claims[run.claims_before :]
     if before[-1:] != ["Waiting"] or any(gate.on in ("store.put", "hook") for gate in account.gates_of(run)):
         return
@@ -50,6 +52,16 @@ def a_decision_wakes_the_run(account: Account) -> Judgements:
                         f"yet the run became {became} before it was Running"
                     )
                 )
+
+
+def _is_wake_unneeded(account: Account, run: Run) -> bool:
+    """Whether calls were rejected directly while others wait on: no call was at work at any moment."""
+    if account.policy("waiting") == "reentered" or account.policy("decision.cancel_path") == "via_resuming":
+        return False
+    taken = [one for call in run.calls.values() for one in call.decisions if one.at == account.stimuli]
+    decided = [one.answers for one in taken]
+    waits_on = any(call.claimed in ("Suspended", None) for call in run.calls.values() if call not in decided)
+    return waits_on and all(one.action == "cancel" for one in taken)
 
 
 def a_stop_ends_the_run_as_Stopped(account: Account, seen: SegmentEnded) -> Judgements:

@@ -146,6 +146,8 @@ def a_round_with_nothing_to_execute_ends_its_step(
     run = followed(account, seen)
     if run is None or account.policy("step.end") != "after_tools" or is_cut_short(account, run):
         return
+    if isinstance(seen, SegmentEnded) and account.policy("decision.window") == "immediate":
+        return  # its calls wait in tasks of their own: the round is not over, and so may its step be
     over = seen.phase == "StepStart" if isinstance(seen, PhaseEntered) else seen.reason.code == "Suspended"
     calls = asked_for(run)
     if not over or not calls or any(call.entries for call in run.calls.values() if call.step == run.steps):

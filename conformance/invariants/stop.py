@@ -35,6 +35,11 @@ def stops_for(account: Account, seen: SegmentEnded, kind: str) -> Run | None:
     return run if stopped and run is not None and not run.crashes else None
 
 
+def looks_behind_tools(account: Account) -> bool:
+    """Whether a condition is certainly looked at behind a round: where the step is over then."""
+    return bool(account.policy("step.end") == "after_tools")
+
+
 def max_rounds_is_kept(account: Account, seen: GateOpened) -> Judgements:
     """A run does not ask the model again once its rounds are used up."""
     run, limit = asks(account, seen), condition(account, "max_rounds")
@@ -88,7 +93,8 @@ def a_timeout_is_kept(account: Account, seen: GateOpened) -> Judgements:
     run, limit = asks(account, seen), condition(account, "timeout")
     if run is not None and limit is not None and limit.seconds is not None and not account.gates_of(run):
         began = run.began_at_ms if run.seen_at_ms is None else run.seen_at_ms
-        spent = (run.answered_at_ms - began) / 1000
+        until = run.answered_at_ms if looks_behind_tools(account) else run.turned_at_ms
+        spent = (until - began) / 1000
         yield (
             HELD
             if spent <= limit.seconds
@@ -113,15 +119,18 @@ def errors_in_a_row_stop(account: Account, seen: GateOpened) -> Judgements:
     run, limit = asks(account, seen), condition(account, "consecutive_errors")
     if run is None or limit is None or limit.max is None:
         return
-    row = errors_in_a_row(run)
+    row = errors_in_a_row(run, is_whole=looks_behind_tools(account))
     certain = row is not None and row > limit.max
     yield HELD if not certain else f"{row} calls in a row failed and {limit.max} may, yet the model is asked"
 
 
-def errors_in_a_row(run: Run) -> int | None:
-    """How many errors in a row the run has behind it, if nothing else of it can have broken the row."""
+def errors_in_a_row(run: Run, *, is_whole: bool = True) -> int | None:
+    """How many errors in a row the run has behind it, if nothing else of it can have broken the row.
+
+    Where a run looks only behind its next inference, those of the newest round are not looked at yet.
+    """
     failed = all(call.result is not None and call.result["kind"] == "error" for call in run.every_call)
-    row = takewhile(lambda kind: kind == "error", reversed(_results(run)))
+    row = takewhile(lambda kind: kind == "error", reversed(_results(run, is_whole=is_whole)))
     return len(list(row)) if failed else None
 
 
@@ -148,9 +157,10 @@ def _may_have_failed(answer: object, verdict: str | None, tool: object) -> bool:
     return tool is None or verdict == "block" or kind not in ("ok", "warning")
 
 
-def _results(run: Run) -> list[str]:
-    """What the tools of the run answered, in the order in which they did."""
-    answered = [gate for call in run.every_call for gate in call.entries if gate.outcome is not None]
+def _results(run: Run, *, is_whole: bool) -> list[str]:
+    """What the tools of the run answered, in order; the newest round only where the run is seen whole."""
+    calls = [call for call in run.every_call if is_whole or (call.step < run.steps and not call.decisions)]
+    answered = [gate for call in calls for gate in call.entries if gate.outcome is not None]
     return [str(gate.outcome["kind"]) for gate in answered if gate.outcome is not None]
 
 

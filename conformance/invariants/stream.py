@@ -12,6 +12,7 @@ from interlock.conformance.protocol import (
     RunMoved,
     SegmentEnded,
     StreamClosed,
+    Unlisted,
 )
 
 SEGMENT_END: Final = {"native": "run.finished", "ai-sdk-v6": "finish", "ag-ui": "RUN_FINISHED"}
@@ -20,7 +21,7 @@ SEGMENT_END: Final = {"native": "run.finished", "ai-sdk-v6": "finish", "ag-ui": 
 IDLE: Final = frozenset({"settle", "clock.advance", "watch", "unwatch"})
 """Stimuli that decide nothing and release nothing."""
 
-OF_THE_STREAM: Final = (Published, StreamClosed)
+OF_THE_STREAM: Final = (Published, StreamClosed, Unlisted)
 
 
 def _watched(account: Account) -> bool:

@@ -245,7 +245,12 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(ResumesWhatHasNotAsked, "CALL-19", "was New, which leads to"),
     Mutant(ResumesWhatRuns, "CALL-20", "was Running, which leads to"),
     Mutant(WaitsBeforeItIsStored, "RUN-1", "the run moved to Waiting, yet it is still committing"),
-    Mutant(WaitsOnAtARefusal, "RUN-2", "yet the run became nothing else before it was Running"),
+    Mutant(
+        WaitsOnAtARefusal,
+        "RUN-2",
+        "yet the run became nothing else before it was Running",
+        policies={"decision.cancel_path": "via_resuming"},
+    ),
     Mutant(CallsAStopAnError, "RUN-5", "a stop condition fired and nothing else ended the run, yet"),
     Mutant(CallsABlockAnError, "RUN-6", "was blocked, which ends the run, yet it ended as Error"),
     Mutant(WaitsOnItsWayToTheEnd, "RUN-7", "the run was cancelled at work, yet it became Waiting"),

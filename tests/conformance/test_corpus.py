@@ -74,6 +74,7 @@ def test_hardly_a_script_is_left_out():
 
     assert left_out == {
         ("empty-payloads", "the policy decision.modes has no use_as_result"),
+        ("other-arguments-when-held-again", "the policy decision.modes has no pass_to_tool"),
         ("payload-as-result", "the policy decision.modes has no use_as_result"),
         ("payload-as-arguments", "the policy decision.modes has no pass_to_tool"),
         ("payload-of-a-wrong-type", "the policy decision.modes has no pass_to_tool"),

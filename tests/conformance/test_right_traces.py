@@ -13,18 +13,32 @@ TRACES = {path.stem: path for path in (Path(__file__).parent / "right_traces").g
 
 # The clause that each of them is about: it speaks of what was done, and holds.
 ABOUT = {
+    "a-cut-stream-and-an-unlisted-kind": "STREAM-2",
     "a-decision-that-a-cancel-overtakes": "RUN-31",
+    "a-decision-while-a-call-is-looked-at": "DECIDE-10",
+    "a-held-back-call-behind-a-crash": "RUN-31",
     "a-held-back-call-behind-the-wait": "PHASE-70",
+    "a-life-that-announces-nothing": "RECOVER-2",
+    "a-life-that-begins-behind-its-round": "FLOW-40",
+    "a-life-that-begins-in-a-step": "PHASE-70",
+    "a-life-that-begins-with-nothing-to-commit": "FLOW-40",
     "a-payload-of-an-undeclared-meaning": "DECIDE-6",
+    "a-refusal-by-the-adapter-in-a-batch": "ROUND-70",
+    "a-rejection-beside-a-wait": "RUN-2",
+    "a-rejection-while-a-call-is-looked-at": "CALL-8",
+    "a-replay-that-is-resuming-all-along": "RUN-32",
     "a-replay-without-its-phases": "PHASE-26",
     "a-resume-gate-declared-by-a-waiting-loop": "RUN-31",
     "a-resume-gate-shown-by-a-waiting-loop": "RUN-32",
     "a-step-that-ends-again-behind-its-wait": "PHASE-72",
+    "a-step-that-ends-behind-its-wait": "PHASE-60",
+    "an-end-behind-a-replay-beside-the-model": "RUN-31",
     "an-unknown-tool-behind-one-that-broke": "CALL-15",
     "an-unknown-tool-when-a-store-fails": "CALL-15",
     "an-unknown-tool-when-a-tool-stops-the-run": "CALL-15",
     "done-before-its-commit-from-created": "RUN-31",
     "done-before-its-commit-from-waiting": "RUN-22",
+    "time-that-passes-behind-a-step": "STOP-3",
 }
 
 
