@@ -270,6 +270,8 @@ def a_round_with_an_outcome_leads_on(account: Account, seen: PhaseEntered) -> Ju
     """Behind a round of which a call is over the segment goes on."""
     run = _judges_a_round(account, seen)
     over = [call for call in asked_for(run) if call.claimed in FINAL_CALL_STATUSES] if run is not None else []
+    if _may_hold_back(account):  # what ran behind a wait may be judged without the calls in front of it
+        over = [call for call in over if not call.suspensions]
     if over:
         yield (
             HELD
@@ -315,6 +317,15 @@ def _judges_a_round(account: Account, seen: PhaseEntered) -> Run | None:
         return None
     in_this_segment = has_fired(run.segment, "AfterInference") and run.turn_alone
     return run if in_this_segment and stored(behind(run, "StepStart"), "ToolResultsCommitted") >= 0 else None
+
+
+def _may_hold_back(account: Account) -> bool:
+    """Whether calls may be left behind by their round, and run when the wait is over."""
+    in_parallel, failed = (
+        account.policy("round.executor") == "parallel",
+        account.policy("round.rest") == "failed",
+    )
+    return not in_parallel and not failed
 
 
 def _gate(shown: Sequence[Observation]) -> bool:

@@ -240,7 +240,11 @@ def every_success_was_given(account: Account, seen: GateOpened) -> Judgements:
             continue  # the success may be that of another call of this id
         shown = [m for m in seen.messages or () if m.role == "tool" and m.call == call.id]
         told = call.claimed is not None and bool(call.approvals)  # by its status, of which DECIDE-21 speaks
-        if call.tool is not None and not (call.doubled or told) and any(m.status == "ok" for m in shown):
+        if call.tool is None or call.doubled or all(m.status != "ok" for m in shown):
+            continue
+        if call.result is not None and call.result["kind"] == "error":
+            yield f"the tool of call {call.id} answered error, yet the model is shown success"
+        elif not told:
             yield (
                 HELD
                 if _was_given(call)

@@ -7,7 +7,8 @@ from typing import Any
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import Checkpointed, GateOpened, SegmentEnded
+from interlock.conformance.invariants.stream import SEGMENT_END
+from interlock.conformance.protocol import Checkpointed, GateOpened, Published, SegmentEnded
 from interlock.conformance.subjects import Run
 
 
@@ -63,6 +64,20 @@ def the_end_is_durable_before_it_is_announced(account: Account, seen: SegmentEnd
             if stored == right
             else (f"the segment ended as {seen.reason.code}, yet the newest checkpoint says {stored}")
         )
+
+
+def the_end_is_durable_before_it_is_told(account: Account, seen: Published) -> Judgements:
+    """Whoever watches is told of the end of a segment only after the checkpoint that holds it."""
+    run = account.run_of(seen)
+    if run is None or not _stores(account) or run.faulted == "store.put" or seen.stream not in SEGMENT_END:
+        return
+    newest = account.durable(run)
+    if seen.name != SEGMENT_END[seen.stream] or (newest is not None and newest.state is None):
+        return
+    state: Any = newest.state if newest is not None else {}
+    stored = (state.get("run") or {}).get("status")
+    said = f"the newest checkpoint says {stored}" if newest is not None else "nothing of the run is durable"
+    yield HELD if stored in ("Waiting", "Done") else f"event {seen.name} tells of an end, yet {said}"
 
 
 def the_last_checkpoint_is_forced(account: Account, seen: SegmentEnded) -> Judgements:
@@ -224,4 +239,5 @@ INVARIANTS = (
     Invariant("STORE-6", the_step_is_committed_before_the_next_inference, GateOpened),
     Invariant("STORE-3", the_last_checkpoint_is_forced, SegmentEnded),
     Invariant("STORE-2", the_end_is_durable_before_it_is_announced, SegmentEnded),
+    Invariant("STORE-2", the_end_is_durable_before_it_is_told, Published),
 )

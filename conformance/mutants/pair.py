@@ -126,6 +126,14 @@ class SharesAnAnswer(Runtime):
         return [call for call in allowed if call is first[call.name]]
 
 
+class PraisesAFailedReplay(Runtime):
+    """Calls it a success when a tool answers an error in a replay."""
+
+    def answer(self, call: Call, status: str, content: Any) -> None:
+        praised = status == "error" and call.suspension > 0 and call.status == "Failed"
+        super().answer(call, "ok" if praised else status, content)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(SaysNothingOfTheRejected, "PAIR-1", "the model was shown call"),
     Mutant(LeavesCallsDangling, "PAIR-1", "the model was shown call"),
@@ -144,6 +152,7 @@ MUTANTS: tuple[Mutant, ...] = (
         policies={"round.executor": "sequential"},
         declare={"profile": "core", "policies": {}, "observes": ["message", "run.finished"]},
     ),
+    Mutant(PraisesAFailedReplay, "PAIR-6", "answered error, yet the model is shown success"),
     Mutant(OneFailureFailsAll, "ROUND-1", "failed, and the tool of call", also=("PHASE-7", "PHASE-8")),
     Mutant(MatchesResultsByPosition, "ROUND-2", "the model was shown the result of call", also=("PAIR-4",)),
     Mutant(

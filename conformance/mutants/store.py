@@ -35,6 +35,15 @@ class AnnouncesBeforeItStores(Runtime):
         return await super()._suspend()
 
 
+class TellsBeforeItStores(Runtime):
+    """Tells whoever watches that it waits before that is durable."""
+
+    async def _suspend(self) -> Segment:
+        pending = [call.id for call in self.state.in_status("Suspended")]
+        self.publish("run.finished", reason={"code": "Suspended"}, pending=pending)
+        return await super()._suspend()
+
+
 class DoesNotForceTheEnd(Runtime):
     """Writes the last checkpoint without force."""
 
@@ -213,6 +222,7 @@ MUTANTS: tuple[Mutant, ...] = (
         CommitsATurnThatFailed, "STORE-18", "gave no turn, yet one was committed", "tirea", also=("FLOW-14",)
     ),
     Mutant(AnnouncesBeforeItStores, "STORE-2", "ended as Suspended, yet"),
+    Mutant(TellsBeforeItStores, "STORE-2", "tells of an end, yet"),
     Mutant(DoesNotForceTheEnd, "STORE-3", "the checkpoint RunFinished was not forced", "tirea"),
     Mutant(
         RunsToolsBeforeTheTurnIsStored,

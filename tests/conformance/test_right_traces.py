@@ -18,6 +18,7 @@ ABOUT = {
     "a-decision-while-a-call-is-looked-at": "DECIDE-10",
     "a-held-back-call-behind-a-crash": "RUN-31",
     "a-held-back-call-behind-the-wait": "PHASE-70",
+    "a-held-back-call-that-waits-alone": "FLOW-23",
     "a-life-that-announces-nothing": "RECOVER-2",
     "a-life-that-begins-behind-its-round": "FLOW-40",
     "a-life-that-begins-in-a-step": "PHASE-70",
