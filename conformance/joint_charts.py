@@ -158,7 +158,8 @@ class Seen(Joint):
         """Where a call is rejected directly and others wait on, none is at work: the run need not wake."""
         yield from super()._waiting(control)
         if control.work == "wait" and not self.is_reentered:
-            yield Move("is rejected, and the run waits on", control, one=self._rejected, some=is_undecided)
+            waits_on = "is rejected, and the run waits on"
+            yield Move(waits_on, control, one=self._rejected, some=is_undecided, none=self._held_up)
 
     def _rejected(self, call: Call) -> Changed | None:
         if not is_ready(call) or call.decided != "cancel":
