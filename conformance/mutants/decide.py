@@ -249,7 +249,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(LosesWhatComesDuringACommit, "DECIDE-4", "took decision"),
     Mutant(DropsWhatCameEarly, "DECIDE-4", "took decision"),
     Mutant(ApprovesTheFirst, "DECIDE-5", "names call", also=("CALL-7", "CALL-8", "DECIDE-4")),
-    Mutant(ForgetsFalse, "DECIDE-6", "the result false"),
+    Mutant(ForgetsFalse, "DECIDE-6", " false, yet"),
     Mutant(DropsArguments, "DECIDE-7", "yet it ran with"),
     Mutant(ReplaysWithoutArguments, "DECIDE-21", "yet it ran with"),
     Mutant(SucceedsUnexecuted, "DECIDE-21", "yet it Succeeded without"),
