@@ -16,7 +16,7 @@ from interlock.conformance.joint_ground import HYPOTHESES_MAX, Ground, Hypothesi
 
 __all__ = ["Ahead", "Event", "JointStates", "Sets", "worked_out"]
 
-LOOKED_AT_MAX: Final = 2_000
+LOOKED_AT_MAX: Final = 4_000
 """So many hypotheses are looked at for one run: what shows little is not worth more."""
 
 KEPT_MAX: Final = 50_000

@@ -295,7 +295,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(SuspendsInABatch, "ROUND-63", "answered pending, yet its status is Running", CONCURRENT),
     Mutant(ReplaysBehindTheBatch, "ROUND-64", "yet its replay waits for call", CONCURRENT),
     Mutant(EndsInABatch, "ROUND-65", "yet its status is Running", CONCURRENT),
-    Mutant(ServesOnce, "ROUND-66", "waits anew, yet decision", CONCURRENT, also=("DECIDE-15",)),
+    Mutant(ServesOnce, "ROUND-66", "waits anew, yet decision", CONCURRENT, also=("DECIDE-14", "DECIDE-15")),
     Mutant(EndsReplaysInABatch, "ROUND-67", "yet its status is Running", CONCURRENT),
     Mutant(RejectsBehindTheBatch, "ROUND-68", "was rejected, yet its status is Resuming", CONCURRENT),
     Mutant(AsksAgainWhileItWaits, "ROUND-69", "is in WaitDecision, yet its permission", CONCURRENT),

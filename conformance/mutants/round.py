@@ -267,7 +267,12 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(HangsAtAHold, "ROUND-31", "is held, yet its step is not suspended"),
     Mutant(HangsAfterARow, "ROUND-29", "yet its step is not complete", policies=ROW),
     Mutant(HangsAfterARound, "ROUND-32", "yet its step is not complete"),
-    Mutant(ReturnsAtAFailure, "ROUND-30", "is executing, yet its round is taken for over"),
+    Mutant(
+        ReturnsAtAFailure,
+        "ROUND-30",
+        "is executing, yet its round is taken for over",
+        also=("PAIR-1", "STORE-8"),
+    ),
     Mutant(JudgesWhileItExecutes, "ROUND-50", "is judged while its round executes"),
     Mutant(JudgesBesideABatch, "ROUND-51", "is judged while its round executes", "awaken-9"),
 )
