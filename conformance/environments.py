@@ -80,7 +80,7 @@ def _kit() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Packages:
-    """A folder of npm's, made of a `package.json`, with the adapter and its hosted face beside it.
+    """A folder of npm's, made of a `package.json`, with the adapter's files and its hosted face beside it.
 
     Node itself is one of the packages, so that its version is pinned like that of any other.
     """
@@ -121,8 +121,10 @@ class Packages:
         _run([npm, "install", "--prefix", str(place), *quiet], place, self.requirements)
 
     def _copies(self, place: Path) -> Iterator[tuple[Path, Traversable]]:
-        for name in (self.package, self.adapter, "node/interlock.mjs"):
-            yield place / Path(name).name, _of_the_kit(name)
+        folder, _, _ = self.adapter.rpartition("/")
+        scripts = (one for one in _of_the_kit(folder).iterdir() if one.name.endswith(".mjs"))
+        for ours in (_of_the_kit(self.package), _of_the_kit("node/interlock.mjs"), *scripts):
+            yield place / ours.name, ours
 
 
 def _node(place: Path) -> Path:

@@ -7,35 +7,16 @@ as a message of the user.  The session is a value that its caller holds.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from agent_framework import (
-    Agent,
-    AgentSession,
-    BaseChatClient,
-    ChatResponse,
-    Content,
-    FunctionInvocationLayer,
-    FunctionTool,
-)
-from agent_framework import Message as Said
+from agent_framework import Agent, AgentSession, Content, FunctionTool, Message
 from pydantic import JsonValue
 
 from interlock.conformance.adapter import Host, Refused, Segment
-from interlock.conformance.adapters.libraries import Thread, offers, parts
-from interlock.conformance.protocol import Decision, Message, Scenario, ToolCall, ToolSpec
-
-
-class KitClient(FunctionInvocationLayer, BaseChatClient):
-    """A chat client whose turns are the kit's, with the library's layer that runs tools."""
-
-    host: Host
-
-    async def _inner_get_response(self, *, messages: Any, **more: Any) -> ChatResponse:
-        turn = await self.host.infer([seen for message in messages for seen in _seen(message)])
-        contents = parts(turn, Content.from_text, _call)
-        return ChatResponse(messages=[Said(role="assistant", contents=contents)])
+from interlock.conformance.adapters.libraries import Thread, offers
+from interlock.conformance.adapters.models.agent_framework import KitClient, function_call
+from interlock.conformance.protocol import Decision, Scenario, ToolCall, ToolSpec
 
 
 class AgentFramework(Thread):
@@ -75,7 +56,7 @@ class AgentFramework(Thread):
         answers = [
             self._request(one.call).to_function_approval_response(one.action == "resume") for one in decisions
         ]
-        return await self._run(Said(role="user", contents=answers))
+        return await self._run(Message(role="user", contents=answers))
 
     async def checkpoint(self) -> Any:
         return json.dumps(self.session.to_dict()), self.asked, self.waiting, self.text
@@ -97,7 +78,7 @@ class AgentFramework(Thread):
 
     def _request(self, call: str) -> Content:
         """The request that was made for a call, or one that nobody made."""
-        nothing = _call(ToolCall(id=call, name="nothing"))
+        nothing = function_call(ToolCall(id=call, name="nothing"))
         return self.asked.get(call) or Content.from_function_approval_request(id=call, function_call=nothing)
 
     def _tool(self, spec: ToolSpec) -> FunctionTool:
@@ -110,20 +91,3 @@ class AgentFramework(Thread):
             func=body,
             approval_mode="always_require" if spec.permission == "ask" else "never_require",
         )
-
-
-def _call(call: ToolCall) -> Content:
-    return Content.from_function_call(call_id=call.id, name=call.name, arguments=json.dumps(call.args))
-
-
-def _seen(message: Said) -> Iterator[Message]:
-    """What the model receives, in the protocol's words: results first."""
-    results = [part for part in message.contents if part.type == "function_result"]
-    for one in results:  # a refusal is a result like any other there
-        status: Any = "error" if one.exception else None
-        yield Message(role="tool", call=one.call_id, text=str(one.result), status=status)
-    asked = [part for part in message.contents if part.type == "function_call"]
-    calls = [ToolCall(id=one.call_id, name=one.name, args=one.parse_arguments() or {}) for one in asked]
-    text = " ".join(str(part.text) for part in message.contents if part.type == "text")
-    if text or calls or not results:
-        yield Message(role=message.role, text=text, tool_calls=calls)

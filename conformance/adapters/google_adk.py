@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from google.adk.agents import LlmAgent
 from google.adk.apps.app import App, ResumabilityConfig
-from google.adk.models.base_llm import BaseLlm
-from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.tools.function_tool import FunctionTool
 from google.adk.tools.tool_context import ToolContext
@@ -22,21 +20,12 @@ from google.genai import types
 from pydantic import JsonValue
 
 from interlock.conformance.adapter import Host, Segment
-from interlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers, parts
-from interlock.conformance.protocol import Decision, Message, Scenario, ToolCall, ToolSpec
+from interlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
+from interlock.conformance.adapters.models.google_adk import KitModel
+from interlock.conformance.protocol import Decision, Scenario, ToolSpec
 
 ASKED = "adk_request_confirmation"
 SESSION: Any = {"user_id": "user", "session_id": "thread"}
-
-
-class KitModel(BaseLlm):
-    """A model whose turns are the kit's."""
-
-    host: Any
-
-    async def generate_content_async(self, request: Any, stream: bool = False) -> AsyncGenerator[Any, None]:
-        turn = await self.host.infer([seen for content in request.contents for seen in _seen(content)])
-        yield LlmResponse(content=types.Content(role="model", parts=parts(turn, _text, _call)))
 
 
 class Adk(Thread):
@@ -135,25 +124,3 @@ class Resumable(Adk):
 
     async def resume_run(self, run: str) -> Segment:
         return await self._run(invocation=self.invocation)
-
-
-def _text(text: str) -> types.Part:
-    return types.Part(text=text)
-
-
-def _call(call: ToolCall) -> types.Part:
-    return types.Part(function_call=types.FunctionCall(id=call.id, name=call.name, args=dict(call.args)))
-
-
-def _seen(content: types.Content) -> Iterator[Message]:
-    """What the model receives, in the protocol's words: results first."""
-    given = content.parts or []
-    for answer in (part.function_response for part in given if part.function_response):
-        said = answer.response or {}
-        status: Any = "error" if "error" in said else "ok"
-        yield Message(role="tool", call=answer.id, text=str(said), status=status)
-    asked = [part.function_call for part in given if part.function_call]
-    calls = [ToolCall(id=one.id, name=one.name, args=one.args or {}) for one in asked]
-    text = " ".join(part.text for part in given if part.text)
-    if text or calls:
-        yield Message(role="assistant" if content.role == "model" else "user", text=text, tool_calls=calls)

@@ -13,7 +13,8 @@ from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.tools import StructuredTool
 
 from interlock.conformance.adapter import Refused
-from interlock.conformance.adapters.langgraph import ANSWERS, LangGraph, Model
+from interlock.conformance.adapters.langgraph import ANSWERS, LangGraph
+from interlock.conformance.adapters.models.langgraph import KitModel
 from interlock.conformance.protocol import Decision
 
 
@@ -23,7 +24,7 @@ class PerCallAgent(LangGraph):
     package = "langchain"
     mode: ClassVar[Any] = "per_call"
 
-    def _build(self, model: Model, tools: list[StructuredTool]) -> Any:
+    def _build(self, model: KitModel, tools: list[StructuredTool]) -> Any:
         asking = HumanInTheLoopMiddleware(
             {name: {"allowed_decisions": ["approve", "reject"]} for name in self.asking},
             interrupt_mode=self.mode,

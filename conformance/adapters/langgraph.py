@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from langchain.tools import ToolRuntime
-from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.messages import HumanMessage
 from langchain_core.tools import StructuredTool, ToolException
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, interrupt
@@ -24,51 +21,15 @@ from pydantic import JsonValue
 
 from interlock.conformance.adapter import Host, Refused, Segment
 from interlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
-from interlock.conformance.protocol import Decision, Message, Outcome, Scenario, ToolCall, ToolSpec
+from interlock.conformance.adapters.models.langgraph import KitModel
+from interlock.conformance.adapters.sqlite_saver import Saver
+from interlock.conformance.protocol import Decision, Outcome, Scenario, ToolSpec
 
 NOBODY = "0" * 32
 """An interrupt's id that was given to nobody."""
 
 THREAD: Any = {"configurable": {"thread_id": "thread"}}
 ANSWERS = {"resume": {"type": "approve"}, "cancel": {"type": "reject"}}
-
-
-class Saver(SqliteSaver):
-    """LangGraph's saver, which can be awaited without a thread of its own."""
-
-    async def aget_tuple(self, *args: Any, **more: Any) -> Any:
-        return self.get_tuple(*args, **more)
-
-    async def alist(self, *args: Any, **more: Any) -> AsyncIterator[Any]:
-        for one in self.list(*args, **more):
-            yield one
-
-    async def aput(self, *args: Any, **more: Any) -> Any:
-        return self.put(*args, **more)
-
-    async def aput_writes(self, *args: Any, **more: Any) -> None:
-        self.put_writes(*args, **more)
-
-
-class Model(BaseChatModel):
-    """A chat model whose turns are the kit's."""
-
-    host: Any
-
-    @property
-    def _llm_type(self) -> str:
-        return "kit"
-
-    def bind_tools(self, tools: Any, **more: Any) -> Any:
-        return self
-
-    def _generate(self, *args: Any, **more: Any) -> Any:
-        raise TypeError("The turns of this model are awaited: the adapter runs its graphs with `ainvoke`.")
-
-    async def _agenerate(self, messages: Sequence[BaseMessage], *args: Any, **more: Any) -> ChatResult:
-        turn = await self.host.infer([_seen(message) for message in messages])
-        calls = [{"id": call.id, "name": call.name, "args": dict(call.args)} for call in turn.tool_calls]
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(turn.text, tool_calls=calls))])
 
 
 class LangGraph(Thread, ABC):
@@ -92,7 +53,7 @@ class LangGraph(Thread, ABC):
         await super().open(host, scenario)
         self.saver = Saver(sqlite3.connect(":memory:"))
         self.asking = [tool.name for tool in scenario.tools if tool.permission == "ask"]
-        self.graph: Any = self._build(Model(host=host), [self._tool(spec) for spec in scenario.tools])
+        self.graph: Any = self._build(KitModel(host=host), [self._tool(spec) for spec in scenario.tools])
 
     async def start(self, text: str) -> Segment:
         return await self._run({"messages": [HumanMessage(text)]})
@@ -126,7 +87,7 @@ class LangGraph(Thread, ABC):
         return self.ended(requests.items())
 
     @abstractmethod
-    def _build(self, model: Model, tools: list[StructuredTool]) -> Any:
+    def _build(self, model: KitModel, tools: list[StructuredTool]) -> Any:
         """The graph of this model and these tools."""
 
     def _calls(self, asked: Any) -> list[str]:
@@ -153,7 +114,7 @@ class LangGraph(Thread, ABC):
 class ToolNodeGraph(LangGraph):
     """A model, a ToolNode, and tools that interrupt their own call."""
 
-    def _build(self, model: Model, tools: list[StructuredTool]) -> Any:
+    def _build(self, model: KitModel, tools: list[StructuredTool]) -> Any:
         async def ask_model(state: MessagesState) -> dict[str, Any]:
             return {"messages": [await model.ainvoke(state["messages"])]}
 
@@ -169,15 +130,3 @@ class ToolNodeGraph(LangGraph):
         if tool in self.asking and interrupt({"tool_call_id": call}) != ANSWERS["resume"]:
             raise ToolException("rejected")
         return await super()._enter(tool, call, args)
-
-
-def _seen(message: BaseMessage) -> Message:
-    """What the model receives, in the protocol's words."""
-    text = str(message.content)
-    if isinstance(message, AIMessage):
-        calls = [ToolCall(id=one["id"], name=one["name"], args=one["args"]) for one in message.tool_calls]
-        return Message(role="assistant", text=text, tool_calls=calls)
-    if isinstance(message, ToolMessage):
-        status: Any = "error" if message.status == "error" else "ok"
-        return Message(role="tool", call=message.tool_call_id, text=text, status=status)
-    return Message(role="user", text=text)

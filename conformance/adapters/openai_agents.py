@@ -6,48 +6,21 @@ of input items that a result gives to its caller, and in `InSession` one of the 
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import agents
 from agents.items import ToolApprovalItem
-from agents.models.interface import Model
 from agents.tool_context import ToolContext
-from openai.types.responses import (
-    Response,
-    ResponseCompletedEvent,
-    ResponseFunctionToolCall,
-    ResponseOutputMessage,
-    ResponseOutputText,
-)
 from pydantic import JsonValue
 
 from interlock.conformance.adapter import Host, Segment
-from interlock.conformance.adapters.libraries import Thread, offers, parts
-from interlock.conformance.protocol import Decision, Message, Scenario, ToolCall, ToolSpec
+from interlock.conformance.adapters.libraries import Thread, offers
+from interlock.conformance.adapters.models.openai_agents import KitModel, function_call
+from interlock.conformance.protocol import Decision, Scenario, ToolCall, ToolSpec
 
 agents.set_tracing_disabled(True)
-
-
-class KitModel(Model):
-    """A model whose turns are the kit's."""
-
-    def __init__(self, host: Host) -> None:
-        self.host = host
-
-    async def get_response(self, *args: Any, **more: Any) -> Any:
-        raise TypeError("The turns of this model are streamed: its agent is run with `run_streamed`.")
-
-    async def stream_response(self, system: Any, given: Any, *args: Any, **more: Any) -> AsyncIterator[Any]:
-        turn = await self.host.infer(list(_seen(given)))
-        whole = Response(
-            id="answer", created_at=0, model="kit", object="response", output=parts(turn, _said, _call),
-            tool_choice="auto", tools=[], parallel_tool_calls=True,
-        )  # fmt: skip
-        yield ResponseCompletedEvent(type="response.completed", response=whole, sequence_number=0)
 
 
 class InputList(Thread):
@@ -83,7 +56,7 @@ class InputList(Thread):
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
         assert self.state is not None
         for one in decisions:
-            nothing = ToolApprovalItem(self.agent, _call(ToolCall(id=one.call, name="nothing")))
+            nothing = ToolApprovalItem(self.agent, function_call(ToolCall(id=one.call, name="nothing")))
             item = self.asked.get(one.call, nothing)
             try:  # each decision is a call of its own, and one that fails says nothing of the others
                 (self.state.approve if one.action == "resume" else self.state.reject)(item)
@@ -147,40 +120,5 @@ class InSession(InputList):
         return text
 
 
-def _said(text: str) -> ResponseOutputMessage:
-    content = [ResponseOutputText(type="output_text", text=text, annotations=[])]
-    return ResponseOutputMessage(
-        id="said", type="message", role="assistant", status="completed", content=content
-    )
-
-
-def _call(call: ToolCall) -> ResponseFunctionToolCall:
-    args = json.dumps(call.args)
-    return ResponseFunctionToolCall(
-        id=f"fc_{call.id}", call_id=call.id, type="function_call", name=call.name, arguments=args
-    )
-
-
 def _id(item: ToolApprovalItem) -> str:
     return str(item.raw_item["call_id"] if isinstance(item.raw_item, dict) else item.raw_item.call_id)
-
-
-def _seen(given: Any) -> Iterator[Message]:
-    """What the model receives, in the protocol's words: the calls of one turn stand beside each other."""
-    for are_calls, items in groupby(given, lambda item: item.get("type") == "function_call"):
-        if are_calls:
-            yield Message(role="assistant", tool_calls=[_asked(item) for item in items])
-        else:
-            yield from map(_other, items)
-
-
-def _asked(item: Any) -> ToolCall:
-    return ToolCall(id=item["call_id"], name=item["name"], args=json.loads(item["arguments"]))
-
-
-def _other(item: Any) -> Message:
-    if item.get("type") == "function_call_output":
-        return Message(role="tool", call=item["call_id"], text=str(item["output"]))
-    said = item["content"]
-    text = said if isinstance(said, str) else "".join(part.get("text", "") for part in said)
-    return Message(role=item["role"], text=text)

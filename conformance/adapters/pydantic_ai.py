@@ -6,20 +6,17 @@ new run of the agent on the message history.  That history is all the state ther
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 import pydantic_ai as ai
 from pydantic import JsonValue
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest, ModelResponse
-from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest
 
 from interlock.conformance.adapter import Host, Segment
-from interlock.conformance.adapters.libraries import Thread, offers, parts
-from interlock.conformance.protocol import Decision, DecisionSupport, Message, Scenario, ToolCall, ToolSpec
-
-STATUS: Final[dict[str, Any]] = {"success": "ok", "denied": "cancelled", "interrupted": "cancelled"}
-"""The status of a tool's result by pydantic-ai's outcome; any other outcome is an error."""
+from interlock.conformance.adapters.libraries import Thread, offers
+from interlock.conformance.adapters.models.pydantic_ai import kit_model
+from interlock.conformance.protocol import Decision, DecisionSupport, Scenario, ToolSpec
 
 
 class PydanticAI(Thread):
@@ -47,7 +44,7 @@ class PydanticAI(Thread):
         self.outside: list[str] = []  # the calls whose results come with their decisions
         self.external = [spec.name for spec in scenario.tools if spec.resume_mode == "use_as_result"]
         self.agent = ai.Agent(
-            FunctionModel(self._infer),
+            kit_model(host, self._before),
             tools=[self._tool(spec) for spec in scenario.tools],
             output_type=[str, ai.DeferredToolRequests],
         )
@@ -99,10 +96,9 @@ class PydanticAI(Thread):
         self.history, self.left = done.all_messages(), self.ended(requests)
         return self.left
 
-    async def _infer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    def _before(self, messages: Sequence[ModelMessage]) -> None:
+        """Keep what the model is about to be asked: it is the history, should nothing come after."""
         self.history, self.left = list(messages), None
-        turn = await self.host.infer([seen for message in messages for seen in _seen(message)])
-        return ModelResponse(parts=parts(turn, ai.TextPart, _call))
 
     def _tool(self, spec: ToolSpec) -> ai.Tool[None]:
         async def body(ctx: ai.RunContext[None], k: str = "", v: JsonValue = None) -> Any:
@@ -117,27 +113,6 @@ class PydanticAI(Thread):
 
         asks = spec.permission == "ask" and spec.name not in self.external
         return ai.Tool(body, name=spec.name, requires_approval=asks)
-
-
-def _call(call: ToolCall) -> ai.ToolCallPart:
-    return ai.ToolCallPart(call.name, dict(call.args), call.id)
-
-
-def _seen(message: ModelMessage) -> Iterator[Message]:
-    """What the model receives, in the protocol's words: results first, as pydantic-ai sends them."""
-    if isinstance(message, ModelResponse):
-        asked = message.tool_calls
-        calls = [ToolCall(id=one.tool_call_id, name=one.tool_name, args=one.args_as_dict()) for one in asked]
-        yield Message(role="assistant", text=message.text or "", tool_calls=calls)
-        return
-    for part in message.parts:
-        if part.part_kind == "tool-return":
-            status = STATUS.get(part.outcome, "error")
-            yield Message(role="tool", call=part.tool_call_id, text=str(part.content), status=status)
-        elif part.part_kind == "retry-prompt" and part.tool_name:
-            yield Message(role="tool", call=part.tool_call_id, text=part.model_response(), status="error")
-        else:
-            yield Message(role="user", text=str(getattr(part, "content", "")))
 
 
 adapter = PydanticAI

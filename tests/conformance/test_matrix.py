@@ -213,11 +213,12 @@ def test_an_environment_of_npm_is_its_packages_and_an_adapter_beside_them(npm, t
     assert runtime.target(tmp_path) == f"cmd:{place}/node_modules/.bin/node {place}/adapter.mjs"
 
 
-def test_an_environment_with_an_older_adapter_is_not_installed(npm, tmp_path):
+@pytest.mark.parametrize("name", ["adapter.mjs", "model.mjs", "interlock.mjs"])
+def test_an_environment_with_an_older_adapter_is_not_installed(npm, tmp_path, name):
     """What lies there was copied; where the kit has another one by now, it is to be made again."""
     main(["matrix", "--install", "vercel-ai-7", "--envs", str(tmp_path)])
     runtime = next(one for one in RUNTIMES if one.name == "vercel-ai-7")
-    (tmp_path / "vercel-ai-7/adapter.mjs").write_text("serve(() => new OlderAdapter());")
+    (tmp_path / "vercel-ai-7" / name).write_text("serve(() => new OlderAdapter());")
 
     assert not runtime.is_installed(tmp_path)
 

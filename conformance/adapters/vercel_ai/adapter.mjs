@@ -6,9 +6,7 @@
 import { generateText, jsonSchema, tool } from "ai";
 import about from "ai/package.json" with { type: "json" };
 import { Refused, serve } from "./interlock.mjs";
-
-const USAGE = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
-const STATUS = { "execution-denied": "cancelled", "error-text": "error", "error-json": "error" };
+import { kitModel } from "./model.mjs";
 
 class Adapter {
   handshake = {
@@ -25,9 +23,8 @@ class Adapter {
   };
 
   open(host, { tools }) {
-    const doGenerate = (asked) => this.infer(asked);
     this.host = host;
-    this.model = { specificationVersion: "v3", provider: "kit", modelId: "kit", supportedUrls: {}, doGenerate };
+    this.model = kitModel(host, () => this.keep(this.now));
     this.tools = Object.fromEntries(tools.map((spec) => [spec.name, this.tool(spec)]));
     this.stop = new AbortController();
     this.asked = {}; // the request for each call that waits, or waited
@@ -96,17 +93,6 @@ class Adapter {
     return { reason: waiting.length ? "Suspended" : "NaturalEnd", pending: waiting.map(([call]) => call) };
   }
 
-  async infer({ prompt, abortSignal: signal }) {
-    this.keep(this.now);
-    const { text, tool_calls } = await this.host.infer(prompt.flatMap(seen), { signal });
-    const content = tool_calls.map(({ id, name, args }) => {
-      return { type: "tool-call", toolCallId: id, toolName: name, input: JSON.stringify(args) };
-    });
-    if (text) content.unshift({ type: "text", text });
-    const finishReason = { unified: tool_calls.length ? "tool-calls" : "stop" };
-    return { content, finishReason, usage: USAGE, warnings: [] };
-  }
-
   tool({ name, permission }) {
     const execute = async (args, { toolCallId, abortSignal: signal }) => {
       this.keep(this.now);
@@ -115,18 +101,6 @@ class Adapter {
     const inputSchema = jsonSchema({ type: "object" });
     return tool({ description: name, inputSchema, needsApproval: permission === "ask", execute });
   }
-}
-
-/** What the model receives, in the protocol's words. */
-function seen({ role, content }) {
-  const parts = (type) => content.filter((part) => part.type === type);
-  const results = parts("tool-result").map(({ toolCallId: call, output }) => {
-    return { role, call, status: STATUS[output.type] ?? "ok", text: String(output.value ?? output.reason ?? "") };
-  });
-  if (role === "tool") return results;
-  const calls = parts("tool-call").map(({ toolCallId: id, toolName: name, input: args }) => ({ id, name, args }));
-  const text = parts("text").map((part) => part.text).join("");
-  return [{ role, text, ...(calls.length && { tool_calls: calls }) }];
 }
 
 serve(() => new Adapter());

@@ -1,0 +1,76 @@
+"""A model for openai-agents that asks the kit, and what it is asked, in the protocol's words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from itertools import groupby
+from typing import Any
+
+from agents.models.interface import Model
+from openai.types.responses import (
+    Response,
+    ResponseCompletedEvent,
+    ResponseFunctionToolCall,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
+
+from interlock.conformance.adapter import Host
+from interlock.conformance.adapters.libraries import parts
+from interlock.conformance.protocol import Message, ToolCall
+
+
+class KitModel(Model):
+    """A model whose turns are the kit's."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    async def get_response(self, *args: Any, **more: Any) -> Any:
+        raise TypeError("The turns of this model are streamed: its agent is run with `run_streamed`.")
+
+    async def stream_response(self, system: Any, given: Any, *args: Any, **more: Any) -> AsyncIterator[Any]:
+        turn = await self.host.infer(list(_seen(given)))
+        whole = Response(
+            id="answer", created_at=0, model="kit", object="response",
+            output=parts(turn, _said, function_call),
+            tool_choice="auto", tools=[], parallel_tool_calls=True,
+        )  # fmt: skip
+        yield ResponseCompletedEvent(type="response.completed", response=whole, sequence_number=0)
+
+
+def _said(text: str) -> ResponseOutputMessage:
+    content = [ResponseOutputText(type="output_text", text=text, annotations=[])]
+    return ResponseOutputMessage(
+        id="said", type="message", role="assistant", status="completed", content=content
+    )
+
+
+def function_call(call: ToolCall) -> ResponseFunctionToolCall:
+    """A call as the library has it."""
+    args = json.dumps(call.args)
+    return ResponseFunctionToolCall(
+        id=f"fc_{call.id}", call_id=call.id, type="function_call", name=call.name, arguments=args
+    )
+
+
+def _seen(given: Any) -> Iterator[Message]:
+    """What the model receives, in the protocol's words: the calls of one turn stand beside each other."""
+    for are_calls, items in groupby(given, lambda item: item.get("type") == "function_call"):
+        if are_calls:
+            yield Message(role="assistant", tool_calls=[_asked(item) for item in items])
+        else:
+            yield from map(_other, items)
+
+
+def _asked(item: Any) -> ToolCall:
+    return ToolCall(id=item["call_id"], name=item["name"], args=json.loads(item["arguments"]))
+
+
+def _other(item: Any) -> Message:
+    if item.get("type") == "function_call_output":
+        return Message(role="tool", call=item["call_id"], text=str(item["output"]))
+    said = item["content"]
+    text = said if isinstance(said, str) else "".join(part.get("text", "") for part in said)
+    return Message(role=item["role"], text=text)

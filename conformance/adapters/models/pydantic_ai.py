@@ -1,0 +1,49 @@
+"""A model for pydantic-ai that asks the kit, and what it is asked, in the protocol's words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import pydantic_ai as ai
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from interlock.conformance.adapter import Host
+from interlock.conformance.adapters.libraries import parts
+from interlock.conformance.protocol import Message, ToolCall
+
+STATUS: Final[dict[str, Any]] = {"success": "ok", "denied": "cancelled", "interrupted": "cancelled"}
+"""The status of a tool's result by pydantic-ai's outcome; any other outcome is an error."""
+
+
+def kit_model(host: Host, before: Callable[[Sequence[ModelMessage]], None]) -> FunctionModel:
+    """A model whose turns are the kit's; `before` is told what it is about to be asked."""
+
+    async def infer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        before(messages)
+        turn = await host.infer([seen for message in messages for seen in _seen(message)])
+        return ModelResponse(parts=parts(turn, ai.TextPart, _call))
+
+    return FunctionModel(infer)
+
+
+def _call(call: ToolCall) -> ai.ToolCallPart:
+    return ai.ToolCallPart(call.name, dict(call.args), call.id)
+
+
+def _seen(message: ModelMessage) -> Iterator[Message]:
+    """What the model receives, in the protocol's words: results first, as pydantic-ai sends them."""
+    if isinstance(message, ModelResponse):
+        asked = message.tool_calls
+        calls = [ToolCall(id=one.tool_call_id, name=one.tool_name, args=one.args_as_dict()) for one in asked]
+        yield Message(role="assistant", text=message.text or "", tool_calls=calls)
+        return
+    for part in message.parts:
+        if part.part_kind == "tool-return":
+            status = STATUS.get(part.outcome, "error")
+            yield Message(role="tool", call=part.tool_call_id, text=str(part.content), status=status)
+        elif part.part_kind == "retry-prompt" and part.tool_name:
+            yield Message(role="tool", call=part.tool_call_id, text=part.model_response(), status="error")
+        else:
+            yield Message(role="user", text=str(getattr(part, "content", "")))

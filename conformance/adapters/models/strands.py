@@ -1,0 +1,61 @@
+"""A model for strands-agents that asks the kit, and what it is asked, in the protocol's words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from strands.models.model import Model
+
+from interlock.conformance.adapter import Host
+from interlock.conformance.adapters.libraries import parts
+from interlock.conformance.protocol import Message, ToolCall
+
+
+class KitModel(Model):
+    """A model whose turns are the kit's."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    def update_config(self, **more: Any) -> None: ...
+
+    def get_config(self) -> Any:
+        return {}
+
+    def structured_output(self, *args: Any, **more: Any) -> Any:
+        raise TypeError("The agent of this adapter is never asked for structured output.")
+
+    async def stream(self, messages: Any, *args: Any, **more: Any) -> AsyncIterator[Any]:
+        turn = await self.host.infer([seen for message in messages for seen in _seen(message)])
+        yield {"messageStart": {"role": "assistant"}}
+        for start, delta in parts(turn, _text, _call):
+            yield {"contentBlockStart": {"start": start}}
+            yield {"contentBlockDelta": {"delta": delta}}
+            yield {"contentBlockStop": {}}
+        yield {"messageStop": {"stopReason": "tool_use" if turn.tool_calls else "end_turn"}}
+
+
+def _text(text: str) -> tuple[Any, Any]:
+    """How its block begins, and what stands in it."""
+    return {}, {"text": text}
+
+
+def _call(call: ToolCall) -> tuple[Any, Any]:
+    start = {"toolUse": {"name": call.name, "toolUseId": call.id}}
+    return start, {"toolUse": {"input": json.dumps(call.args)}}
+
+
+def _seen(message: Any) -> Iterator[Message]:
+    """What the model receives, in the protocol's words: results first."""
+    content = message["content"]
+    for one in (part["toolResult"] for part in content if "toolResult" in part):
+        text = " ".join(part.get("text", "") for part in one["content"])
+        status: Any = "error" if one["status"] == "error" else "ok"
+        yield Message(role="tool", call=one["toolUseId"], text=text, status=status)
+    asked = [part["toolUse"] for part in content if "toolUse" in part]
+    calls = [ToolCall(id=one["toolUseId"], name=one["name"], args=one["input"]) for one in asked]
+    text = " ".join(part["text"] for part in content if "text" in part)
+    if text or calls:
+        yield Message(role=message["role"], text=text, tool_calls=calls)
