@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import FINAL_CALL_STATUSES, Checkpointed, GateOpened
-from interlock.conformance.subjects import Call, Decided
+from interlock.conformance.subjects import Call, Decided, Run
 
 TakenDown = Checkpointed | GateOpened
 Said = tuple[Any, Any, Any]
@@ -115,6 +116,36 @@ def _waiting_to_act(account: Account, call: Call) -> Decided | None:
     return None
 
 
+def a_checkpoint_holds_nothing_cleared(account: Account, seen: TakenDown) -> Judgements:
+    """A decision that a replay which is over has cleared is in no checkpoint."""
+    yield from _cleared(account, seen, waits_again=False)
+
+
+def a_checkpoint_holds_nothing_cleared_for_a_new_wait(account: Account, seen: TakenDown) -> Judgements:
+    """A decision that was cleared since its call waits anew is in no checkpoint."""
+    yield from _cleared(account, seen, waits_again=True)
+
+
+def _cleared(account: Account, seen: TakenDown, *, waits_again: bool) -> Judgements:
+    """Judge whether a checkpoint holds what was cleared, once its call waited again or was over."""
+    run, kept = account.run_of(seen), _part(account, seen, "decisions")
+    if run is None or kept is None or run.crashes:
+        return
+    stations = [station.entered for station in run.stations]
+    for before, one in pairwise(stations):
+        if one.state != "ClearResolved" or (before.state == "SetNextSuspended") != waits_again:
+            continue
+        written = kept.get(one.call or "")
+        stays = isinstance(written, dict) and written.get("id") == one.decision
+        if not (stays and _was_sent_again(run, one.decision)):
+            why = f"decision {one.decision} for call {one.call} was cleared, yet the checkpoint holds it"
+            yield why if stays else HELD
+
+
+def _was_sent_again(run: Run, decision: str | None) -> bool:
+    return sum(one.id == decision for call in run.every_call for one in call.decisions) > 1
+
+
 def a_checkpoint_holds_the_thread(account: Account, seen: TakenDown) -> Judgements:
     """A checkpoint holds the messages of the thread up to then."""
     run, state = account.run_of(seen), _state(account, seen)
@@ -204,6 +235,8 @@ INVARIANTS = tuple(
         ("STORE-12", a_checkpoint_holds_what_a_suspended_call_is),
         ("STORE-13", a_checkpoint_holds_what_was_decided),
         ("STORE-17", a_checkpoint_holds_the_thread),
+        ("RESUME-10", a_checkpoint_holds_nothing_cleared),
+        ("RESUME-12", a_checkpoint_holds_nothing_cleared_for_a_new_wait),
     )
     for kind, at in ((Checkpointed, ()), (GateOpened, ("store.put",)))
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from interlock.conformance.mutants.kind import Mutant
@@ -130,6 +131,30 @@ class KeepsTheOldDecision(Runtime):
         self.waits_again = state == "SetNextSuspended"
 
 
+class StoresWhatWasCleared(Runtime):
+    """Keeps in its checkpoints the decisions that were cleared."""
+
+    cleared: Mapping[str, Any] = {}
+
+    def gate_state(self, state: str, decision: Decision | None = None) -> None:
+        if state == "ClearResolved" and decision is not None:
+            self.cleared = {**self.cleared, decision.call: asdict(decision)}
+        super().gate_state(state, decision)
+
+    def to_store(self, ending: Any) -> dict[str, Any]:
+        state = super().to_store(ending)
+        return {**state, "decisions": {**self.cleared, **state["decisions"]}}
+
+
+class StoresWhatLedToANewWait(StoresWhatWasCleared):
+    """Keeps in its checkpoints the decisions that were cleared because their calls wait anew."""
+
+    def to_store(self, ending: Any) -> dict[str, Any]:
+        waits = {call.id for call in self.state.in_status("Suspended")}
+        self.cleared = {call: decision for call, decision in self.cleared.items() if call in waits}
+        return super().to_store(ending)
+
+
 class PublishesNothing(Runtime):
     """A cleared decision leads to the commit without a snapshot."""
 
@@ -190,6 +215,14 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(ClearsBeforeItRuns, "RESUME-9", "yet ReplayResume led to", "tirea"),
     Mutant(HoldsWhatIsOver, "RESUME-10", "is Succeeded, yet its replay led to SetNextSuspended", "tirea"),
     Mutant(ForgetsTheNewWait, "RESUME-11", "is Suspended again, yet its replay led to", "tirea"),
+    Mutant(
+        StoresWhatWasCleared,
+        "RESUME-10",
+        "was cleared, yet the checkpoint holds it",
+        "tirea",
+        also=("RESUME-12",),
+    ),
+    Mutant(StoresWhatLedToANewWait, "RESUME-12", "was cleared, yet the checkpoint holds it", "tirea"),
     Mutant(KeepsTheOldDecision, "RESUME-12", "yet SetNextSuspended led to", "tirea"),
     Mutant(PublishesNothing, "RESUME-13", "yet ClearResolved led to CommitReplay", "tirea"),
     Mutant(CommitsNoRefusal, "RESUME-14", "a pass resolved a decision, yet", "tirea", also=("FLOW-3",)),
