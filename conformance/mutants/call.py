@@ -180,7 +180,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(CancelsTheBlocked, "CALL-15", "was blocked, yet it became Cancelled"),
     Mutant(FailsASetResult, "CALL-14", "was set, yet it became Failed"),
     Mutant(SaysRunningLate, "CALL-1", "is executing, yet its status is New"),
-    Mutant(ResumesTheUndecided, "CALL-7", "nobody decided about call"),
+    Mutant(ResumesTheUndecided, "CALL-7", "nobody decided about call", also=("RUN-31",)),
     Mutant(RejectsTheSiblings, "CALL-8", "nobody cancelled call"),
     Mutant(LeavesTheLastRunning, "CALL-24", "yet its status is Running", also=("DERIVE-1",)),
     Mutant(HoldsWhatIsAllowed, "CALL-2", "nothing held call"),

@@ -241,7 +241,15 @@ class RerunsAfterACrash(Runtime):
 
 
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant(ReplaysAPendingAnswer, "DECIDE-1", "may be executed", also=("DECIDE-2",)),
+    Mutant(
+        ReplaysAPendingAnswer,
+        "DECIDE-1",
+        "may be executed",
+        also=(
+            "RUN-31",
+            "DECIDE-2",
+        ),
+    ),
     Mutant(ForgetsDecisionIds, "DECIDE-2", "had been taken before, yet"),
     Mutant(DiesOfAnUnknownCall, "DECIDE-3", "which is unknown, yet", also=("DECIDE-5", "RUN-10")),
     Mutant(RunsAgainOnALateDecision, "DECIDE-3", "which is over, yet"),

@@ -133,7 +133,7 @@ MUTANTS: tuple[Mutant, ...] = (
         SuspendsOverARunningCall,
         "DERIVE-6",
         "ended as Suspended, yet call",
-        also=("RUN-8", "PAIR-1", "CALL-20"),
+        also=("DERIVE-4", "RUN-8", "PAIR-1", "CALL-20"),
     ),
     Mutant(
         EndsWithItsRound, "DERIVE-7", "their results have not been shown to the model, yet the run is Done"

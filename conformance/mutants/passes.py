@@ -144,7 +144,12 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(AnswersForTheThird, "PHASE-6", "yet its pass ends without its tool"),
     Mutant(RecordsAnAnswerAsAnError, "PHASE-7", "answered ok, yet its result is recorded as error"),
     Mutant(RecordsAWarningAsAnError, "PHASE-8", "answered warning, yet its result is recorded as error"),
-    Mutant(RecordsAnErrorAsAnAnswer, "PHASE-9", "answered error, yet its result is recorded as ok"),
+    Mutant(
+        RecordsAnErrorAsAnAnswer,
+        "PHASE-9",
+        "answered error, yet its result is recorded as ok",
+        also=("PAIR-6",),
+    ),
     Mutant(
         RecordsAQuestionAsAnAnswer,
         "PHASE-10",
