@@ -363,7 +363,7 @@ MUTANTS: tuple[Mutant, ...] = (
     _flow(OpensNoStep, "FLOW-8", "not behind StepStart"),
     _flow(EndsInsteadOfAsking, "FLOW-10", "yet the last step of the segment has not asked the model"),
     _flow(AsksABrokenModelAgain, "FLOW-11", "the model broke, yet the model is asked again"),
-    _flow(WaitsForACancelledInference, "FLOW-12", "yet the answer is still waited for"),
+    _flow(WaitsForACancelledInference, "FLOW-12", "yet the answer is still waited for", "RUN-31"),
     _flow(DoesNotLookAtTheAnswer, "FLOW-13", "fires before AfterInference"),
     _flow(StoresTheTurnBeforeItsStep, "FLOW-14", "yet StepEnd of its step has not fired"),
     _flow(AsksOnceMore, "FLOW-16", "yet another step starts"),
