@@ -111,6 +111,7 @@ class Seen(Joint):
             yield Move("is closed by the end", control, one=self._failed, cue="may")
         yield from super()._closing(control)
         if control.work == "ending" and self.drains and control.reason == "Cancelled":
+            yield Move("breaks as it drains", control._replace(reason="Error"), "trouble", cue="end Error")
             for move in super()._closing(control):
                 yield replace(move, none=None, cue=UNENTERED)
 

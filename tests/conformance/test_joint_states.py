@@ -150,6 +150,24 @@ def test_a_cancel_waits_only_for_tools_that_were_entered():
     assert said == [[], [because]]
 
 
+def test_a_tool_that_breaks_as_it_drains_ends_the_run_in_an_error():
+    """A cancelled run that lets its tools end may come to what a tool that throws brings."""
+    tool = {"kind": "gate.open", "run": "r1", "gate": "g2", "on": "tool", "call": "c1"}
+    failed = {"kind": "call.status", "run": "r1", "call": "c1", "to": "Failed"}
+    said = []
+    for reason in ("Error", "Stopped"):
+        followed = Followed("awaken-concurrent", cancel_inflight="drain", tool_raises="end_run")
+        followed.answer("gate.release", followed.to_the_turn(), NEW, HELD, WAITING)
+        followed.decide("resume", RUNNING, RESUMING, RUNS, tool)
+        followed.answer("cancel", {"run": "r1"})
+        broken = {"gate": "g2", "outcome": {"kind": "raise", "message": "no"}}
+        said.append(
+            followed.answer("gate.release", broken, failed, OVER, {**end, "reason": {"code": reason}})
+        )
+
+    assert said == [[], ["no joint state explains that the segment ended as Stopped; nothing more is due"]]
+
+
 def test_a_rest_is_told_with_what_is_due():
     """A call waits and nothing else is under way: then the wait is due."""
     followed = Followed()
