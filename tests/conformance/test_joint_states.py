@@ -161,9 +161,8 @@ def test_a_tool_that_breaks_as_it_drains_ends_the_run_in_an_error():
         followed.decide("resume", RUNNING, RESUMING, RUNS, tool)
         followed.answer("cancel", {"run": "r1"})
         broken = {"gate": "g2", "outcome": {"kind": "raise", "message": "no"}}
-        said.append(
-            followed.answer("gate.release", broken, failed, OVER, {**end, "reason": {"code": reason}})
-        )
+        end = {"kind": "run.finished", "run": "r1", "reason": {"code": reason}}
+        said.append(followed.answer("gate.release", broken, failed, OVER, end))
 
     assert said == [[], ["no joint state explains that the segment ended as Stopped; nothing more is due"]]
 
