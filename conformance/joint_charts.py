@@ -115,6 +115,11 @@ class Seen(Joint):
             for move in super()._closing(control):
                 yield replace(move, none=None, cue=UNENTERED)
 
+    def _is_open(self, control: Control, call: Call) -> bool:
+        """What was under way when something broke may go on until the end takes it away."""
+        breaks = control.work == "ending" and control.reason == "Error"
+        return call.status in ("New", "Resuming", "Running") if breaks else super()._is_open(control, call)
+
     def _failed(self, call: Call) -> Changed | None:
         return self._send(call, "fail") if call.status == "New" else None
 

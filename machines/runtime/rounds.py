@@ -164,6 +164,9 @@ class Rounds(Inbox):
             entered = self.world.execute(call.id, call.name, args, resume, partial(self._tells, call))
             answer = await self.outside(entered, drains=True)
         except ToolRaised as raised:
+            if raised is self.broken:  # another call's, which takes the round down
+                self.settle(call, "cancel", "cancelled", "aborted")
+                raise
             self.settle(call, "fail", "error", str(raised))
             self.phase("AfterToolExecute", call)
             if self.policies["tool.raises"] == "end_run":
