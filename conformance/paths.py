@@ -350,7 +350,9 @@ def _pass_label(seen: Observation) -> str | None:
 
 
 def _has_ended_to_wait(run: Run) -> bool:
-    """Whether the newest step has ended once, with a call that waits or has waited."""
+    """Whether the newest step has ended once, and not just now, with a call that waits or has waited."""
+    if run.segment and isinstance(run.segment[-1], PhaseEntered) and run.segment[-1].phase == "StepEnd":
+        return False
     phases = [one.phase for one in takewhile(lambda one: one.phase != "StepStart", reversed(run.phases))]
     return "StepEnd" in phases and any(
         call.suspensions and call.step == run.steps for call in run.calls.values()
