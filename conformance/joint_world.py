@@ -16,6 +16,7 @@ from interlock.conformance.subjects import Call, Run
 from interlock.machines.explore.chosen import CHOICES
 from interlock.machines.explore.joint import Joint
 from interlock.machines.explore.terms import NOT_ASKED, Control
+from interlock.machines.explore.terms import Call as JointCall
 from interlock.spec.model import load_spec
 
 __all__ = ["ANSWERS", "BROKEN", "as_stored", "entered", "supposed_policies", "world_of"]
@@ -121,7 +122,7 @@ RESTING: Final = {"Running": ("New", "Suspended", "Running"), "Resuming": ("Susp
 """What a call may be again that was stored with a status which a tool or a replay had given it."""
 
 
-def _again(status: str) -> Any:
+def _again(status: str) -> JointCall:
     """A call with this status; one that is past its tool may have waited, and one that waits has."""
     return NOT_ASKED._replace(status=status, waits=int(status not in ("New", "Running")))
 

@@ -15,7 +15,7 @@ from typing import Final
 from interlock.conformance.account import Account
 from interlock.conformance.coverage import Trails
 from interlock.conformance.follower import Detour, Follower, Reading
-from interlock.conformance.invariants.shown import has_fired
+from interlock.conformance.invariants.shown import has_fired, may_hold_back
 from interlock.conformance.oracle import Judgement
 from interlock.conformance.protocol import (
     Checkpointed,
@@ -247,9 +247,7 @@ class Paths:
 
     @cached_property
     def _holds_back(self) -> bool:
-        """Whether calls may be left behind by their round, and run when the wait is over."""
-        parallel = self.account.policy("round.executor") == "parallel"
-        return not parallel and self.account.policy("round.rest") != "failed"
+        return may_hold_back(self.account)
 
     # -- steps
 
@@ -351,12 +349,11 @@ def _pass_label(seen: Observation) -> str | None:
 
 def _has_ended_to_wait(run: Run) -> bool:
     """Whether the newest step has ended once, and not just now, with a call that waits or has waited."""
-    if run.segment and isinstance(run.segment[-1], PhaseEntered) and run.segment[-1].phase == "StepEnd":
+    if has_fired(run.segment[-1:], "StepEnd"):
         return False
-    phases = [one.phase for one in takewhile(lambda one: one.phase != "StepStart", reversed(run.phases))]
-    return "StepEnd" in phases and any(
-        call.suspensions and call.step == run.steps for call in run.calls.values()
-    )
+    of_this_step = [*takewhile(lambda one: one.phase != "StepStart", reversed(run.phases))]
+    waited = any(call.suspensions and call.step == run.steps for call in run.calls.values())
+    return waited and has_fired(of_this_step, "StepEnd")
 
 
 def _may_be_replayed(run: Run, seen: Observation) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.round import intercepted, intercepts, is_between, round_of
+from interlock.conformance.invariants.round import intercepted, is_between, is_intercepting, round_of
 from interlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, SegmentEnded
 from interlock.conformance.subjects import Call, Decided, Run
 
@@ -100,7 +100,7 @@ def _just_decided(account: Account) -> Iterator[tuple[Run, Call, Decided]]:
     apart = len(raws) == 1 or account.policy("decision.batch") == "each"
     if not apart or any(gate.on in ("store.put", "hook") for gate in account.gates_of(found[0])):
         return
-    if intercepts(account, found[0]):
+    if is_intercepting(account, found[0]):
         return
     counted = Counter(raw["call"] for raw in raws)
     for call in found[1]:

@@ -15,6 +15,7 @@ from interlock.conformance.invariants.shown import (
     is_among,
     is_cut_short,
     may_be_a_replay,
+    may_hold_back,
     stored,
 )
 from interlock.conformance.protocol import (
@@ -270,7 +271,7 @@ def a_round_with_an_outcome_leads_on(account: Account, seen: PhaseEntered) -> Ju
     """Behind a round of which a call is over the segment goes on."""
     run = _judges_a_round(account, seen)
     over = [call for call in asked_for(run) if call.claimed in FINAL_CALL_STATUSES] if run is not None else []
-    if _may_hold_back(account):  # what ran behind a wait may be judged without the calls in front of it
+    if may_hold_back(account):  # what ran behind a wait may be judged without the calls in front of it
         over = [call for call in over if not call.suspensions]
     if over:
         yield (
@@ -317,15 +318,6 @@ def _judges_a_round(account: Account, seen: PhaseEntered) -> Run | None:
         return None
     in_this_segment = has_fired(run.segment, "AfterInference") and run.turn_alone
     return run if in_this_segment and stored(behind(run, "StepStart"), "ToolResultsCommitted") >= 0 else None
-
-
-def _may_hold_back(account: Account) -> bool:
-    """Whether calls may be left behind by their round, and run when the wait is over."""
-    in_parallel, failed = (
-        account.policy("round.executor") == "parallel",
-        account.policy("round.rest") == "failed",
-    )
-    return not in_parallel and not failed
 
 
 def _gate(shown: Sequence[Observation]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.round import intercepts
+from interlock.conformance.invariants.round import is_intercepting
 from interlock.conformance.invariants.shown import is_cut_short
 from interlock.conformance.protocol import CallMoved, GateOpened
 from interlock.conformance.subjects import Call, Decided, Run
@@ -79,7 +79,7 @@ def decisions_act_at_once(account: Account) -> Judgements:
     if account.policy("resume") in ("collect", "all_or_nothing"):
         return
     is_stored = any(gate.on == "store.put" for gate in account.gates_of(run))
-    if is_stored or intercepts(account, run) or account.policy("replay.commit") == "yes":
+    if is_stored or is_intercepting(account, run) or account.policy("replay.commit") == "yes":
         return
     for call in run.calls.values():
         for decided in call.decisions:

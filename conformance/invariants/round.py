@@ -56,7 +56,7 @@ def is_between(account: Account, run: Run) -> bool:
     return any(gate.on not in ("model", "tool") for gate in account.gates_of(run))
 
 
-def intercepts(account: Account, run: Run) -> bool:
+def is_intercepting(account: Account, run: Run) -> bool:
     """Whether a call is looked at for the first time: the round's tasks may begin behind that."""
     at = [gate.call for gate in account.gates_of(run) if gate.on == "permission"]
     return any(call is None or not call.decisions for call in at)

@@ -53,6 +53,12 @@ def is_among(one: Observation, shown: Sequence[Observation]) -> bool:
     return any(other is one for other in reversed(shown))
 
 
+def may_hold_back(account: Account) -> bool:
+    """Whether calls may be left behind by their round, and run when the wait is over."""
+    parallel = account.policy("round.executor") == "parallel"
+    return not parallel and account.policy("round.rest") != "failed"
+
+
 def has_fired(shown: Sequence[Observation], *phases: str) -> bool:
     """Whether one of these phases is among what was shown."""
     return any(isinstance(seen, PhaseEntered) and seen.phase in phases for seen in shown)
