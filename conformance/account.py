@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from interlock.conformance.protocol import (
     CallMoved,
@@ -32,6 +32,9 @@ from interlock.conformance.protocol import (
     StreamClosed,
 )
 from interlock.conformance.subjects import WORKING_GATES, Audience, Call, Decided, Gate, Run, Station
+
+CameTo = Literal["calls", "a wait", "a decision", "a cancel", "a crash", "a watcher"]
+"""What a scenario may come to; before it does, much need not be looked at."""
 
 Look = TypeVar("Look", bound=Callable[..., Any])
 
@@ -55,10 +58,12 @@ class Account:
     def __init__(self, handshake: Handshake, policies: Mapping[str, Any], scenario: Scenario) -> None:
         self.handshake = handshake
         self.policies = dict(policies)
+        self.came_to: frozenset[CameTo] = frozenset()
         self.asked: set[str] = set()  # policies that somebody has read since this was emptied
         self.scenario = scenario
         self.tools = {tool.name: tool for tool in scenario.tools}
         self.runs: dict[str, Run] = {}
+        self.run: Run | None = None  # the newest run of the thread
         self.gates: dict[str, Gate] = {}
         self.life = 1
         self.stimuli = 0
@@ -82,20 +87,9 @@ class Account:
         self.audience = Audience()
         self.shown: list[Observation] = []  # since the newest stimulus
         self.known: dict[tuple[Any, ...], Any] = {}  # what was looked up since it took something in
-        self._open_gates: list[Gate] = []  # and some that are open no longer
+        self.open_gates: Sequence[Gate] = ()  # at which the SUT waits, oldest first
 
     # -- what it knows
-
-    @property
-    def run(self) -> Run | None:
-        """The newest run of the thread."""
-        return next(reversed(self.runs.values()), None)
-
-    @property
-    def open_gates(self) -> list[Gate]:
-        """The gates at which the SUT waits, oldest first."""
-        self._open_gates = [gate for gate in self._open_gates if gate.is_open]
-        return self._open_gates[:]
 
     def observes(self, kind: str) -> bool:
         """Whether the SUT said that it shows this kind."""
@@ -141,6 +135,10 @@ class Account:
             return known
         return next((gate for gate in self.open_gates if gate.ref == ref), None)
 
+    def _comes_to(self, what: CameTo) -> None:
+        if what not in self.came_to:
+            self.came_to |= {what}
+
     # -- stimuli
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
@@ -166,7 +164,7 @@ class Account:
         self.known.clear()
 
     def _started(self, params: Mapping[str, Any]) -> None:
-        self.runs[params["run"]] = Run(
+        self.run = self.runs[params["run"]] = Run(
             params["run"],
             began_alone=self.alone,
             began_at_ms=self.now_ms,
@@ -184,10 +182,13 @@ class Account:
             self.audience.activities.append(params["outcome"].get("content"))
             return
         gate.outcome, gate.alone = params["outcome"], self.alone
+        self._shut(gate)
         if gate.on in ("model", "tool"):
             self.since_answer = []
         run = self.runs[gate.run]
         kind = gate.outcome["kind"]
+        if kind in ("pending", "suspend"):
+            self._comes_to("a wait")
         if kind in ("fault", "raise"):
             run.faulted, run.fault_alone = gate.on if kind == "fault" else "raise", self.alone
         if kind in ("fault", "block") and gate.on in ("tool", "permission") and self.alone:
@@ -205,7 +206,12 @@ class Account:
             if kind == "turn":
                 self._asked(run, gate.outcome.get("tool_calls", []))
 
+    def _shut(self, gate: Gate) -> None:
+        self.open_gates = [one for one in self.open_gates if one is not gate]
+
     def _asked(self, run: Run, asked: Sequence[Mapping[str, Any]]) -> None:
+        if asked:
+            self._comes_to("calls")
         for index, raw in enumerate(asked):
             call_id = raw["id"]
             former = run.calls.get(call_id)
@@ -254,6 +260,7 @@ class Account:
         watcher, run = params.get("watcher"), self.run
         if watcher is None:
             return
+        self._comes_to("a watcher")
         waits = run is not None and not run.is_done and not run.segment_open
         came = "first" if not self.audience.gone else "back" if waits else "anew"
         if self.audience.watcher is not None:
@@ -275,6 +282,7 @@ class Account:
             self._decided(run, raw, len(decisions))
 
     def _decided(self, run: Run | None, raw: Mapping[str, Any], batch: int) -> None:
+        self._comes_to("a decision")
         call = run.calls.get(raw["call"]) if run is not None else None
         suspension = raw.get("suspension")
         decided = Decided(
@@ -317,6 +325,7 @@ class Account:
         decided.beside = next((c.id for c in executing if c is not call), None)
 
     def _cancelled(self, params: Mapping[str, Any]) -> None:
+        self._comes_to("a cancel")
         run = self.runs.get(params["run"])
         if run is None:
             return
@@ -350,11 +359,13 @@ class Account:
         self.now_ms += params["ms"]
 
     def _crashed(self, _params: Mapping[str, Any]) -> None:
+        self._comes_to("a crash")
         self.life += 1
         self.audience = Audience()
         self.forgotten |= self.decision_ids.keys()
         for gate in self.open_gates:
             gate.gone = "crash"
+        self.open_gates = ()
         for run in self.runs.values():
             run.paid_for = [call for call in run.calls.values() if self.is_whole(run, call)]
             run.crashes += 1
@@ -418,7 +429,7 @@ class Account:
             return
         gate = Gate(seen.gate, seen.on, run.id, seen, self.life, at=self.stimuli)
         self.gates[seen.gate] = gate
-        self._open_gates.append(gate)
+        self.open_gates = [*self.open_gates, gate]
         if seen.on in WORKING_GATES or seen.on == "hook":
             run.segment_open = True
         if seen.on == "model":
@@ -438,6 +449,7 @@ class Account:
         gate = self.gates.get(seen.gate)
         if gate is not None and gate.outcome is None:
             gate.gone = seen.because or "given up"
+            self._shut(gate)
         elif gate is not None:
             gate.outcome, gate.gone = None, seen.because or "given up"
 
@@ -449,6 +461,8 @@ class Account:
         run.claims.append(seen.to)
         if seen.to == "Running":
             run.segment_open = True
+        elif seen.to == "Waiting":
+            self._comes_to("a wait")
 
     def _call_moved(self, seen: CallMoved) -> None:
         run = self.runs.get(seen.run or "")
@@ -458,6 +472,7 @@ class Account:
         call.before_claim, call.claimed = call.claimed, seen.to
         call.claims.append(seen.to)
         if seen.to == "Suspended":
+            self._comes_to("a wait")
             call.entries_when_suspended = len(call.entries)
             call.suspensions = seen.suspension or call.suspensions + (call.before_claim != "Suspended")
 
@@ -468,6 +483,8 @@ class Account:
         run.finished.append(seen)
         run.segment.clear()
         run.stations = []
+        if seen.reason.code == "Suspended":
+            self._comes_to("a wait")
         if seen.reason.code == "Suspended" and "cancel.waiting" not in self.handshake.stimuli:
             run.cancel_at = None  # it came to wait before the cancel reached it, and hears none there
         run.segment_open = False
@@ -548,6 +565,7 @@ class Account:
         run = self.runs.get(params.get("run", ""))
         if method == "recover" and run is not None and self.durable(run) is None:  # so it never was
             del self.runs[run.id]
+            self.run = next(reversed(self.runs.values()), None)
         certain = refusal.decision is None and self.settled_before
         if method == "cancel" and certain and run is not None and run.cancel_at == self.stimuli:
             run.cancel_at = None

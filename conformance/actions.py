@@ -42,6 +42,10 @@ class Stage:
         run = self.account.run
         return run if run is not None and not run.is_done else None
 
+    def aside(self) -> Stage:
+        """The same, for actions that only try whether there is an occasion for them."""
+        return Stage(self.account, dict(self.counts))
+
     def fresh(self, prefix: str) -> str:
         """An id that was not used yet."""
         self.counts[prefix] = self.counts.get(prefix, 0) + 1

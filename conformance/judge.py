@@ -7,7 +7,7 @@ an account that went wrong once would blame the innocent.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -43,28 +43,31 @@ class Asked:
     """
 
     def __init__(self, applies: Mapping[str, bool], undeclared: Undeclared) -> None:
-        self._every = [
+        every = [
             check
             for check in INVARIANTS
             if applies.get(check.clause, True) or check.clause in undeclared.clauses
         ]
-        self._names = {name for check in self._every for name in check.at}
-        self._about: dict[tuple[type[Observation] | None, str], list[Invariant]] = {}
+        self._names = {name for check in every for name in check.at}
+        self._of_kind: defaultdict[type[Observation] | None, list[Invariant]] = defaultdict(list)
+        for check in every:
+            self._of_kind[check.seeing].append(check)
+        self._asked: dict[tuple[type[Observation] | None, str, frozenset[str]], list[Invariant]] = {}
 
-    def at_rest(self) -> list[Invariant]:
-        """What is asked at every quiescent point."""
-        return self._of(None, "")
+    def at_rest(self, came_to: frozenset[str]) -> list[Invariant]:
+        """What is asked at every quiescent point of a scenario that has come to all that."""
+        return self._of(None, "", came_to)
 
-    def about(self, seen: Observation) -> list[Invariant]:
+    def about(self, seen: Observation, came_to: frozenset[str]) -> list[Invariant]:
         """What is asked about an observation."""
         name = name_of(seen)
-        return self._of(type(seen), name if name in self._names else "")
+        return self._of(type(seen), name if name in self._names else "", came_to)
 
-    def _of(self, kind: type[Observation] | None, name: str) -> list[Invariant]:
-        found = self._about.get((kind, name))
+    def _of(self, kind: type[Observation] | None, name: str, came_to: frozenset[str]) -> list[Invariant]:
+        found = self._asked.get((kind, name, came_to))
         if found is None:
-            of_kind = (check for check in self._every if check.seeing is kind)
-            found = self._about[kind, name] = [one for one in of_kind if not one.at or name in one.at]
+            found = [check for check in self._of_kind[kind] if check.is_asked(name, came_to)]
+            self._asked[kind, name, came_to] = found
         return found
 
 
@@ -117,7 +120,7 @@ class Judge:
         self.account.observe(seen)
 
     def _look_at(self, seen: Observation) -> None:
-        self._ask(self.asked.about(seen), seen)
+        self._ask(self.asked.about(seen, self.account.came_to), seen)
         if self.violation is None:
             self._weigh(self.oracle.judge(seen))
         if self.violation is None:
@@ -138,7 +141,7 @@ class Judge:
             self.derived.settled()
 
     def _look_at_rest(self) -> None:
-        self._ask(self.asked.at_rest())
+        self._ask(self.asked.at_rest(self.account.came_to))
         if self.violation is None:
             self._weigh(self.oracle.settled())
 

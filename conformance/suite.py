@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from hypothesis import HealthCheck, Phase, seed, settings
@@ -51,6 +50,9 @@ class Plain:
         return 0
 
 
+PLAIN: Final = Plain()
+
+
 class Drawing:
     """A chooser whose choices Hypothesis draws, so that it can shrink them."""
 
@@ -71,6 +73,7 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.session: Session | None = None
         self.stage: Stage | None = None
+        self.aside: Stage | None = None  # where actions try whether they have an occasion
 
     @initialize(index=st.integers(0, 9))
     def open(self, index: int) -> None:
@@ -80,7 +83,7 @@ class Machine(RuleBasedStateMachine):
         scenario = self.bench.scenarios[index % len(self.bench.scenarios)]
         self.session = self.bench.session(scenario)
         self.stage = Stage(self.session.account)
-        self.act("start", Plain())
+        self.act("start", PLAIN)
 
     def act(self, name: str, chooser: Any) -> None:
         """Let an action of this class happen, if there is still something to find."""
@@ -91,6 +94,7 @@ class Machine(RuleBasedStateMachine):
             move = with_turns(move, self.stage, chooser)
             with self.trouble():
                 self.session.send(move)
+        self.aside = self.stage.aside()
         self.complain()
 
     @contextmanager
@@ -107,9 +111,9 @@ class Machine(RuleBasedStateMachine):
 
     def has_occasion(self, name: str) -> bool:
         """Whether an action of this class has something to act on."""
-        if self.stage is None or self.session is None or self.session.violation is not None:
+        if self.aside is None or self.session is None or self.session.judge.violation is not None:
             return name == "settle"  # Hypothesis wants a rule at every step
-        return ACTIONS[name](replace(self.stage, counts=dict(self.stage.counts)), Plain()) is not None
+        return ACTIONS[name](self.aside, PLAIN) is not None
 
     def complain(self) -> None:
         """Raise what is broken, unless it is only gathered."""

@@ -162,7 +162,7 @@ def only_a_decision_resumes(account: Account, seen: CallMoved) -> Judgements:
 INVARIANTS = (
     Invariant("CALL-23", only_what_the_model_asked_for_lives, CallMoved),
     Invariant("CALL-23", only_what_the_model_asked_for_lives, GateOpened),
-    Invariant("CALL-22", a_call_moves_from_where_it_was, CallMoved),
+    Invariant("CALL-22", a_call_moves_from_where_it_was, CallMoved, behind="calls"),
     Invariant("CALL-2", a_gate_suspends_before_execution, CallMoved, at=("Suspended",)),
     an_answer_decides_the_status(("pending",), "Suspended"),
     an_answer_decides_the_status(("ok", "warning"), "Succeeded"),
@@ -170,6 +170,6 @@ INVARIANTS = (
     Invariant("CALL-15", a_block_fails_the_call, CallMoved, at=("Cancelled", "Failed", "Succeeded")),
     Invariant("CALL-14", a_set_result_succeeds_the_call, CallMoved, at=("Cancelled", "Failed", "Succeeded")),
     Invariant("CALL-7", only_a_decision_resumes, CallMoved, at=("Resuming",)),
-    Invariant("CALL-20", a_body_that_was_entered_is_Running),
-    Invariant("CALL-24", an_answer_is_taken),
+    Invariant("CALL-20", a_body_that_was_entered_is_Running, behind="calls"),
+    Invariant("CALL-24", an_answer_is_taken, behind="calls"),
 )

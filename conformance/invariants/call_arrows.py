@@ -98,9 +98,9 @@ def only_a_cancel_cancels(origin: str) -> Invariant:
 INVARIANTS = (
     replay_verdict("CALL-10", "suspend", "Suspended", "held"),
     replay_verdict("CALL-11", "set_result", "Succeeded", "set the result of"),
-    Invariant("CALL-11", a_replay_whose_result_was_decided_succeeds, CallMoved),
+    Invariant("CALL-11", a_replay_whose_result_was_decided_succeeds, CallMoved, behind="a decision"),
     replay_verdict("CALL-12", "block", "Failed", "blocked"),
-    Invariant("CALL-1", an_entered_call_goes_from_New_to_Running),
-    Invariant("CALL-9", a_replay_is_Running_only_in_its_tool),
+    Invariant("CALL-1", an_entered_call_goes_from_New_to_Running, behind="calls"),
+    Invariant("CALL-9", a_replay_is_Running_only_in_its_tool, behind="a decision"),
     *(only_a_cancel_cancels(origin) for origin in CANCELLED_FROM),
 )

@@ -172,22 +172,36 @@ def _cut_off(account: Account) -> Iterator[tuple[Run, Call, str]]:
                 yield run, call, content
 
 
-FIRST_INVARIANTS = (Invariant("CANCEL-4", a_cancel_is_nothing_to_a_later_run, SegmentEnded),)
+FIRST_INVARIANTS = (
+    Invariant("CANCEL-4", a_cancel_is_nothing_to_a_later_run, SegmentEnded, behind="a cancel"),
+)
 """Asked before what is said of an end as such, since a cancel of another run is the cause of it."""
 
 INVARIANTS = (
-    Invariant("CANCEL-7", results_before_a_cancel_are_treated_as_declared, GateOpened, at=("model",)),
-    Invariant("CANCEL-1", nothing_new_begins_after_a_cancel, GateOpened, at=("model", "permission", "tool")),
+    Invariant(
+        "CANCEL-7",
+        results_before_a_cancel_are_treated_as_declared,
+        GateOpened,
+        at=("model",),
+        behind="a cancel",
+    ),
+    Invariant(
+        "CANCEL-1",
+        nothing_new_begins_after_a_cancel,
+        GateOpened,
+        at=("model", "permission", "tool"),
+        behind="a cancel",
+    ),
     Invariant("CANCEL-5", a_draining_cancel_gives_nothing_up, GateClosed),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, GateOpened),
+    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, GateOpened, behind="a cancel"),
     Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, SegmentEnded),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, RunMoved),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, CallMoved),
-    Invariant("CANCEL-2", a_cancelled_run_ends_as_Cancelled, SegmentEnded),
-    Invariant("CANCEL-1", nothing_new_has_begun_after_a_cancel),
-    Invariant("CANCEL-5", a_cancel_aborts_what_runs),
-    Invariant("CANCEL-6", a_cancelled_call_is_Cancelled),
-    Invariant("CANCEL-3", a_cancelled_wait_is_over),
-    Invariant("CANCEL-2", a_cancelled_run_is_Done),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_was_idle),
+    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, RunMoved, behind="a cancel"),
+    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, CallMoved, behind="a cancel"),
+    Invariant("CANCEL-2", a_cancelled_run_ends_as_Cancelled, SegmentEnded, behind="a cancel"),
+    Invariant("CANCEL-1", nothing_new_has_begun_after_a_cancel, behind="a cancel"),
+    Invariant("CANCEL-5", a_cancel_aborts_what_runs, behind="a cancel"),
+    Invariant("CANCEL-6", a_cancelled_call_is_Cancelled, behind="a cancel"),
+    Invariant("CANCEL-3", a_cancelled_wait_is_over, behind="a cancel"),
+    Invariant("CANCEL-2", a_cancelled_run_is_Done, behind="a cancel"),
+    Invariant("CANCEL-4", a_cancel_of_a_done_run_was_idle, behind="a cancel"),
 )

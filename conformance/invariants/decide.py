@@ -259,16 +259,16 @@ FIRST_INVARIANTS = (
         )
         for kind in (GateOpened, CallMoved, MessageAppended, SegmentEnded)
     ),
-    Invariant("DECIDE-5", a_move_follows_the_decision_for_it, CallMoved),
+    Invariant("DECIDE-5", a_move_follows_the_decision_for_it, CallMoved, behind="a decision"),
 )
 """Asked before it is looked at what a decision carries: one that went astray has carried nothing."""
 
 INVARIANTS = (
-    Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken),
-    Invariant("DECIDE-2", a_decision_is_not_accepted_twice, DecisionTaken),
+    Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken, behind="a decision"),
+    Invariant("DECIDE-2", a_decision_is_not_accepted_twice, DecisionTaken, behind="a decision"),
     Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened, at=("tool",)),
     Invariant("DECIDE-1", a_decision_executes_once, GateOpened, at=("tool",)),
-    Invariant("DECIDE-4", no_accepted_decision_is_lost),
-    Invariant("DECIDE-2", a_repeated_decision_was_idle),
-    Invariant("DECIDE-3", a_late_decision_was_idle),
+    Invariant("DECIDE-4", no_accepted_decision_is_lost, behind="a decision"),
+    Invariant("DECIDE-2", a_repeated_decision_was_idle, behind="a decision"),
+    Invariant("DECIDE-3", a_late_decision_was_idle, behind="a decision"),
 )

@@ -135,12 +135,12 @@ def _round_is_over(run: Run) -> bool:
 
 
 INVARIANTS = (
-    Invariant("DERIVE-7", the_calls_do_not_end_the_run, RunMoved, at=("Done",)),
-    Invariant("DERIVE-7", a_round_leads_to_the_model, GateOpened, at=("model",)),
+    Invariant("DERIVE-7", the_calls_do_not_end_the_run, RunMoved, at=("Done",), behind="calls"),
+    Invariant("DERIVE-7", a_round_leads_to_the_model, GateOpened, at=("model",), behind="calls"),
     Invariant("DERIVE-6", a_suspended_segment_leaves_nothing_running, SegmentEnded, at=("Suspended",)),
-    Invariant("DERIVE-5", no_inference_while_a_call_waits, GateOpened, at=("model",)),
-    Invariant("DERIVE-1", a_run_with_a_busy_call_is_Running),
-    Invariant("DERIVE-2", a_run_whose_calls_all_wait_is_Waiting),
-    Invariant("DERIVE-3", a_run_waits_for_somebody),
+    Invariant("DERIVE-5", no_inference_while_a_call_waits, GateOpened, at=("model",), behind="calls"),
+    Invariant("DERIVE-1", a_run_with_a_busy_call_is_Running, behind="calls"),
+    Invariant("DERIVE-2", a_run_whose_calls_all_wait_is_Waiting, behind="a wait"),
+    Invariant("DERIVE-3", a_run_waits_for_somebody, behind="a wait"),
     Invariant("DERIVE-4", a_run_with_work_of_its_own_is_Running),
 )

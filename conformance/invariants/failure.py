@@ -166,7 +166,7 @@ def _failures(run: Run) -> Iterator[tuple[Call, str]]:
 
 INVARIANTS = (
     Invariant("ROUND-7", nothing_runs_after_a_block, GateOpened, at=("model", "permission", "tool")),
-    Invariant("ROUND-6", a_block_does_what_was_declared, SegmentEnded),
+    Invariant("ROUND-6", a_block_does_what_was_declared, SegmentEnded, behind="calls"),
     Invariant("ROUND-7", nothing_has_run_after_a_block),
     Invariant("ROUND-8", a_raise_ends_the_run_or_not, SegmentEnded),
     Invariant("ROUND-8", a_raise_leads_to_the_model_or_not, GateOpened, at=("model",)),

@@ -385,12 +385,28 @@ INVARIANTS = (
     Invariant("FLOW-1", a_segment_begins_with_RunStart, PhaseEntered),
     Invariant("FLOW-1", the_input_is_committed_first, PhaseEntered, at=("StepStart",)),
     Invariant("FLOW-2", an_input_looks_for_decisions, PhaseEntered, at=("StepStart",)),
-    Invariant("FLOW-3", a_replay_at_the_start_is_committed, PhaseEntered, at=("StepStart", "RunEnd")),
+    Invariant(
+        "FLOW-3",
+        a_replay_at_the_start_is_committed,
+        PhaseEntered,
+        at=("StepStart", "RunEnd"),
+        behind="a decision",
+    ),
     Invariant("FLOW-4", a_start_without_replay_stores_once, PhaseEntered, at=("StepStart",)),
     Invariant(
-        "FLOW-6", a_new_suspension_at_the_start_ends_the_segment, PhaseEntered, at=("StepStart", "RunEnd")
+        "FLOW-6",
+        a_new_suspension_at_the_start_ends_the_segment,
+        PhaseEntered,
+        at=("StepStart", "RunEnd"),
+        behind="a wait",
     ),
-    Invariant("FLOW-5", a_replay_that_ends_the_wait_leads_on, PhaseEntered, at=("StepStart", "RunEnd")),
+    Invariant(
+        "FLOW-5",
+        a_replay_that_ends_the_wait_leads_on,
+        PhaseEntered,
+        at=("StepStart", "RunEnd"),
+        behind="a decision",
+    ),
     Invariant("FLOW-8", a_step_starts_with_StepStart, PhaseEntered, at=("BeforeInference",)),
     Invariant("FLOW-13", an_answer_is_followed_by_AfterInference, PhaseEntered),
     Invariant(
@@ -405,11 +421,22 @@ INVARIANTS = (
         a_turn_with_calls_has_its_round,
         PhaseEntered,
         at=("StepStart", "BeforeToolExecute", "RunEnd"),
+        behind="calls",
     ),
     Invariant("FLOW-20", a_round_is_committed_whole, Checkpointed, at=("ToolResultsCommitted",)),
     Invariant("FLOW-20", a_round_is_committed_before_a_wait, PhaseEntered, at=("RunEnd",)),
-    Invariant("FLOW-21", a_committed_round_passes_the_gate, PhaseEntered, at=("StepStart", "RunEnd")),
-    Invariant("FLOW-22", a_round_that_waits_ends_the_segment, PhaseEntered, at=("StepStart", "RunEnd")),
-    Invariant("FLOW-23", a_round_with_an_outcome_leads_on, PhaseEntered, at=("StepStart", "RunEnd")),
+    Invariant(
+        "FLOW-21", a_committed_round_passes_the_gate, PhaseEntered, at=("StepStart", "RunEnd"), behind="calls"
+    ),
+    Invariant(
+        "FLOW-22",
+        a_round_that_waits_ends_the_segment,
+        PhaseEntered,
+        at=("StepStart", "RunEnd"),
+        behind="a wait",
+    ),
+    Invariant(
+        "FLOW-23", a_round_with_an_outcome_leads_on, PhaseEntered, at=("StepStart", "RunEnd"), behind="calls"
+    ),
     Invariant("FLOW-7", every_turn_passes_the_gate, PhaseEntered, at=("StepStart",)),
 )

@@ -102,7 +102,7 @@ FIRST_INVARIANTS = (
     Invariant("FLOW-18", a_broken_executor_ends_the_segment, SegmentEnded),
     Invariant("FLOW-12", a_cancelled_inference_ends_as_Cancelled, SegmentEnded),
     Invariant("FLOW-19", a_cancelled_round_ends_as_Cancelled, SegmentEnded),
-    Invariant("FLOW-12", a_cancelled_inference_is_given_up),
+    Invariant("FLOW-12", a_cancelled_inference_is_given_up, behind="a cancel"),
 )
 """Asked before the reasons of a run are weighed: they say where in the flow it went wrong."""
 

@@ -147,6 +147,6 @@ INVARIANTS = (
     Invariant("GATE-3", a_call_behind_the_gate_waits_for_its_verdict, GateOpened, at=("tool",)),
     Invariant("GATE-4", a_tool_that_asks_opens_no_permission_gate, GateOpened, at=("permission", "tool")),
     Invariant("GATE-4", an_approved_call_is_not_asked_again, CallMoved, at=("Suspended",)),
-    Invariant("GATE-2", a_rejected_call_was_not_executed),
-    Invariant("GATE-5", a_blocked_call_was_not_executed),
+    Invariant("GATE-2", a_rejected_call_was_not_executed, behind="a decision"),
+    Invariant("GATE-5", a_blocked_call_was_not_executed, behind="calls"),
 )

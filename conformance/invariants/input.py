@@ -121,7 +121,7 @@ INVARIANTS = (
     Invariant("INPUT-2", a_superseded_call_does_not_run, GateOpened, at=("tool",)),
     Invariant("INPUT-2", the_model_is_asked_about_the_input, GateOpened, at=("model",)),
     Invariant("INPUT-3", a_placeholder_stands_beside_the_input, GateOpened, at=("model",)),
-    Invariant("INPUT-1", input_while_waiting_is_refused),
+    Invariant("INPUT-1", input_while_waiting_is_refused, behind="a wait"),
     Invariant("INPUT-2", a_superseded_call_is_over),
     Invariant("INPUT-3", what_was_put_aside_still_waits),
 )

@@ -6,12 +6,12 @@ nothing has judged nothing, and its clause was not exercised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Final
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, CameTo
 from interlock.conformance.protocol import (
     CallMoved,
     Checkpointed,
@@ -64,12 +64,17 @@ class Invariant:
     check: Callable[..., Judgements]
     seeing: type[Observation] | None = None
     at: tuple[str, ...] = ()
+    behind: CameTo | None = None
     is_patient: bool = False
 
     @property
     def title(self) -> str:
         """The sentence that the name of the check is."""
         return self.check.__name__.replace("_", " ")
+
+    def is_asked(self, name: str, came_to: Collection[str]) -> bool:
+        """Whether it is asked about what bears this name, once the scenario has come to all that."""
+        return (not self.at or name in self.at) and (self.behind is None or self.behind in came_to)
 
     def judge(self, account: Account, seen: Any = None) -> Judgements:
         """Yield HELD or a reason for each thing judged."""

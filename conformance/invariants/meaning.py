@@ -161,16 +161,16 @@ def _show(value: Any) -> str:
 
 INVARIANTS = (
     Invariant("DECIDE-8", a_decision_used_as_result_executes_nothing, GateOpened, at=("tool",)),
-    Invariant("DECIDE-6", the_payload_arrives, GateOpened, at=("tool",)),
+    Invariant("DECIDE-6", the_payload_arrives, GateOpened, at=("tool",), behind="a decision"),
     Invariant("DECIDE-17", the_payload_is_the_arguments, GateOpened, at=("tool",)),
-    Invariant("DECIDE-6", an_empty_payload_is_the_result, GateOpened, at=("model",)),
+    Invariant("DECIDE-6", an_empty_payload_is_the_result, GateOpened, at=("model",), behind="a decision"),
     Invariant("DECIDE-18", a_decision_used_as_result_is_the_result, GateOpened, at=("model",)),
     Invariant("DECIDE-7", the_models_arguments_are_executed, GateOpened, at=("tool",)),
     Invariant("DECIDE-21", a_replay_has_the_models_arguments, GateOpened, at=("tool",)),
 )
 
 LATE_INVARIANTS = (
-    Invariant("DECIDE-8", a_decision_used_as_result_has_executed_nothing),
-    Invariant("DECIDE-21", a_replay_is_an_execution),
+    Invariant("DECIDE-8", a_decision_used_as_result_has_executed_nothing, behind="a decision"),
+    Invariant("DECIDE-21", a_replay_is_an_execution, behind="a decision"),
 )
 """Asked at rest, after it is known that no decision was lost."""

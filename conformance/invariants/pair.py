@@ -260,13 +260,15 @@ def _was_given(call: Call) -> bool:
 
 INVARIANTS = (
     Invariant("PAIR-5", a_placeholder_stands_for_what_waits, GateOpened, at=("model",)),
-    Invariant("PAIR-5", a_result_takes_the_place_of_its_placeholder, GateOpened, at=("model",)),
-    Invariant("ROUND-3", a_repeated_id_gives_one_result, GateOpened, at=("model",)),
+    Invariant(
+        "PAIR-5", a_result_takes_the_place_of_its_placeholder, GateOpened, at=("model",), behind="a wait"
+    ),
+    Invariant("ROUND-3", a_repeated_id_gives_one_result, GateOpened, at=("model",), behind="calls"),
     Invariant("PAIR-3", no_call_has_two_results, GateOpened, at=("model",)),
     Invariant("PAIR-2", no_result_is_orphaned, GateOpened, at=("model",)),
-    Invariant("PAIR-1", every_call_has_its_result, GateOpened, at=("model",)),
-    Invariant("ROUND-2", results_carry_their_own_ids, GateOpened, at=("model",)),
-    Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, GateOpened, at=("model",)),
-    Invariant("PAIR-4", no_finished_result_is_lost, GateOpened, at=("model",)),
-    Invariant("PAIR-6", every_success_was_given, GateOpened, at=("model",)),
+    Invariant("PAIR-1", every_call_has_its_result, GateOpened, at=("model",), behind="calls"),
+    Invariant("ROUND-2", results_carry_their_own_ids, GateOpened, at=("model",), behind="calls"),
+    Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, GateOpened, at=("model",), behind="calls"),
+    Invariant("PAIR-4", no_finished_result_is_lost, GateOpened, at=("model",), behind="calls"),
+    Invariant("PAIR-6", every_success_was_given, GateOpened, at=("model",), behind="calls"),
 )

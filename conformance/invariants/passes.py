@@ -234,8 +234,10 @@ def _outcome(account: Account, call: Call, shown: Shown) -> str:
 INVARIANTS = (
     Invariant("PHASE-4", a_missing_tool_is_not_entered, GateOpened, at=("tool",)),
     Invariant("PHASE-4", a_call_for_a_missing_tool_fails, CallMoved, at=("Failed", "Succeeded", "Suspended")),
-    Invariant("PHASE-1", a_blocked_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END),
-    Invariant("PHASE-2", a_held_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END),
+    Invariant(
+        "PHASE-1", a_blocked_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END, behind="calls"
+    ),
+    Invariant("PHASE-2", a_held_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END, behind="a wait"),
     Invariant("PHASE-6", what_is_allowed_is_executed, PhaseEntered, at=(ENDS,)),
     *an_answer_makes_the_outcome("PHASE-7", "ok", "Succeeded"),
     *an_answer_makes_the_outcome("PHASE-8", "warning", "Succeeded"),
@@ -246,6 +248,11 @@ INVARIANTS = (
     every_outcome_is_looked_at("PHASE-13", "was blocked"),
     every_outcome_is_looked_at("PHASE-14", "was suspended"),
     Invariant(
-        "PHASE-90", an_executed_call_is_looked_at, PhaseEntered, at=("StepStart", "RunEnd"), is_patient=True
+        "PHASE-90",
+        an_executed_call_is_looked_at,
+        PhaseEntered,
+        at=("StepStart", "RunEnd"),
+        is_patient=True,
+        behind="calls",
     ),
 )

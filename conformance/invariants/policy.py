@@ -191,8 +191,8 @@ INVARIANTS = (
     Invariant("ROUND-4", a_sequential_round_runs_one_at_a_time, GateOpened, at=("tool",)),
     Invariant("DECIDE-9", decisions_keep_to_their_window, GateOpened, at=("tool",)),
     Invariant("DECIDE-13", a_rejection_takes_the_declared_way, CallMoved, at=("Cancelled",)),
-    Invariant("ROUND-5", a_parallel_round_runs_all_at_once),
-    Invariant("DECIDE-10", decisions_act_at_once),
-    Invariant("DECIDE-11", early_decisions_are_treated_as_declared),
-    Invariant("DECIDE-12", batches_are_taken_as_declared),
+    Invariant("ROUND-5", a_parallel_round_runs_all_at_once, behind="calls"),
+    Invariant("DECIDE-10", decisions_act_at_once, behind="a decision"),
+    Invariant("DECIDE-11", early_decisions_are_treated_as_declared, behind="a decision"),
+    Invariant("DECIDE-12", batches_are_taken_as_declared, behind="a decision"),
 )

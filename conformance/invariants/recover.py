@@ -134,10 +134,10 @@ def a_crash_costs_no_more_than_declared(account: Account, seen: GateOpened) -> J
 
 
 INVARIANTS = (
-    Invariant("RECOVER-5", a_crash_costs_no_more_than_declared, GateOpened, at=("model",)),
-    Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_waits, GateOpened),
-    Invariant("RECOVER-1", a_recovered_status_is_the_stored_one, RunMoved),
-    Invariant("RECOVER-2", a_call_that_waits_in_the_checkpoint_waits, CallMoved),
-    Invariant("RECOVER-3", the_thread_survives, GateOpened, at=("model",)),
-    Invariant("RECOVER-4", a_stored_call_can_still_be_decided, DecisionTaken),
+    Invariant("RECOVER-5", a_crash_costs_no_more_than_declared, GateOpened, at=("model",), behind="a crash"),
+    Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_waits, GateOpened, behind="a crash"),
+    Invariant("RECOVER-1", a_recovered_status_is_the_stored_one, RunMoved, behind="a crash"),
+    Invariant("RECOVER-2", a_call_that_waits_in_the_checkpoint_waits, CallMoved, behind="a crash"),
+    Invariant("RECOVER-3", the_thread_survives, GateOpened, at=("model",), behind="a crash"),
+    Invariant("RECOVER-4", a_stored_call_can_still_be_decided, DecisionTaken, behind="a crash"),
 )

@@ -195,7 +195,7 @@ def _committed(account: Account, run: Run, what: str) -> Judgements:
 
 INVARIANTS = (
     Invariant("RESUME-20", no_pass_is_left_open, PhaseEntered),
-    Invariant("RESUME-3", a_decision_that_meets_its_call_is_resolved, ResumeEntered),
+    Invariant("RESUME-3", a_decision_that_meets_its_call_is_resolved, ResumeEntered, behind="a decision"),
     Invariant(
         "RESUME-1", an_empty_pass_ends_in_NoDecision, ResumeEntered, at=("DrainDecisionChannel", "NoDecision")
     ),
@@ -204,6 +204,7 @@ INVARIANTS = (
         a_pass_that_meets_no_call_ends_in_NoDecision,
         ResumeEntered,
         at=("DrainDecisionChannel", "NoDecision"),
+        behind="a decision",
     ),
     after(
         "RESUME-4", "ResolveDecision", "PersistResumeDecision", "a resolved decision is written down first"
@@ -212,14 +213,14 @@ INVARIANTS = (
     Invariant("RESUME-5", nothing_acts_before_it_is_written, CallMoved),
     branch("RESUME-6", "cancel", "ReplayCancel"),
     branch("RESUME-7", "resume", "ReplayResume"),
-    Invariant("RESUME-8", the_cancelling_branch_enters_no_tool, ResumeEntered),
+    Invariant("RESUME-8", the_cancelling_branch_enters_no_tool, ResumeEntered, behind="a decision"),
     after("RESUME-9", "ReplayResume", "ExecuteReplayedTool", "what is resumed runs again"),
-    Invariant("RESUME-10", a_replay_that_is_over_clears_its_decision, ResumeEntered),
-    Invariant("RESUME-11", a_replay_that_is_held_records_its_suspension, ResumeEntered),
+    Invariant("RESUME-10", a_replay_that_is_over_clears_its_decision, ResumeEntered, behind="a decision"),
+    Invariant("RESUME-11", a_replay_that_is_held_records_its_suspension, ResumeEntered, behind="a decision"),
     after("RESUME-12", "SetNextSuspended", "ClearResolved", "a decision is cleared once the call waits anew"),
     after("RESUME-13", "ClearResolved", "SnapshotIfStateChanged", "a cleared decision leads to a snapshot"),
     after("RESUME-14", "SnapshotIfStateChanged", "CommitReplay", "what was resolved is committed"),
-    Invariant("RESUME-14", a_resolved_pass_is_committed, ResumeEntered, is_patient=True),
+    Invariant("RESUME-14", a_resolved_pass_is_committed, ResumeEntered, is_patient=True, behind="a decision"),
     Invariant(
         "RESUME-14",
         a_resolved_pass_is_committed_before_the_model_is_asked,

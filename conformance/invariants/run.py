@@ -224,6 +224,6 @@ INVARIANTS = (
 LATE_INVARIANTS = (
     Invariant("RUN-22", the_end_and_the_status_agree),
     Invariant("RUN-30", a_run_at_work_is_Running),
-    Invariant("RUN-27", live_calls_are_treated_as_declared),
+    Invariant("RUN-27", live_calls_are_treated_as_declared, behind="calls"),
 )
 """Asked after the projection of the calls, which knows better why a status is wrong."""

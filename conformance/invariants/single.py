@@ -119,9 +119,15 @@ INVARIANTS = (
         PhaseEntered,
         at=("BeforeToolExecute", "AfterToolExecute"),
         is_patient=True,
+        behind="calls",
     ),
     Invariant(
-        "PHASE-90", a_pass_has_its_first_phase, PhaseEntered, at=("AfterToolExecute",), is_patient=True
+        "PHASE-90",
+        a_pass_has_its_first_phase,
+        PhaseEntered,
+        at=("AfterToolExecute",),
+        is_patient=True,
+        behind="calls",
     ),
     Invariant(
         "PHASE-91",
@@ -129,6 +135,7 @@ INVARIANTS = (
         CallMoved,
         at=("Running", "Succeeded", "Suspended"),
         is_patient=True,
+        behind="calls",
     ),
     Invariant(
         "PHASE-91", a_call_is_Resuming_before_it_is_judged_again, CallMoved, at=("Resuming",), is_patient=True

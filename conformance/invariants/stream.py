@@ -221,8 +221,8 @@ def _published(account: Account) -> list[dict[str, Any]]:
 
 
 FIRST_INVARIANTS = (
-    Invariant("STREAM-3", an_event_for_nobody_breaks_nothing, SegmentEnded),
-    Invariant("STREAM-2", a_cut_stream_leaves_the_run),
+    Invariant("STREAM-3", an_event_for_nobody_breaks_nothing, SegmentEnded, behind="a watcher"),
+    Invariant("STREAM-2", a_cut_stream_leaves_the_run, behind="a watcher"),
 )
 """Asked before all others, which would see a run that broke and not that it broke for nobody's sake."""
 
@@ -235,10 +235,10 @@ INVARIANTS = (
     Invariant("STREAM-6", a_stream_closes_behind_the_end, StreamClosed),
     Invariant("STREAM-13", an_ai_sdk_suspension_is_a_finish_for_tool_calls, SegmentEnded, at=("Suspended",)),
     Invariant("STREAM-14", an_ag_ui_suspension_is_an_interrupt, SegmentEnded, at=("Suspended",)),
-    Invariant("STREAM-16", a_resume_reaches_its_own_watcher, SegmentEnded),
+    Invariant("STREAM-16", a_resume_reaches_its_own_watcher, SegmentEnded, behind="a watcher"),
     Invariant("STREAM-12", a_suspension_is_told, SegmentEnded, at=("Suspended",)),
-    Invariant("STREAM-6", the_stream_of_a_run_that_is_over_is_closed),
+    Invariant("STREAM-6", the_stream_of_a_run_that_is_over_is_closed, behind="a watcher"),
     Invariant("STREAM-10", a_parked_run_publishes_nothing),
-    Invariant("STREAM-7", an_unwatched_run_goes_on),
-    Invariant("STREAM-17", a_tool_at_work_is_heard),
+    Invariant("STREAM-7", an_unwatched_run_goes_on, behind="a watcher"),
+    Invariant("STREAM-17", a_tool_at_work_is_heard, behind="a watcher"),
 )

@@ -325,15 +325,15 @@ INVARIANTS = (
     Invariant(
         "DECIDE-23", an_early_decision_does_not_act, CallMoved, at=("Cancelled", "Resuming"), is_patient=True
     ),
-    Invariant("DECIDE-19", a_new_suspension_ends_the_segment, GateOpened, at=("model",)),
+    Invariant("DECIDE-19", a_new_suspension_ends_the_segment, GateOpened, at=("model",), behind="a decision"),
     Invariant("DECIDE-22", a_run_that_was_given_back_is_whole, GateOpened, at=("model",)),
     Invariant("DECIDE-19", a_new_suspension_counts_as_declared, SegmentEnded, at=("Suspended",)),
     Invariant("DECIDE-20", a_decided_run_does_not_announce_that_it_waits, SegmentEnded, at=("Suspended",)),
-    Invariant("DECIDE-15", a_decision_is_all_that_a_run_needs),
+    Invariant("DECIDE-15", a_decision_is_all_that_a_run_needs, behind="a decision"),
     Invariant("DECIDE-22", a_value_is_all_that_a_run_needs),
-    Invariant("DECIDE-14", a_part_of_the_decisions_does_what_was_declared),
-    Invariant("DECIDE-24", a_decision_is_replayed_there_and_then),
-    Invariant("DECIDE-16", an_answered_call_was_not_made_to_wait),
-    Invariant("DECIDE-20", a_decision_that_came_at_work_has_acted),
-    Invariant("DECIDE-23", a_call_waits_for_another_decision),
+    Invariant("DECIDE-14", a_part_of_the_decisions_does_what_was_declared, behind="a decision"),
+    Invariant("DECIDE-24", a_decision_is_replayed_there_and_then, behind="a decision"),
+    Invariant("DECIDE-16", an_answered_call_was_not_made_to_wait, behind="a decision"),
+    Invariant("DECIDE-20", a_decision_that_came_at_work_has_acted, behind="a decision"),
+    Invariant("DECIDE-23", a_call_waits_for_another_decision, behind="a decision"),
 )

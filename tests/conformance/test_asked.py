@@ -22,15 +22,19 @@ class Outspoken(Asked):
     def __init__(self, judge):
         self.asked, self.account, self.spoke = judge.asked, judge.account, []
 
-    def at_rest(self):
-        return self.asked.at_rest()
-
-    def about(self, seen):
+    def at_rest(self, came_to):
         """Let everybody speak, those too that are not asked."""
-        name = name_of(seen)
-        left_out = (one for one in INVARIANTS if one.seeing is type(seen) and one.at and name not in one.at)
-        self.spoke += [one.title for one in left_out if list(one.judge(self.account, seen))]
-        return self.asked.about(seen)
+        self._listen(None, "", came_to)
+        return self.asked.at_rest(came_to)
+
+    def about(self, seen, came_to):
+        """Let everybody speak, those too that are not asked."""
+        self._listen(type(seen), name_of(seen), came_to, seen)
+        return self.asked.about(seen, came_to)
+
+    def _listen(self, kind, name, came_to, *seen):
+        left_out = (one for one in INVARIANTS if one.seeing is kind and not one.is_asked(name, came_to))
+        self.spoke += [one.title for one in left_out if list(one.judge(self.account, *seen))]
 
 
 def listened(bench, scenario, schedule):
