@@ -270,6 +270,7 @@ class Account:
         self.audience.comes(watcher, params.get("stream") or "native", came, self.alone)
 
     def _unwatched(self, _params: Mapping[str, Any]) -> None:
+        self._comes_to("a watcher")
         self.audience.comes(None, "native", "nobody", self.alone)
 
     def _decisions(self, params: Mapping[str, Any]) -> None:

@@ -32,6 +32,9 @@ LATE: Final = {
 }
 """What a run and its calls show in either order, though the one lets the other come."""
 
+TURN: Final = frozenset({"calls", "no calls"})
+"""What the model answers."""
+
 States = Collection[Hypothesis]
 
 
@@ -113,10 +116,10 @@ class Rests:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Whether the run asks the model."""
+    """Whether the run asks the model, and has taken what it was answered before."""
 
     def __call__(self, one: Hypothesis) -> bool:
-        return one.control.work == "model"
+        return one.control.work == "model" and not any(TURN & given.cues for given in one.inbox)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ waits) ends the following of a run; nothing is judged of it any more.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any, Final
 
 from interlock.conformance.account import Account
@@ -64,6 +63,8 @@ CALLS_MAX: Final = 5
 
 WAYS_SAID: Final = 6
 
+TOO_MANY: Final = "too many joint states explain what was seen"
+
 
 class JointOracle:
     """Follows one scenario; ask it about each answer before the account takes its observations in."""
@@ -89,19 +90,13 @@ class JointOracle:
         self._world = None
         down = set(_turned_down(report))
         whole = {one.stimulus for one in report.refused if one.decision is None}
-        with self._following():
+        try:
             self._withdraw(down, is_any=bool(whole) and not self.account.settled_before)
             for index, (method, params) in enumerate(self.account.newest):
                 if index not in whole or not self.account.settled_before:
                     self._stimulus(method, params, down)
-
-    @contextmanager
-    def _following(self) -> Iterator[None]:
-        """Follow on, or give it up."""
-        try:
-            yield
         except TooMany:
-            self._give_up("too many joint states explain what was seen")
+            self._give_up(TOO_MANY)
 
     def _withdraw(self, down: set[str], *, is_any: bool) -> None:
         """Of what was given earlier, some is turned down only now; `is_any` if it is not said what."""
@@ -224,8 +219,7 @@ class JointOracle:
         if self.states is None or seen.run not in (None, self.run):
             return
         before = self.states.sets
-        with self._following():
-            self._follow(self._event_of(seen))
+        self._follow(self._event_of(seen))
         if isinstance(seen, GateOpened):
             self._world = None
         if self.states is None or self.states.sets == before:
@@ -240,7 +234,10 @@ class JointOracle:
 
     def _follow(self, event: Event | None) -> None:
         if event is not None and self.states is not None:
-            self.states.meet(event, self._lets_be())
+            try:
+                self.states.meet(event, self._lets_be())
+            except TooMany:
+                self._give_up(TOO_MANY)
 
     def _lets_be(self) -> World:
         if self._world is None:
@@ -314,8 +311,7 @@ class JointOracle:
         if self.states is None or not set(gates) <= set(WORKING_GATES):
             return
         before = self.states.sets
-        with self._following():
-            self._follow(Rests("model" in gates, entered(self.account, self.names), bool(gates)))
+        self._follow(Rests("model" in gates, entered(self.account, self.names), bool(gates)))
         if self.states is None:
             return
         if self.states.sets:

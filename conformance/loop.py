@@ -99,6 +99,8 @@ class VirtualLoop(AsyncioFace):
 
     def abandon(self) -> None:
         """Stop for good, where it stands: nothing on it ever runs again, and nobody cleans up."""
+        if self._dead:
+            return
         for task in self.alive():
             task._log_destroy_pending = False  # type: ignore[attr-defined]
             self._tasks.add(task)  # collecting a suspended coroutine would run its clean-up

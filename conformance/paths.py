@@ -118,6 +118,13 @@ PASS_READING: Final = Reading(
 )
 
 
+COMMITS: Final = ("UserMessage", "AssistantTurnCommitted", "RunFinished")
+"""Triggers that the flow of a segment draws by their own names."""
+
+TELLING: Final = (PhaseEntered, GateOpened, ResumeEntered, Checkpointed, SegmentEnded)
+"""The kinds of observation that tell where on its way something stands."""
+
+
 class Paths:
     """Follows one scenario; ask it about each observation before the account takes it in."""
 
@@ -138,10 +145,10 @@ class Paths:
 
     def judge(self, seen: Observation) -> Iterator[Judgement]:
         """Yield the clauses of the ways that an observation shows to be taken."""
-        run = self.account.run_of(seen)
+        self._forget_a_lost_life()
+        run = self.account.run_of(seen) if isinstance(seen, TELLING) else None
         if run is None or not self.account.observes("phase"):
             return
-        self._forget_a_lost_life()
         yield from self._segment(run, seen)
         yield from self._step(run, seen)
         yield from self._pass(run, seen)
@@ -321,18 +328,19 @@ class Paths:
 
 
 def _flow_label(seen: Observation) -> str | None:
-    match seen:
-        case PhaseEntered(phase=phase):
-            return CALL_PHASE if phase in PHASES_OF_CALLS else phase
-        case GateOpened(on="model"):
-            return INFERENCE
-        case ResumeEntered():
-            return GATE
-        case Checkpointed(trigger="ToolResultsCommitted", cause=cause):
-            return ROUND if cause in (None, "round") else REPLAYED
-        case Checkpointed(trigger="UserMessage" | "AssistantTurnCommitted" | "RunFinished" as trigger):
-            return trigger
-    return None
+    if isinstance(seen, PhaseEntered):
+        return CALL_PHASE if seen.phase in PHASES_OF_CALLS else seen.phase
+    if isinstance(seen, GateOpened):
+        return INFERENCE if seen.on == "model" else None
+    if isinstance(seen, Checkpointed):
+        return _label_of_a_commit(seen)
+    return GATE if isinstance(seen, ResumeEntered) else None
+
+
+def _label_of_a_commit(seen: Checkpointed) -> str | None:
+    if seen.trigger == "ToolResultsCommitted":
+        return ROUND if seen.cause in (None, "round") else REPLAYED
+    return seen.trigger if seen.trigger in COMMITS else None
 
 
 def _step_label(seen: Observation) -> str | None:

@@ -40,6 +40,9 @@ SHOWN: Final = {
 LAST: Final = ("ROUND-72", "ROUND-73")
 """Arrows behind which a follower looks no further."""
 
+TELLING: Final = (GateOpened, CallMoved, DecisionTaken, SegmentEnded)
+"""The kinds of observation that tell where a round stands."""
+
 Said = Iterator[tuple[str, str]]
 
 SETTLED_ENDS: Final = ("NaturalEnd", "BehaviorRequested", "Stopped")
@@ -55,6 +58,8 @@ class RoundFollowers:
 
     def judge(self, seen: Observation) -> Said:
         """Yield what the charts of rounds say of an observation."""
+        if not isinstance(seen, TELLING):
+            return
         for follower in self.followers:
             yield from follower.judge(seen)
         yield from _barrier(self.account, seen, self.trails)

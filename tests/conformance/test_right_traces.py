@@ -1,4 +1,4 @@
-"""What runtimes that share nothing with the kit did by right: their traces, none of which is objected to.
+"""What runtimes did by right, most of which share nothing with the kit: none of these traces is objected to.
 
 Each file is named after the freedom that was taken in it.
 """
@@ -16,6 +16,7 @@ ABOUT = {
     "a-cut-stream-and-an-unlisted-kind": "STREAM-2",
     "a-decision-that-a-cancel-overtakes": "RUN-31",
     "a-decision-while-a-call-is-looked-at": "DECIDE-10",
+    "a-failure-of-a-former-round": "RUN-31",
     "a-held-back-call-behind-a-crash": "RUN-31",
     "a-held-back-call-behind-the-wait": "PHASE-70",
     "a-held-back-call-that-waits-alone": "FLOW-23",
