@@ -13,8 +13,8 @@ from typing import Final
 from interlock.conformance.joint_charts import Label, Way
 from interlock.conformance.joint_ground import Given, Ground, Hypothesis
 from interlock.conformance.joint_world import as_stored
-from interlock.machines.explore.facts import is_running
-from interlock.machines.explore.terms import NOT_ASKED
+from interlock.machines.explore.facts import is_over, is_running
+from interlock.machines.explore.terms import NOT_ASKED, Call
 
 __all__ = [
     "Asked", "Asking", "Begins", "BeginsAgain", "Ended", "Executing", "Gets", "HasShut", "Loses", "Rests",
@@ -226,10 +226,15 @@ class Asked:
         for one in states:
             yield Hypothesis(
                 one.control,
-                (*(one.calls[place] for place in self.kept), *(NOT_ASKED,) * self.calls),
+                (*(_formerly(one.calls[place]) for place in self.kept), *(NOT_ASKED,) * self.calls),
                 tuple(label._replace(call=places[label.call]) for label in one.owed if label.call in places),
                 tuple(given._replace(call=places[given.call]) for given in one.inbox if given.call in places),
             )
+
+
+def _formerly(call: Call) -> Call:
+    """A call as it comes into the next round: if it is over, it counts there as one that had waited."""
+    return call._replace(waits=max(1, call.waits)) if is_over(call) else call
 
 
 # --- what has to be shown still ---------------------------------------------------------------------

@@ -16,6 +16,7 @@ ABOUT = {
     "a-cut-stream-and-an-unlisted-kind": "STREAM-2",
     "a-decision-that-a-cancel-overtakes": "RUN-31",
     "a-decision-while-a-call-is-looked-at": "DECIDE-10",
+    "a-failure-and-a-wait-of-a-former-round": "RUN-31",
     "a-failure-of-a-former-round": "RUN-31",
     "a-held-back-call-behind-a-crash": "RUN-31",
     "a-held-back-call-behind-the-wait": "PHASE-70",
