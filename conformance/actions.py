@@ -480,6 +480,20 @@ ACTIONS: Final[dict[str, Action]] = {
 }
 """Every class of action by name, in a fixed order."""
 
+FAMILIES: Final = {
+    "model_": "model",
+    "permission_": "permission",
+    "tool_": "tool",
+    "store_": "store.put",
+    "hook_": "hook",
+}
+"""Classes of action that release a gate, by how their names begin."""
+
+GATE_OF: Final[dict[str, str]] = {
+    name: gate for name in ACTIONS for family, gate in FAMILIES.items() if name.startswith(family)
+}
+"""The kind of gate that a class of action releases: without an open one it has no occasion."""
+
 
 def with_turns(move: Move, stage: Stage, chooser: Chooser) -> Move:
     """The move, now and then with so few turns that the next one meets the runtime at work."""

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from interlock.conformance.actions import ACTIONS, Stage, with_turns
+from interlock.conformance.actions import ACTIONS, GATE_OF, Stage, with_turns
 from interlock.conformance.campaign import Bench, Tally
 from interlock.conformance.exceptions import InterlockError
 from interlock.conformance.moves import Move
@@ -74,6 +74,7 @@ class Machine(RuleBasedStateMachine):
         self.session: Session | None = None
         self.stage: Stage | None = None
         self.aside: Stage | None = None  # where actions try whether they have an occasion
+        self.open_kinds: set[str] = set()  # of gates
 
     @initialize(index=st.integers(0, 9))
     def open(self, index: int) -> None:
@@ -95,6 +96,7 @@ class Machine(RuleBasedStateMachine):
             with self.trouble():
                 self.session.send(move)
         self.aside = self.stage.aside()
+        self.open_kinds = {gate.on for gate in self.session.account.open_gates} if self.session else set()
         self.complain()
 
     @contextmanager
@@ -113,6 +115,9 @@ class Machine(RuleBasedStateMachine):
         """Whether an action of this class has something to act on."""
         if self.aside is None or self.session is None or self.session.judge.violation is not None:
             return name == "settle"  # Hypothesis wants a rule at every step
+        gate = GATE_OF.get(name)
+        if gate is not None and gate not in self.open_kinds:
+            return False
         return ACTIONS[name](self.aside, PLAIN) is not None
 
     def complain(self) -> None:

@@ -7,6 +7,7 @@ a connection and says before each schedule how far it is.
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 import traceback
 from collections.abc import Callable, Mapping
@@ -174,6 +175,7 @@ def _serve(connection: Connection, order: Order, journal: Journal) -> None:
     except InterlockError as error:
         connection.send(("refused", error))
         return
+    gc.freeze()  # what was loaded stays: no collection need go over it again
     connection.send(("facts", bench.facts))
     while (task := connection.recv()) is not None:
         if task != STOP:  # it came too late: the unit was complete
