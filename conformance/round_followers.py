@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
+from functools import partial
 from typing import Final
 
 from interlock.conformance.account import Account
@@ -68,7 +69,7 @@ class RoundFollowers:
 def _onto(trails: Trails, table: Table, who: Hashable) -> Callable[[Row], None]:
     """What notes the arrows of a life that begins now."""
     trails.lose(table, who)
-    return lambda row: trails.take(table, who, row)
+    return partial(trails.take, table, who)  # and no lambda, so that it can be written down
 
 
 def _calm_round(run: Run | None) -> tuple[Run, list[Call]] | None:
