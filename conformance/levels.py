@@ -1,8 +1,8 @@
 """Levels: every schedule of so many stimuli, cut into shards that can be played alone.
 
-A schedule is reached by playing what leads to it, since nothing of a runtime is kept; only schedules of the
-level's own length are entered.  Which shard plays a schedule is read off its first two moves, so that the
-shards of a level hold each schedule once, whoever plays them.
+A schedule is reached by playing what leads to it, since nothing of a runtime is kept; but what leads to
+several is judged once.  Only schedules of the level's own length are entered.  Which shard plays one is read
+off its first two moves, so that the shards of a level hold each schedule once, whoever plays them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Final
 from zlib import crc32
 
 from interlock.conformance.actions import Stage
+from interlock.conformance.bookmark import Bookmark
 from interlock.conformance.campaign import SHARDS, Bench, Tally
 from interlock.conformance.chooser import Chooser, Seeded
 from interlock.conformance.menu import Option, Scope, menu, pairs
@@ -56,6 +57,7 @@ class Level:
         self.shard = shard
         self.scope = scope
         self.tally = Tally()
+        self.way: list[Bookmark | None] = []  # the points that are being gone on from, the newest last
 
     def descend(self, point: Point, here: Session | None = None) -> None:
         """Try every move from this point that leads to a schedule of the level."""
@@ -63,8 +65,11 @@ class Level:
         if session is None:
             return
         siblings = Siblings(self.scope)
-        for option in self._options(point, session):
+        ahead = list(self._options(point, session))
+        self.way.append(session.bookmark() if ahead else None)
+        for option in ahead:
             self._try(point, option, siblings)
+        self.way.pop()
 
     def _options(self, point: Point, session: Session) -> Iterator[Option]:
         left = self.stimuli - length(point.moves)
@@ -84,7 +89,8 @@ class Level:
         if siblings.is_spare(option.move):
             self._count(SPARE, is_last)
             return
-        session = self.bench.judged(point.scenario, _schedule(beyond.moves), self.tally)
+        schedule = _schedule(beyond.moves, self.way[-1])
+        session = self.bench.judged(point.scenario, schedule, self.tally)
         if session is None or session.sent[-1:] != [option.move]:
             return
         is_plain = siblings.is_plain(option.move, session)
@@ -99,7 +105,10 @@ class Level:
         """Whether the other order of its last two moves stands for this one in all that follows."""
         if not self.scope.one_order or not is_second(point.moves):
             return False
-        is_left_out = are_alike(self.bench, point.scenario, point.moves, self.scope, self.tally)
+        before = self.way[-2] if len(self.way) > 1 else None
+        is_left_out = are_alike(
+            self.bench, point.scenario, point.moves, self.scope, self.tally, behind=before
+        )
         self._count(REORDERED, is_left_out and length(point.moves) == self.stimuli - 1)
         return is_left_out
 
@@ -121,13 +130,14 @@ def options(point: Point, session: Session, scope: Scope, left: int) -> list[Opt
 
 
 class _schedule:
-    """Sends these moves and closes the scenario."""
+    """Sends these moves, judged from a bookmark on if there is one, and closes the scenario."""
 
-    def __init__(self, moves: list[Move]) -> None:
+    def __init__(self, moves: list[Move], behind: Bookmark | None = None) -> None:
         self.moves = moves
+        self.behind = behind
 
     def __call__(self, session: Session) -> None:
-        session.play(self.moves)
+        session.play(self.moves, self.behind)
         session.close()
 
 

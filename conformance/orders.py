@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from interlock.conformance.actions import Stage
+from interlock.conformance.bookmark import Bookmark
 from interlock.conformance.campaign import Bench, Tally
 from interlock.conformance.menu import Scope, menu
 from interlock.conformance.moves import CRASH_AND_RECOVER, Move
@@ -50,23 +51,33 @@ def _place(move: Move) -> str:
     return json.dumps([move.method, params, outcome.get("kind"), asked, decided], sort_keys=True)
 
 
-def are_alike(bench: Bench, scenario: Scenario, moves: Sequence[Move], scope: Scope, tally: Tally) -> bool:
-    """Whether the last two moves have the same answers, and lead to the same end, in both their orders."""
+def are_alike(
+    bench: Bench,
+    scenario: Scenario,
+    moves: Sequence[Move],
+    scope: Scope,
+    tally: Tally,
+    *,
+    behind: Bookmark | None = None,
+) -> bool:
+    """Whether the last two moves have the same answers, and lead to the same end, in both their orders.
+
+    What comes before them is not judged again if they are played `behind` a bookmark.
+    """
     *before, first, second = moves
-    told = _told(bench, scenario, moves, scope, tally)
-    other = _told(bench, scenario, [*before, second, first], scope, tally) if told is not None else None
-    if told is None or other is None:
+    told = _told(bench, scenario, _Way(moves, scope, behind), tally)
+    if told is None:
+        return False
+    other = _told(bench, scenario, _Way([*before, second, first], scope, behind), tally)
+    if other is None:
         return False
     at = len(before)
     other[at], other[at + 1] = other[at + 1], other[at]
     return told == other
 
 
-def _told(
-    bench: Bench, scenario: Scenario, moves: Sequence[Move], scope: Scope, tally: Tally
-) -> list[Answer] | None:
-    """What each stimulus of a schedule led to, to the end of its run; nothing if it is none of the search."""
-    way = _Way(moves, scope)
+def _told(bench: Bench, scenario: Scenario, way: _Way, tally: Tally) -> list[Answer] | None:
+    """What each stimulus of a way led to, to the end of its run; nothing if it is none of the search."""
     session = bench.judged(scenario, way, tally)
     is_tried = session is not None and session.violation is None and way.is_on_the_menu
     return list(_answers(session)) if session is not None and is_tried else None
@@ -75,13 +86,14 @@ def _told(
 class _Way:
     """Sends these moves, sees to it that the last two are on the menu, and goes on to the end of the run."""
 
-    def __init__(self, moves: Sequence[Move], scope: Scope) -> None:
+    def __init__(self, moves: Sequence[Move], scope: Scope, behind: Bookmark | None) -> None:
         self.moves = moves
         self.scope = scope
+        self.behind = behind
         self.is_on_the_menu = True
 
     def __call__(self, session: Session) -> None:
-        session.play(self.moves[:-2])
+        session.play(self.moves[:-2], self.behind)
         for move in self.moves[-2:]:
             self.is_on_the_menu &= self._offers(session, move)
             session.play([move])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from interlock.conformance.answers import Gates, fitted, moved_by_itself
+from interlock.conformance.bookmark import Bookmark, Step
 from interlock.conformance.exceptions import AdapterError, Restless, SutDied
 from interlock.conformance.judge import Judge, Violation
 from interlock.conformance.moves import CRASH_AND_RECOVER, Move, admitted, grounded
@@ -53,6 +54,7 @@ class Session:
         self.account = judge.account
         self.gates = Gates(handshake.gates)
         self.trace = Trace()
+        self.steps: list[Step] = []
         self.sent: list[Move] = []
         self.attempted: list[Move] = []  # the same, and the one whose answer is missing
         self.trace.add("handshake", handshake.to_wire())
@@ -67,9 +69,13 @@ class Session:
         """The first thing that nothing explains, or nothing."""
         return self.judge.violation
 
-    def play(self, moves: Iterable[Move]) -> None:
-        """Send moves until one of them breaks a clause; a move whose gate is not open is left out."""
-        for move in moves:
+    def play(self, moves: Iterable[Move], behind: Bookmark | None = None) -> None:
+        """Send moves until one of them breaks a clause; a move whose gate is not open is left out.
+
+        Moves that begin as those of a bookmark are judged from `behind` it, if the answers are the same too.
+        """
+        moves = [*moves]
+        for move in moves[self._resume(moves, behind) :]:
             if self.violation is not None:
                 return
             self.send(move)
@@ -83,15 +89,19 @@ class Session:
         params = grounded(offered, self.account) if offered is not None else None
         if offered is None or params is None:
             return False
-        self.sent.append(offered)
-        self._stimulate(offered.method, params)
+        self._stimulate(offered, offered.method, params)
         return True
 
-    def _stimulate(self, method: str, params: Mapping[str, Any]) -> None:
+    def _stimulate(
+        self, move: Move, method: str, params: Mapping[str, Any], answer: Mapping[str, Any] | None = None
+    ) -> None:
+        """Hand a stimulus over, unless it has its answer already, and have the answer judged."""
+        self.sent.append(move)
         is_idle = method == "settle" and self.account.quiescent and self.judge.silence_counts
         self.trace.add("stimulus", {"method": method, "params": dict(params)})
         self.judge.stimulus(method, params)
-        raw = self._request(method, params)
+        raw = self._request(method, params) if answer is None else answer
+        self.steps.append(Step(move, method, params, raw))
         report = fitted(Report, raw, f"The answer to {method}", f"{method}.answer")
         self.gates.check(method, report)
         for observation in raw.get("observations") or ():
@@ -107,18 +117,24 @@ class Session:
         if run is None or run.is_done or by is None or not self.account.can_come_back(run):
             return False
         move = Move(CRASH_AND_RECOVER, {"by": by} if by != "soft" else {})
-        self.sent.append(move)
+        self.attempted = [*self.sent, move]
+        self._note_the_crash(move)
+        self._end_the_life(move)
+        durable = self.account.durable(run) if self.handshake.control.store == "kit" else None
+        store = durable.state if durable is not None else None
+        self._stimulate(move, "recover", {"run": run.id, "store": store})
+        return True
+
+    def _note_the_crash(self, move: Move) -> None:
         self.trace.add("crash", dict(move.params))
-        if by == "kill":
+        self.gates.begin_a_life()
+        self.judge.stimulus("crash", {})
+
+    def _end_the_life(self, move: Move) -> None:
+        if move.params.get("by") == "kill":
             self._kill()
         else:
             self._request("crash", {})
-        self.gates.begin_a_life()
-        self.judge.stimulus("crash", {})
-        durable = self.account.durable(run) if self.handshake.control.store == "kit" else None
-        store = durable.state if durable is not None else None
-        self._stimulate("recover", {"run": run.id, "store": store})
-        return True
 
     def _way_to_crash(self, wanted: str) -> str | None:
         """The way that was asked for, else one that there is."""
@@ -136,6 +152,49 @@ class Session:
             return self.sut.request(method, dict(params))
         except ProtocolError as error:
             raise _blamed(method, error) from error
+
+    # -- going on from a bookmark
+
+    def bookmark(self) -> Bookmark | None:
+        """What was sent and judged so far; nothing where there is nothing to go on from."""
+        if self.violation is not None or not self.steps:
+            return None
+        records = [record for record in self.trace.records if "end" not in record]
+        return Bookmark(self.steps, records, self.judge, self.gates)
+
+    def _resume(self, moves: Sequence[Move], mark: Bookmark | None) -> int:
+        """Take the steps of a bookmark, if moves begin so; how many moves were sent by that."""
+        if mark is None or mark.moves != moves[: len(mark.moves)]:
+            return 0
+        answers = list(self._answers_again(mark))
+        if answers == [step.answer for step in mark.steps]:
+            self._stand_at(mark)
+        else:
+            for step, answer in zip(mark.steps, answers, strict=False):
+                self._judge_again(step, answer)
+        return len(answers)
+
+    def _answers_again(self, mark: Bookmark) -> Iterator[Mapping[str, Any]]:
+        """What the runtime answers to each step, up to the first answer that is another one."""
+        for step in mark.steps:
+            self.attempted.append(step.move)
+            if step.move.method == CRASH_AND_RECOVER:
+                self._end_the_life(step.move)
+            answer = self._request(step.method, step.params)
+            yield answer
+            if answer != step.answer:
+                return
+
+    def _judge_again(self, step: Step, answer: Mapping[str, Any]) -> None:
+        if step.move.method == CRASH_AND_RECOVER:
+            self._note_the_crash(step.move)
+        self._stimulate(step.move, step.method, step.params, answer)
+
+    def _stand_at(self, mark: Bookmark) -> None:
+        self.judge, self.gates = mark.read()
+        self.account = self.judge.account
+        self.steps, self.sent = [*mark.steps], [*mark.moves]
+        self.trace = Trace([*mark.records])
 
     # -- ending
 

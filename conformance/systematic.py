@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from interlock.conformance.actions import Stage
+from interlock.conformance.bookmark import Bookmark
 from interlock.conformance.campaign import Bench, Found
 from interlock.conformance.exceptions import InterlockError
 from interlock.conformance.judge import Violation
@@ -127,25 +128,24 @@ class Search:
 
     def _from(self, point: Point, moves: Menu) -> Iterator[Point]:
         """Try every such move at this point; gives where those lead that broke nothing."""
-        siblings = Siblings(self.scope)
-        options = self._options(point, moves) if self.searched.found is None else []
-        for option in options:
+        here = self._played(point.scenario, point.moves) if self.searched.found is None else None
+        if here is None:
+            return
+        mark, siblings = here.bookmark(), Siblings(self.scope)
+        for option in self._options(point, here, moves):
             if self.searched.found is not None:
                 return
             move = option.move
             if siblings.is_spare(move):
                 continue
-            session = self._played(point.scenario, [*point.moves, move])
+            session = self._played(point.scenario, [*point.moves, move], mark)
             if session is None or session.sent[-1:] != [move]:
                 continue
             self._enter(session)
             if not siblings.is_plain(move, session) and session.violation is None:
                 yield point.after(option)
 
-    def _options(self, point: Point, moves: Menu) -> list[Option]:
-        session = self._played(point.scenario, point.moves)
-        if session is None:
-            return []
+    def _options(self, point: Point, session: Session, moves: Menu) -> list[Option]:
         counts = dict(point.options[-1].counts) if point.options else {}
         return moves(Stage(session.account, counts), self.scope, point.uneven)
 
@@ -157,11 +157,13 @@ class Search:
         elif self.searched.schedules >= self.limit:
             raise OutOfSchedules
 
-    def _played(self, scenario: Scenario, moves: Sequence[Move]) -> Session | None:
+    def _played(
+        self, scenario: Scenario, moves: Sequence[Move], behind: Bookmark | None = None
+    ) -> Session | None:
         """The schedule played from its beginning; nothing if it could not be judged, which is noted."""
         try:
             session = self.bench.session(scenario)
-            session.play(moves)
+            session.play(moves, behind)
             session.close()
         except InterlockError as error:
             self.searched.troubles.append(str(error))

@@ -14,7 +14,7 @@ from interlock.conformance.moves import Move
 from interlock.conformance.mutants import MUTANTS
 from interlock.conformance.protocol import Scenario, ToolSpec
 from interlock.conformance.stages import Order
-from interlock.conformance.systematic import Point, Search, length, search
+from interlock.conformance.systematic import length, search
 
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
 HANDFUL = ("AsksOnWhenDone", "ApprovesTheFirst", "ForgetsFalse", "CallsAFaultStopped")
@@ -157,11 +157,11 @@ def test_a_limit_of_turns_that_is_not_used_up_is_no_other_schedule():
 
 def test_of_tools_that_are_declared_alike_the_first_is_asked_for_first():
     """A tool's name means nothing to a runtime, so one order of the names is enough."""
-    search_of_twins = Search(reference(), anything, 1)
-    begun = Point(TWINS).after(search_of_twins._options(Point(TWINS), menu)[0])
+    session = reference().session(TWINS)
+    session.play(MOVES[1])
     turns = [
         option.move.params.get("outcome", {}).get("tool_calls")
-        for option in search_of_twins._options(begun, menu)
+        for option in menu(Stage(session.account), Scope())
     ]
     asked = [[call["name"] for call in calls] for calls in turns if calls]
 
