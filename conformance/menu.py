@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any, Final
@@ -176,7 +177,12 @@ def _choices(names: Sequence[str], scenario: Scenario) -> Iterator[tuple[str, li
 
 def _kind(tool: ToolSpec, scenario: Scenario) -> tuple[str, bool]:
     named = any(condition.tool_name == tool.name for condition in scenario.agent.stop)
-    return repr(tool.model_copy(update={"name": ""})), named
+    return _but_for_its_name(tool), named
+
+
+@lru_cache(maxsize=100)
+def _but_for_its_name(tool: ToolSpec) -> str:
+    return repr(tool.model_copy(update={"name": ""}))
 
 
 def _renamed(option: Option, calls: Sequence[Mapping[str, Any]]) -> Iterator[Option]:
