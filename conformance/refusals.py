@@ -6,6 +6,7 @@ A stimulus counts where it is certain what it met: it came alone, to a runtime t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any, Final
 
 from interlock.conformance.account import Account
@@ -59,10 +60,17 @@ class Refusals:
     def __init__(self, account: Account, coverage: Coverage) -> None:
         self.account = account
         self.cells = coverage.cells
-        table = RUNS_WITH_CREATED if account.policy("run.created") == "yes" else RUNS
-        self.table = table
-        self.of_calls = frozenset(refusing_calls(account.handshake))
-        self.of_runs = frozenset(refusing_runs(account.handshake, table))
+        self.table = RUNS_WITH_CREATED if account.policy("run.created") == "yes" else RUNS
+
+    @cached_property
+    def of_calls(self) -> frozenset[tuple[str, str]]:
+        """Each state of a call with each stimulus that it refuses."""
+        return frozenset(refusing_calls(self.account.handshake))
+
+    @cached_property
+    def of_runs(self) -> frozenset[tuple[str, str]]:
+        """Each state of a run with each stimulus that it refuses."""
+        return frozenset(refusing_runs(self.account.handshake, self.table))
 
     def stimulus(self) -> None:
         """The kit sends something."""
