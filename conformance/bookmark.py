@@ -46,9 +46,7 @@ class Bookmark:
 
     def read(self) -> tuple[Judge, Gates]:
         """The judge as it stood, and the gates; whoever reads has both to itself."""
-        reader = pickle.Unpickler(BytesIO(self._written))
-        reader.persistent_load = self._shared.__getitem__  # type: ignore[method-assign]  # it is called a lot
-        judge, gates = reader.load()
+        judge, gates = _Reader(BytesIO(self._written), self._shared).load()
         return judge, gates
 
 
@@ -68,6 +66,14 @@ class _Pen(pickle.Pickler):
         if place == len(self.shared):
             self.shared.append(one)
         return place
+
+
+class _Reader(pickle.Unpickler):
+    """Reads what a pen wrote."""
+
+    def __init__(self, file: BytesIO, shared: list[Any]) -> None:
+        super().__init__(file)
+        self.persistent_load = shared.__getitem__  # type: ignore[method-assign]  # no call of Python's
 
 
 @cache
