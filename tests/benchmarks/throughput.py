@@ -1,10 +1,11 @@
 """How many stimuli a second reach the reference, beside what Hypothesis takes for its draws alone.
 
-    python tests/benchmarks/throughput.py [PROFILE] [EXAMPLES]
+    python tests/benchmarks/throughput.py [PROFILE] [EXAMPLES] [DEPTH]
 
 Three ways in one run, by time of the processor: the Hypothesis machine as `check` has it; a machine that asks
-for the same draws and does nothing, from a record of the first; and every schedule of up to three stimuli, of
-which the last is new and those before it are replayed.  What the draws take the kit cannot save.
+for the same draws and does nothing, from a record of the first; and every schedule of three stimuli and more,
+of which the last is new, and those before it are handed over again but not judged again.  Longer schedules
+than three are a sample, for there are too many.  What the draws take the kit cannot save.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,10 +32,14 @@ from interlock.conformance.actions import ACTIONS
 from interlock.conformance.adapters.reference import factory
 from interlock.conformance.campaign import SHARDS, Bench, Tally
 from interlock.conformance.hosted import Hosted
-from interlock.conformance.levels import play_level
+from interlock.conformance.levels import Level
 from interlock.conformance.menu import Scope
+from interlock.conformance.systematic import Point
 
-DEPTH = 3
+WHOLE = 3
+SAMPLE = 2_000
+"""Of schedules that are longer than WHOLE, so many stimuli are handed over in each scenario of one shard."""
+
 SEED = 7
 TIMES = 3
 
@@ -133,41 +139,72 @@ def seconds(deed: Callable[[], None]) -> float:
     return min(taken)
 
 
-def searched(bench: Bench) -> tuple[Tally, int]:
-    """Every schedule of up to three stimuli, and how many stimuli were handed over for it."""
-    tally, handed = Tally(), 0
-    judged = bench.judged
-
-    def counting(*what: Any) -> Any:
-        nonlocal handed
-        session = judged(*what)
-        handed += session.account.stimuli
-        return session
-
-    bench.judged = counting  # type: ignore[method-assign]
-    for stimuli in range(1, DEPTH + 1):
-        for shard in range(SHARDS):
-            tally.add(play_level(bench, stimuli, shard, Scope(uneven=0)))
-    del bench.judged
-    return tally, handed
+class Enough(Exception):
+    """So many stimuli were handed over as were asked for."""
 
 
-def main(profile: str = "tirea", examples: int = 100) -> None:
+@dataclass
+class Search:
+    """The schedules of so many stimuli on a bench: how many stimuli were handed over, and were new."""
+
+    bench: Bench
+    stimuli: int
+    handed: int = 0
+    new: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every schedule is played."""
+        return self.stimuli <= WHOLE
+
+    def run(self) -> None:
+        """Play them."""
+        for shard in range(SHARDS if self.is_whole else 1):
+            for scenario in self.bench.scenarios:
+                level = Level(self.bench, self.stimuli, shard, Scope(uneven=0))
+                self.count(lambda level=level, scenario=scenario: level.descend(Point(scenario)))  # type: ignore[misc]
+                self.new += level.tally.schedules
+
+    def count(self, deed: Callable[[], None]) -> None:
+        """Count what is handed over, and stop where a sample has enough of it."""
+        judged, before = self.bench.judged, self.handed
+
+        def counting(*what: Any) -> Any:
+            session = judged(*what)
+            self.handed += session.account.stimuli
+            if not self.is_whole and self.handed - before > SAMPLE:
+                raise Enough
+            return session
+
+        self.bench.judged = counting  # type: ignore[method-assign]
+        with suppress(Enough):
+            deed()
+        del self.bench.judged
+
+
+def main(profile: str = "tirea", examples: int = 100, depth: int = WHOLE) -> None:
     """Print the table."""
     bench, tally = Bench(lambda: Hosted(factory(profile))), Tally()
     record = recorded(bench, examples)
     guided = seconds(lambda: suite.generate(bench, examples, SEED, tally))
     draws = seconds(lambda: _run(empty(record), examples))
     sent = tally.stimuli // TIMES
-    began = time.process_time()
-    found, handed = searched(bench)
-    search = time.process_time() - began
     print(f"{profile}, stimuli a second\n")
-    print(f"the machine        {sent / guided:6.0f}")
-    print(f"its draws alone    {sent / draws:6.0f}   the machine reaches {draws / guided:.2f} of that")
-    print(f"every schedule     {handed / search:6.0f}   {handed / sent * guided / search:.2f} of the machine")
-    print(f"  without replays  {found.schedules / search:6.0f}   {found.schedules:,} of {handed:,} were new")
+    print(f"the machine          {sent / guided:6.0f}")
+    print(f"its draws alone      {sent / draws:6.0f}   the machine reaches {draws / guided:.2f} of that")
+    for stimuli in range(min(WHOLE, depth), depth + 1):
+        print(_searched(Search(bench, stimuli), sent / guided), flush=True)
+    if depth > WHOLE:
+        print(f"\nLonger schedules than {WHOLE}: the first {SAMPLE:,} stimuli of each scenario in one shard.")
+
+
+def _searched(search: Search, machine: float) -> str:
+    began = time.process_time()
+    search.run()
+    rate = search.handed / (time.process_time() - began)
+    what = f"{search.handed:,} were handed over: {search.handed - search.new:,} again, {search.new:,} anew"
+    return f"schedules of {search.stimuli:<7} {rate:6.0f}   {rate / machine:.2f} of the machine; {what}"
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2], *map(int, sys.argv[2:3]))
+    main(*sys.argv[1:2], *map(int, sys.argv[2:4]))
