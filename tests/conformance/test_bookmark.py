@@ -15,6 +15,7 @@ from interlock.conformance.account import Account
 from interlock.conformance.adapters.reference import durable, factory
 from interlock.conformance.campaign import Bench, Tally
 from interlock.conformance.coverage import Trails
+from interlock.conformance.exceptions import SutDied
 from interlock.conformance.follower import Follower
 from interlock.conformance.hosted import Hosted
 from interlock.conformance.judge import Judge
@@ -23,7 +24,7 @@ from interlock.conformance.menu import Scope
 from interlock.conformance.moves import CRASH_AND_RECOVER, Move
 from interlock.conformance.mutants import MUTANTS
 from interlock.conformance.orders import are_alike
-from interlock.conformance.protocol import Scenario, ToolSpec
+from interlock.conformance.protocol import SUT_CRASHED, ProtocolError, Scenario, ToolSpec
 from interlock.conformance.session import Session
 from interlock.conformance.stdio import Pipe
 from interlock.conformance.subjects import Audience, Call, Decided, Gate, Run
@@ -95,7 +96,13 @@ def test_one_schedule_leaves_the_bookmark_as_it_was(profile):
     bench = Bench(lambda: Hosted(factory(profile)))
     mark = judged(bench, [START, TURN]).bookmark()
 
-    for more in ([ANSWER, DECISION], [CANCEL], [CRASH, ANSWER], [DECISION, ANSWER], [ANSWER, DECISION]):
+    for more in (
+        [ANSWER, DECISION],
+        [CANCEL],
+        [ANSWER, CRASH, DECISION],
+        [DECISION, ANSWER],
+        [ANSWER, DECISION],
+    ):
         moves = [START, TURN, *more]
         assert told(judged(bench, moves, mark)) == told(judged(bench, moves))
 
@@ -142,6 +149,25 @@ def test_what_is_shared_holds_nothing_that_changes(profile):
         if id(one) not in seen and not isinstance(one, (type, ModuleType)) and not callable(one):
             seen.add(id(one))
             ahead += gc.get_referents(one)
+
+
+@pytest.mark.parametrize("behind_it", [False, True], ids=["alone", "behind a bookmark"])
+def test_what_was_attempted_ends_with_the_move_that_has_no_answer(behind_it, monkeypatch):
+    """Where a runtime dies of its recovery, the crash is among the moves that are tried once more."""
+    bench, moves = Bench(lambda: Hosted(factory("awaken-8"))), [START, TURN, ANSWER, CRASH]
+    mark = judged(bench, moves).bookmark() if behind_it else None
+    session, request = bench.session(MIXED), bench.sut.request
+
+    def dies(method, params):
+        if method == "recover":
+            raise ProtocolError(SUT_CRASHED, "it died")
+        return request(method, params)
+
+    monkeypatch.setattr(bench.sut, "request", dies)
+    with pytest.raises(SutDied):
+        session.play([*moves, CANCEL], mark)
+
+    assert session.attempted == moves
 
 
 def test_a_kill_is_a_step_of_a_bookmark():
