@@ -8,6 +8,7 @@ from itertools import cycle
 from types import ModuleType
 from typing import NamedTuple
 
+import policy_toys
 import pytest
 
 from interlock.conformance import levels
@@ -33,7 +34,11 @@ from interlock.machines.table import Cursor
 
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
 CHANGING = (Account, Audience, Call, Cursor, Decided, Follower, Gate, Judge, Run, Trails)
-PROFILES = ("tirea", "tirea-stream", "awaken-8", "awaken-9", "awaken-concurrent")
+RIGHT = {
+    **{profile: factory(profile) for profile in ("tirea", "tirea-stream", "awaken-8", "awaken-9")},
+    "awaken-concurrent": factory("awaken-concurrent"),
+    "policies left open": policy_toys.awaken_8,
+}
 FLAT, RACING, ONE_ORDER = Scope(uneven=0), Scope(), Scope(uneven=0, one_order=True)
 BARE = Scenario(scenario="bare")
 ALONE = Scenario(scenario="alone", tools=[ToolSpec(name="asks", permission="ask")])
@@ -90,19 +95,13 @@ def told(session):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_one_schedule_leaves_the_bookmark_as_it_was(profile):
+@pytest.mark.parametrize("make", RIGHT.values(), ids=RIGHT)
+def test_one_schedule_leaves_the_bookmark_as_it_was(make):
     """Whoever goes on from a bookmark shows what it would show alone, whatever others did from there."""
-    bench = Bench(lambda: Hosted(factory(profile)))
+    bench = Bench(lambda: Hosted(make))
     mark = judged(bench, [START, TURN]).bookmark()
 
-    for more in (
-        [ANSWER, DECISION],
-        [CANCEL],
-        [ANSWER, CRASH, DECISION],
-        [DECISION, ANSWER],
-        [ANSWER, DECISION],
-    ):
+    for more in ((ANSWER, DECISION), (CANCEL,), (ANSWER, CRASH, DECISION), (DECISION, ANSWER)):
         moves = [START, TURN, *more]
         assert told(judged(bench, moves, mark)) == told(judged(bench, moves))
 
@@ -136,10 +135,10 @@ def test_there_is_no_bookmark_where_nothing_may_come_behind():
     assert judged(bench, []).bookmark() is None
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_what_is_shared_holds_nothing_that_changes(profile):
+@pytest.mark.parametrize("make", RIGHT.values(), ids=RIGHT)
+def test_what_is_shared_holds_nothing_that_changes(make):
     """From what all share no call, gate, run or follower can be reached, so that nobody moves another's."""
-    bench = Bench(lambda: Hosted(factory(profile)))
+    bench = Bench(lambda: Hosted(make))
     mark = judged(bench, [START, TURN, ANSWER, CRASH, DECISION]).bookmark()
 
     seen, ahead = set(), [one for one in mark._shared if not isinstance(one, type)]
@@ -228,6 +227,7 @@ SEARCHES = {
     "the reference": Part(factory("tirea"), ALONE, FLAT, 3, 4),
     "the reference in races": Part(factory("awaken-8"), ALONE, RACING, 2, 1),
     "a store of its own": Part(durable("awaken-9"), BARE, FLAT, 3, 9),
+    "policies left open": Part(policy_toys.awaken_8, ALONE, FLAT, 3, 8),
     "a fault that shows at once": Part(BY_NAME["AsksOnWhenDone"], ALONE, FLAT, 3, 4),
     "a fault that shows late": Part(BY_NAME["ForgetsFalse"], ALONE, FLAT, 3, 4),
     "a fault in races": Part(BY_NAME["StartsOver"], ALONE, RACING, 2, 1),
@@ -237,6 +237,7 @@ DEEP = {
     "the reference in one order": Part(factory("awaken-8"), ALONE, ONE_ORDER, 4, 7),
     "rounds side by side": Part(factory("awaken-concurrent"), MIXED, FLAT, 3, 2),
     "a store of its own": Part(durable("awaken-9"), ALONE, FLAT, 3, 1),
+    "policies left open": Part(policy_toys.awaken_8, ALONE, FLAT, 3, 3),
     "a fault that shows late": Part(BY_NAME["ForgetsFalse"], MIXED, FLAT, 3, 2),
 }
 
@@ -272,8 +273,8 @@ def test_two_orders_are_compared_from_a_bookmark_on(monkeypatch):
         return alike, len(answers)
 
     for second, is_alike in ((WAIT, True), (CANCEL, False)):
-        (told, spared), (alone, every) = compared(second, mark), compared(second, None)
-        assert told is alone is is_alike
+        (from_there, spared), (alone, every) = compared(second, mark), compared(second, None)
+        assert from_there is alone is is_alike
         assert spared < every
 
 
