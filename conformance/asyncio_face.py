@@ -58,6 +58,9 @@ class AsyncioFace(Base):
         handle = asyncio.Handle(callback, args, self, context)
         if not self._dead:
             self._ready.append(handle)
+        of = getattr(callback, "__self__", None)
+        if isinstance(of, asyncio.Task):  # one may be made with no word to the loop
+            self._keep(of)
         return handle
 
     def call_soon_threadsafe(

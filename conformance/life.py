@@ -151,6 +151,8 @@ class Life:
         """Give back what a dead life still holds."""
         self.die()
         self.loop.bury()
+        for verb in self.verbs:
+            verb.task = None
 
     def _moved(self) -> None:
         self._announced = None
@@ -166,6 +168,7 @@ class Life:
         self._returned(verb, result, beside)
 
     def _ended(self, verb: Verb, task: asyncio.Task[Any]) -> None:
+        verb.task = None  # they know each other, and would live until a collection finds them
         if verb not in self.verbs:
             return
         beside = frozenset(self.verbs)

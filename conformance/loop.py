@@ -94,16 +94,13 @@ class VirtualLoop(AsyncioFace):
         return task.result()
 
     def alive(self) -> set[asyncio.Task[Any]]:
-        """The tasks that have not ended."""
-        return {task for task in self._tasks | asyncio.all_tasks(self) if not task.done()}
+        """The tasks that have not ended, all of which it holds: collecting one would run its clean-up."""
+        return {task for task in self._tasks if not task.done()}
 
     def abandon(self) -> None:
         """Stop for good, where it stands: nothing on it ever runs again, and nobody cleans up."""
-        if self._dead:
-            return
         for task in self.alive():
             task._log_destroy_pending = False  # type: ignore[attr-defined]
-            self._tasks.add(task)  # collecting a suspended coroutine would run its clean-up
         self._dead = True
 
     def bury(self) -> None:

@@ -224,6 +224,17 @@ def test_a_task_factory_is_honoured(loop):
     assert loop.get_task_factory() is factory
 
 
+def test_a_task_that_was_made_with_no_word_to_the_loop_is_alive_on_it(loop):
+    """Some libraries make their tasks themselves: they are left behind as any other can be."""
+    task = asyncio.Task(asyncio.sleep(3600), loop=loop)
+    loop.settle()
+
+    assert loop.alive() == {task}
+
+    loop.bury()
+    assert loop.alive() == set()
+
+
 def test_a_task_cancelled_before_its_first_step_never_enters_its_body(loop):
     """Asyncio's trap: no `except CancelledError` of the body can note what happened."""
     entered = []
