@@ -60,7 +60,7 @@ class Inbox(Ledger):
     @property
     def is_coming_down(self) -> bool:
         """Whether the run is on its way to its end, so that nothing can be decided any more."""
-        return self.ending or self.cancelling or self.broken is not None
+        return self.ending or self.cancelling or self.failing or self.broken is not None
 
     def is_timely(self, decision: Decision, call: Call) -> bool:
         """Whether the suspension that it answers is open, or still to come."""

@@ -60,6 +60,7 @@ class Ledger(ABC):
         self.state = RunState()
         self.cancelling = False
         self.ending = False
+        self.failing = False  # one of the calls that run together broke, and takes the run down
         self.broken: BaseException | None = None  # what broke beside the loop
 
     # -- statuses

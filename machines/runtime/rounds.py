@@ -129,6 +129,7 @@ class Rounds(Inbox):
             await self._until_one_fails(tasks)
         finally:
             left = [task for task in tasks if not task.done()]
+            self.failing = self.failing or any(map(_has_failed, tasks))
             for task in left:
                 task.cancel()
             if left:
@@ -174,6 +175,10 @@ class Rounds(Inbox):
             return
         except asyncio.CancelledError:  # a sibling took the round down
             self.settle(call, "cancel", "cancelled", "aborted")
+            raise
+        except RunCancelled:
+            if self.drains and _is_taken_down():  # by a sibling: the cancel itself lets it end
+                self.settle(call, "cancel", "cancelled", "aborted")
             raise
         if "AfterToolExecute" in self.hooks and answer.kind != "pending":
             await self._show_to_plugin(call, answer)
@@ -265,3 +270,15 @@ class Rounds(Inbox):
                 await self.execute_durably(call, resume)
         finally:
             self.record([call])
+
+
+def _has_failed(task: asyncio.Task[Any]) -> bool:
+    """Whether it broke by itself, which ends the run."""
+    failure = task.exception() if task.done() and not task.cancelled() else None
+    return failure is not None and not isinstance(failure, RunCancelled)
+
+
+def _is_taken_down() -> bool:
+    """Whether somebody has cancelled the task that runs here."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -91,7 +91,7 @@ class Runtime(Replays):
         self.state = RunState(
             number=self.state.number + 1, messages=self.state.messages, started_ms=self.world.now_ms()
         )
-        self.cancelling = self.ending = False
+        self.cancelling = self.ending = self.failing = False
         self.broken = None
         self.suspending = False
         return await self.segment(self._begin(text, decisions))
@@ -125,8 +125,7 @@ class Runtime(Replays):
         self.move_run("resume")
         if self.policies["input.waiting"] == "supersede":
             self._supersede()
-        else:
-            self._put_aside()
+        self._put_aside()
         return await self.segment(self._take_input(text))
 
     def give_back(self, value: dict[str, Any] | None) -> None:
@@ -226,6 +225,8 @@ class Runtime(Replays):
             await self._start_up()
             waiting = {call.id for call in self.state.in_status("Suspended")}
             await self.apply_decisions("run_start")
+            if self.cancelling:
+                raise RunCancelled
             again = {call.id for call in self.state.in_status("Suspended")} & waiting
             decided_again = [c for c in again if self.state.calls[c].suspension > self._suspensions[c]]
             if decided_again and self.policies["replay.start"] == "end_if_any":
@@ -239,7 +240,8 @@ class Runtime(Replays):
             self.answer(call, "cancelled", "superseded by new input")
 
     def _put_aside(self) -> None:
-        for call in self.state.in_status("Suspended"):
+        """What has no result yet, held back or waiting, gets its place in front of the input."""
+        for call in [*self.state.in_status("Suspended"), *self.state.in_status("New")]:
             if self._placeholder(call) is None:
                 self.answer(call, "pending", PENDING_TEXT)
 
