@@ -95,6 +95,18 @@ class ForgetsFalse(Runtime):
         super().take(replace(decision, payload=decision.payload or None))
 
 
+class KeepsTheFirstPayload(Runtime):
+    """A call that waits again is replayed with what its first decision gave."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.given: dict[str, Any] = {}
+
+    async def replay(self, call: Call, decision: Decision) -> None:
+        first = self.given.setdefault(call.id, decision.payload)
+        await super().replay(call, replace(decision, payload=first))
+
+
 class DropsArguments(Runtime):
     """A call that nobody had to approve runs without its arguments."""
 
@@ -240,6 +252,23 @@ class RerunsAfterACrash(Runtime):
         return await super().go_on()
 
 
+class RerunsBesideAWait(Runtime):
+    """A run that waited at a crash executes what succeeded in a round of three once more, once decided."""
+
+    lost = False
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.lost = self.state.status == "Waiting" and len(self.state.last_round()) > 2
+
+    async def _steps(self) -> Segment:
+        again = [call for call in self.state.last_round() if self.lost and call.status == "Succeeded"]
+        self.lost = False
+        for call in again:
+            await self.outside(self.world.execute(call.id, call.name, call.args, None))
+        return await super()._steps()
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         ReplaysAPendingAnswer,
@@ -258,6 +287,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(DropsWhatCameEarly, "DECIDE-4", "took decision"),
     Mutant(ApprovesTheFirst, "DECIDE-5", "names call", also=("CALL-7", "CALL-8", "DECIDE-4")),
     Mutant(ForgetsFalse, "DECIDE-6", " false, yet"),
+    Mutant(KeepsTheFirstPayload, "DECIDE-6", "yet its replay got"),
     Mutant(DropsArguments, "DECIDE-7", "yet it ran with"),
     Mutant(ReplaysWithoutArguments, "DECIDE-21", "yet it ran with"),
     Mutant(SucceedsUnexecuted, "DECIDE-21", "yet it Succeeded without"),
@@ -290,4 +320,5 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(EntersTwice, "ONCE-3", "is executing, yet it was entered once more"),
     Mutant(RerunsAfterACrash, "ONCE-2", "in the checkpoint, yet it was executed after recovery"),
+    Mutant(RerunsBesideAWait, "ONCE-2", "in the checkpoint, yet it was executed after recovery"),
 )

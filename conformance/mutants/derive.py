@@ -79,6 +79,20 @@ class TakesOneDecisionForAll(Runtime):
                 self.answer(call, "pending", "waiting")
 
 
+class AsksAtTheThirdWait(Runtime):
+    """Goes back to the model when a call waits for the third time."""
+
+    def must_wait(self) -> bool:
+        tired = [call for call in self.state.in_status("Suspended") if call.suspension > 2]
+        return super().must_wait() and not tired
+
+    def record(self, calls: Sequence[Call]) -> None:
+        super().record(calls)
+        for call in self.state.in_status("Suspended"):
+            if self._placeholder(call) is None:
+                self.answer(call, "pending", "waiting")
+
+
 class SuspendsOverARunningCall(Runtime):
     """Goes on waiting for the other calls while the replay of a decided one still runs."""
 
@@ -129,6 +143,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "still waits for a decision, yet the model was asked again",
         "awaken-concurrent",
     ),
+    Mutant(AsksAtTheThirdWait, "DERIVE-5", "still waits for a decision, yet the model was asked again"),
     Mutant(
         SuspendsOverARunningCall,
         "DERIVE-6",
@@ -142,6 +157,6 @@ MUTANTS: tuple[Mutant, ...] = (
         ForgetsToGoOn,
         "PROGRESS-1",
         "no gate of the run is open and no call waits for a decision",
-        also=("ROUND-31", "ROUND-32"),
+        also=("DERIVE-2", "ROUND-31", "ROUND-32"),
     ),
 )
