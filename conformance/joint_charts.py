@@ -38,6 +38,9 @@ AT_ONCE: Final = ("round", "after", "suspending", "replay")
 BETWEEN: Final = ("replay", "after", "again", "entered")
 """What a run is at between a call that waited and the others of its round."""
 
+BREAKS: Final = ("Error", "Blocked")
+"""How a run ends that one of its calls has broken, while others may be under way."""
+
 Settled = tuple[tuple[str, Any], ...]
 """Policies and their values, in order of their keys."""
 
@@ -109,26 +112,37 @@ class Seen(Joint):
             left = self.policies["end.live"] == "left"
             yield Move("is closed by the end", control, one=self._cancelled, cue="may" if left else "")
             yield Move("is closed by the end", control, one=self._failed, cue="may")
-        yield from super()._closing(control)
-        if control.work == "ending" and self.drains and control.reason == "Cancelled":
-            yield Move("breaks as it drains", control._replace(reason="Error"), "trouble", cue="end Error")
+        if control.work == "ending" and control.reason in BREAKS:
             for move in super()._closing(control):
-                yield replace(move, none=None, cue=UNENTERED)
+                yield replace(move, none=_is_at_work)  # a round may wait for its calls when one has broken
+                yield replace(move, cue="may")
+            return
+        if not (control.work == "ending" and self.drains and control.reason == "Cancelled"):
+            yield from super()._closing(control)
+            return
+        yield Move("breaks as it drains", control._replace(reason="Error"), "trouble", cue="end Error")
+        for move in super()._closing(control):
+            yield replace(move, none=_is_under_way)  # a replay may be Resuming all along
+            yield replace(move, none=None, cue=UNENTERED)
 
     def _is_open(self, control: Control, call: Call) -> bool:
-        """What was under way when something broke may go on until the end takes it away."""
-        breaks = control.work == "ending" and control.reason == "Error"
-        return call.status in ("New", "Resuming", "Running") if breaks else super()._is_open(control, call)
+        """What was under way when something broke, or drains, may go on until the end takes it away."""
+        if control.work == "ending" and control.reason in BREAKS:
+            return call.status in ("New", "Resuming", "Running")
+        drains = control.work == "ending" and self.drains and call.status == "Resuming"
+        return drains or super()._is_open(control, call)
 
     def _failed(self, call: Call) -> Changed | None:
         return self._send(call, "fail") if call.status == "New" else None
 
     def _round(self, control: Control) -> Iterator[Move]:
-        """Where calls may go one by one, a call that waits may leave others behind, which run after it."""
+        """Where calls may go one by one, a call that waits may leave others behind, which run after it.
+
+        So does a crash, whoever executes them.
+        """
         yield from super()._round(control)
-        if self.policies.get("round.executor") == "parallel":
-            return
-        if control.work == "round" and not control.gate:
+        one_by_one = self.policies.get("round.executor") != "parallel"
+        if control.work == "round" and not control.gate and one_by_one:
             waits = "the round waits for one of its calls"
             after = control._replace(work="after")
             yield Move(waits, after, some=is_suspended, none=_is_under_way, cue="may")
@@ -275,6 +289,10 @@ def _waits_again(call: Call) -> bool:
 
 def _is_under_way(call: Call) -> bool:
     return call.status in ("Running", "Resuming")
+
+
+def _is_at_work(call: Call) -> bool:
+    return _is_new(call) or _is_under_way(call)
 
 
 def _is_open(move: Move, calls: tuple[Call, ...]) -> bool:

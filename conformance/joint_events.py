@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from interlock.conformance.joint_charts import Label, Way
+from interlock.conformance.joint_charts import BREAKS, Label, Way
 from interlock.conformance.joint_ground import Given, Ground, Hypothesis
 from interlock.conformance.joint_world import as_stored
 from interlock.machines.explore.facts import is_over, is_running
@@ -108,7 +108,8 @@ class Rests:
         if one.control.work == "model":
             return self.model_is_asked
         running = {place for place, call in enumerate(one.calls) if is_running(call)}
-        return one.control.work == "done" or running <= self.executing
+        breaks = one.control.work == "ending" and one.control.reason in BREAKS
+        return one.control.work == "done" or breaks or running <= self.executing
 
 
 # --- where something is so --------------------------------------------------------------------------

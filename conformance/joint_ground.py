@@ -63,7 +63,7 @@ class World(NamedTuple):
         if cue.startswith("end "):
             return cue not in self.bars
         if cue == UNENTERED:
-            return not any(one.calls[place].status == "Running" for place in self.entered)
+            return not any(one.calls[place].status in ("Running", "Resuming") for place in self.entered)
         if cue == "may" or (cue, place) in self.given_before:
             return True
         if place is None:

@@ -242,6 +242,8 @@ class Paths:
             detours.append(("ResumeReplay0", "Suspended"))
         if run.cancel_at is not None:
             detours.append((None, "Cancelled"))
+            if run.finished and not has_fired(run.segment, "RunStart"):  # it met the run between segments
+                detours.append((None, "CommitFinished"))
         if run.faulted is not None:
             detours.append((None, "Error"))
         if self.account.scenario.agent.stop or self.account.policy("round.block") != "fail_call":

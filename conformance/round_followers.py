@@ -220,6 +220,10 @@ def _barrier(account: Account, seen: Observation, trails: Trails) -> Said:
 
 
 def _is_over(call: Call) -> bool:
-    """Whether the call came to its end by itself, and was not closed by the end of the run."""
+    """Whether the call came to its end by itself, and was not closed by the end of the run.
+
+    One that shows no status may have come to it without a sign: decided, or for want of a tool.
+    """
     given_up = bool(call.entries) and call.entries[-1].gone is not None
-    return call.is_final and not given_up
+    unseen = call.claimed is None and not call.executing and bool(call.decisions or call.tool is None)
+    return (call.is_final or unseen) and not given_up

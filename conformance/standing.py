@@ -108,6 +108,8 @@ def unmet(need: str, handshake: Handshake) -> str:
         return "" if what in handshake.streams else f"the runtime has no {what} stream"
     if word == "outcome":
         gate, _, kind = what.rpartition(".")
+        if gate in ("permission", "store.put") and gate not in handshake.gates:
+            return f"the runtime has no {gate} gate"
         offered = getattr(handshake.outcomes, gate.replace(".", "_"))
         return "" if kind in offered else f"the runtime does not take {kind} at a {gate} gate"
     if word == "decisions":

@@ -158,9 +158,11 @@ class Call:
 
     @property
     def rejection(self) -> Decided | None:
-        """The cancel decision that it certainly took."""
+        """The cancel decision that it certainly took: none that came behind one that let it go on."""
+        approved = {one.in_suspension: one.at for one in reversed(self.approvals)}
         for decided in self.decisions:
-            if decided.action == "cancel" and decided.answers is self and not decided.turned_down:
+            took = decided.action == "cancel" and decided.answers is self and not decided.turned_down
+            if took and approved.get(decided.in_suspension, decided.at) >= decided.at:
                 return decided
         return None
 

@@ -95,6 +95,16 @@ def only_a_cancel_cancels(origin: str) -> Invariant:
     return Invariant(CANCELLED_FROM[origin], cancels)
 
 
+def a_rejected_call_is_Cancelled_in_the_end(account: Account) -> Judgements:
+    """Counts the calls that a cancel decision took to Cancelled by way of Resuming, where that is the way."""
+    run = account.run
+    if run is None or account.policy("decision.cancel_path") != "via_resuming":
+        return
+    for call in run.calls.values():
+        if call.rejection is not None and (call.before_claim, call.claimed) == ("Resuming", "Cancelled"):
+            yield HELD
+
+
 INVARIANTS = (
     replay_verdict("CALL-10", "suspend", "Suspended", "held"),
     replay_verdict("CALL-11", "set_result", "Succeeded", "set the result of"),
@@ -103,4 +113,5 @@ INVARIANTS = (
     Invariant("CALL-1", an_entered_call_goes_from_New_to_Running, behind="calls"),
     Invariant("CALL-9", a_replay_is_Running_only_in_its_tool, behind="a decision"),
     *(only_a_cancel_cancels(origin) for origin in CANCELLED_FROM),
+    Invariant("CALL-8", a_rejected_call_is_Cancelled_in_the_end, behind="a decision"),
 )

@@ -63,6 +63,8 @@ def a_run_waits_for_somebody(account: Account) -> Judgements:
         return
     if run.crashes and any(call.claimed is None for call in run.calls.values()):
         return  # a life need not say from which statuses it starts
+    if any(call.doubled for call in run.calls.values()):
+        return  # one of two calls with one id may wait under another
     yield HELD if _suspended(run) else "the run is Waiting, yet none of its calls is Suspended"
 
 
@@ -85,9 +87,9 @@ def no_inference_while_a_call_waits(account: Account, seen: GateOpened) -> Judge
     run = account.run_of(seen)
     if run is None or seen.on != "model" or account.policy("round.mixed") != "wait" or not run.calls:
         return
-    if run.had_input and account.policy("input.waiting") == "placeholder":
+    if run.had_input and account.policy("input.waiting") in (None, "placeholder"):
         return  # the wait was put aside, and the input is asked about beside it
-    waiting = [call.id for call in run.calls.values() if _certainly_waits(call) and not call.doubled]
+    waiting = [call.id for call in run.calls.values() if _certainly_waits(run, call) and not call.doubled]
     yield (
         HELD
         if not waiting
@@ -95,10 +97,10 @@ def no_inference_while_a_call_waits(account: Account, seen: GateOpened) -> Judge
     )
 
 
-def _certainly_waits(call: Call) -> bool:
-    """Whether no decision can have taken the call out of its wait, where it does not say itself."""
+def _certainly_waits(run: Run, call: Call) -> bool:
+    """Whether neither a decision nor an input can have taken the call out of its wait, if it does not say."""
     undecided = all(decided.turned_down or decided.stale for decided in call.decisions)
-    return call.claimed == "Suspended" or (call.waits and undecided)
+    return call.claimed == "Suspended" or (call.waits and undecided and not run.had_input)
 
 
 def a_suspended_segment_leaves_nothing_running(account: Account, seen: SegmentEnded) -> Judgements:

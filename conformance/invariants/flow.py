@@ -194,7 +194,10 @@ def a_turn_without_calls_is_the_last(account: Account, seen: PhaseEntered) -> Ju
     run = followed(account, seen)
     if run is None or seen.phase != "StepStart" or not has_fired(run.segment, "AfterInference"):
         return
+    shows = account.observes("call.status") or account.observes("resume")
     news = any(isinstance(one, CallMoved | ResumeEntered) and _is_news(one) for one in _since_asked(run))
+    if not shows and any(call.decisions for call in run.calls.values()):
+        return  # what a decision brought does not show
     if asked_for_nothing(run) and not (news or is_cut_short(account, run)):
         yield "the model asked for no calls and nothing was decided, yet another step starts"
 
@@ -345,6 +348,8 @@ def _suspended(shown: Sequence[Observation]) -> str:
     for seen in shown:
         if isinstance(seen, CallMoved) and seen.to == "Suspended":
             return seen.call
+        if isinstance(seen, ResumeEntered) and seen.state == "SetNextSuspended":
+            return seen.call or ""
     return ""
 
 

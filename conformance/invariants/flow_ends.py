@@ -65,8 +65,8 @@ def an_end_passes_RunEnd(clause: str, code: str) -> Invariant:
 
     def passes(account: Account, seen: SegmentEnded) -> Judgements:
         run = followed(account, seen)
-        if run is None or seen.reason.code != code:
-            return
+        if run is None or seen.reason.code != code or not has_fired(run.segment, "RunStart"):
+            return  # what never started, as where a cancel meets a run between segments, is FLOW-1's
         passed = has_fired(run.segment, "RunEnd")
         yield HELD if passed else f"the segment ended as {code}, yet RunEnd has not fired"
 

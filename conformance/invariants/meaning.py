@@ -19,8 +19,9 @@ def the_payload_arrives(account: Account, seen: GateOpened) -> Judgements:
         return
     payloads = _payloads(call)
     if seen.resume is not None and payloads:
-        right = any(_same(seen.resume.payload, payload) for payload in payloads)
-        said = f"call {call.id} was decided with payload {_show(payloads[-1])}"
+        named = [one.payload for one in call.approvals if one.id == seen.resume.decision] or payloads
+        right = any(_same(seen.resume.payload, payload) for payload in named)
+        said = f"call {call.id} was decided with payload {_show(named[-1])}"
         yield HELD if right else f"{said}, yet its replay got {_show(seen.resume.payload)}"
     if payloads and not payloads[-1]:
         yield from _arguments(account, call, seen, payloads)
@@ -120,8 +121,10 @@ def a_replay_has_the_models_arguments(account: Account, seen: GateOpened) -> Jud
 def _kept(call: Call, seen: GateOpened) -> Judgements:
     if call.tool is None or seen.args is None:
         return
-    given = {key: value for key, value in seen.args.items() if value is not None or key in call.args}
-    right = _same(given, dict(call.args))  # what the model left out may be there as null
+    given = seen.args
+    if isinstance(given, dict):  # what the model left out may be there as null
+        given = {key: value for key, value in given.items() if value is not None or key in call.args}
+    right = _same(given, dict(call.args))
     yield (
         HELD
         if right
@@ -145,13 +148,20 @@ def _same(left: Any, right: Any) -> bool:
     return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
 
 
-def _carries(args: dict[str, Any], payload: Any) -> bool:
-    return _same(args, payload) or any(_same(value, payload) for value in args.values())
+def _carries(args: Any, payload: Any) -> bool:
+    values = args.values() if isinstance(args, dict) else ()
+    return _same(args, payload) or any(_same(value, payload) for value in values)
 
 
 def _spells(text: str, payload: Any) -> bool:
-    spelled = {json.dumps(payload), str(payload)} | ({payload} if isinstance(payload, str) else set())
-    return any(form in text for form in spelled)
+    if isinstance(payload, str):
+        return payload in text or json.dumps(payload) in text
+    return any(_bare(form) in _bare(text) for form in (json.dumps(payload), str(payload)))
+
+
+def _bare(text: str) -> str:
+    """A text without its blanks, of which each writer of JSON leaves others."""
+    return "".join(text.split())
 
 
 def _show(value: Any) -> str:

@@ -69,6 +69,14 @@ def a_call_for_a_missing_tool_fails(account: Account, seen: CallMoved) -> Judgem
         yield HELD if right else f"there is no tool {call.name}, yet call {call.id} became {seen.to}"
 
 
+def a_missing_tool_is_a_failure(account: Account, seen: MessageAppended) -> Judgements:
+    """Counts the errors that are recorded for calls of a tool that does not exist."""
+    run = followed(account, seen)
+    call = run.calls.get(seen.message.call or "") if run is not None else None
+    if call is not None and call.tool is None and not call.doubled and seen.message.status == "error":
+        yield HELD
+
+
 def what_is_allowed_is_executed(account: Account, seen: PhaseEntered) -> Judgements:
     """A call that nothing holds back does not end its pass without having been executed."""
     call, shown = _ending(account, seen)
@@ -99,13 +107,24 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
         if call is None or _answer(account, shown) != kind or call.approvals:
             return
         said = seen.message.status
-        if said in ("ok", "error") and said != right and (said == "ok" or right == "ok"):
+        if said == right:
+            yield HELD
+        elif said in ("ok", "error") and (said == "ok" or right == "ok"):
             yield f"the tool of call {call.id} answered {kind}, yet its result is recorded as {said}"
+
+    def moved(account: Account, seen: CallMoved) -> Judgements:
+        run, call = account.run_of(seen), account.call_of(seen)
+        shown = _pass_of(run, call) if run is not None and call is not None and not call.doubled else None
+        if seen.to == status and shown is not None and _answer(account, shown) == kind:
+            yield HELD  # what else it became is for the arrows of the call to say
 
     looked_at.__name__ = f"a_pass_whose_tool_answers_{kind}_ends_as_{status}"
     recorded.__name__ = f"an_answer_{kind}_is_recorded_as_{right}"
-    return Invariant(clause, looked_at, PhaseEntered, at=(ENDS,)), Invariant(
-        clause, recorded, MessageAppended
+    moved.__name__ = f"a_call_that_answers_{kind}_becomes_{status}"
+    return (
+        Invariant(clause, looked_at, PhaseEntered, at=(ENDS,)),
+        Invariant(clause, recorded, MessageAppended),
+        Invariant(clause, moved, CallMoved, at=(status,)),
     )
 
 
@@ -233,6 +252,7 @@ def _outcome(account: Account, call: Call, shown: Shown) -> str:
 
 INVARIANTS = (
     Invariant("PHASE-4", a_missing_tool_is_not_entered, GateOpened, at=("tool",)),
+    Invariant("PHASE-4", a_missing_tool_is_a_failure, MessageAppended),
     Invariant("PHASE-4", a_call_for_a_missing_tool_fails, CallMoved, at=("Failed", "Succeeded", "Suspended")),
     Invariant(
         "PHASE-1", a_blocked_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END, behind="calls"

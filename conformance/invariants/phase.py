@@ -93,10 +93,12 @@ def a_step_ends_where_it_should(account: Account, seen: GateOpened) -> Judgement
     first = not call.entries and call.claimed != "Suspended"
     if at == "before_tools":
         yield HELD if ended else f"call {call.id} runs before StepEnd of its step"
+    elif first and not ended:
+        yield HELD
     elif first and (
         account.policy("round.rest") == "failed" or account.policy("round.executor") == "parallel"
     ):
-        yield HELD if not ended else f"call {call.id} runs for the first time after StepEnd of its step"
+        yield f"call {call.id} runs for the first time after StepEnd of its step"
 
 
 def a_call_is_framed_before(account: Account, seen: GateOpened) -> Judgements:

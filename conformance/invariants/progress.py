@@ -12,10 +12,13 @@ def a_run_that_nothing_holds_goes_on(account: Account) -> Judgements:
     if run is None or run.is_done:
         return
     waits = any(call.waits or (call.doubled and call.listed_pending) for call in run.calls.values())
-    held = bool(account.gates_of(run)) or run.claimed == "Waiting" or waits
+    commits = any(gate.on == "store.put" for gate in account.open_gates)
+    held = bool(account.gates_of(run)) or commits or run.claimed == "Waiting" or waits
     tells = account.observes("run.status") or account.observes("call.status")
     if not held and run.crashes and not tells:
         return  # it may have come back to a wait, and had no words to say so
+    if not held and any(call.doubled for call in run.calls.values()):
+        return  # one of two calls with one id may wait under another
     yield HELD if held else "no gate of the run is open and no call waits for a decision, yet it is not Done"
 
 

@@ -32,6 +32,15 @@ def a_run_that_waits_in_the_checkpoint_waits(account: Account, seen: GateOpened)
     yield HELD if not started else f"the run waits in the checkpoint and nothing is decided, yet {what}"
 
 
+def a_run_that_waits_in_the_checkpoint_has_started_nothing(account: Account) -> Judgements:
+    """Counts the runs that were recovered from a wait and wait at no gate."""
+    run, stored = account.run, _stored(account)
+    if run is None or stored is None or _part(stored, "decisions") or run.is_done:
+        return
+    if _part(stored, "run").get("status") == "Waiting" and not account.gates_of(run):
+        yield HELD
+
+
 def a_recovered_status_is_the_stored_one(account: Account, seen: RunMoved) -> Judgements:
     """The status from which a recovered run starts is the one in the checkpoint."""
     run, stored = account.run_of(seen), account.recovered_from
@@ -101,7 +110,9 @@ def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) ->
         return
     if account.policy("resume") in ("all_or_nothing", None) and len(_part(stored, "calls")) > 1:
         return  # where it is open, a part may be what it turns down
-    untouched = call.claimed == "Suspended" and account.settled_before and raw is not None
+    silent = call.claimed is None and not (run.cancel_at or run.had_input)
+    waits = (call.claimed == "Suspended" or silent) and not run.is_done
+    untouched = waits and account.settled_before and raw is not None
     anew = (d.id not in account.forgotten or account.handed_over[d.id] > 1 for d in call.decisions)
     first = sum(anew) <= 1
     if (
@@ -137,6 +148,7 @@ INVARIANTS = (
     Invariant("RECOVER-5", a_crash_costs_no_more_than_declared, GateOpened, at=("model",), behind="a crash"),
     Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_waits, GateOpened, behind="a crash"),
     Invariant("RECOVER-1", a_recovered_status_is_the_stored_one, RunMoved, behind="a crash"),
+    Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_has_started_nothing, behind="a crash"),
     Invariant("RECOVER-2", a_call_that_waits_in_the_checkpoint_waits, CallMoved, behind="a crash"),
     Invariant("RECOVER-3", the_thread_survives, GateOpened, at=("model",), behind="a crash"),
     Invariant("RECOVER-4", a_stored_call_can_still_be_decided, DecisionTaken, behind="a crash"),

@@ -127,9 +127,9 @@ def what_is_allowed_is_prepared(account: Account, seen: PhaseEntered) -> Judgeme
     if is_cut_short(account, run) or not has_fired(run.segment, "AfterInference"):
         return
     calls, shown = asked_for(run), behind(run, "AfterInference")
+    # a round that stops at a suspension may leave calls behind
+    left_behind = account.policy("round.executor") != "parallel" and any(map(_may_wait, calls))
     for call in calls:
-        # a round that stops at a suspension may leave calls behind
-        left_behind = account.policy("round.executor") != "parallel" and any(c.suspensions for c in calls)
         if _is_allowed(call) and not left_behind:
             prepared = _named(shown, "BeforeToolExecute", call)
             yield (
@@ -246,6 +246,11 @@ def _behind(account: Account, seen: PhaseEntered, phase: str) -> Run | None:
     if run is None or not run.phases or run.phases[-1].phase != phase or seen.phase == "RunEnd":
         return None
     return None if may_be_a_replay(run, seen) else run
+
+
+def _may_wait(call: Call) -> bool:
+    """Whether a call waits or has waited, or may do so where it does not say."""
+    return call.suspensions > 0 or (call.claimed is None and not call.is_final)
 
 
 def _is_allowed(call: Call) -> bool:

@@ -53,6 +53,8 @@ def a_checkpoint_holds_the_number_of_steps(account: Account, seen: TakenDown) ->
     asked = account.last_model_gate
     answered = asked is None or asked.outcome is not None
     taken = {run.steps} if answered else {run.steps, run.steps - 1}
+    if any(one.on == "hook" and one.opened.at == "BeforeInference" for one in account.gates_of(run)):
+        taken.add(run.steps + 1)  # begun, and a plugin keeps the model from being asked
     yield (
         HELD
         if stored.get("step") in taken
@@ -78,6 +80,9 @@ def _what_differs(call: Call, stored: Mapping[str, Any]) -> str:
     for key, right in (("name", call.name), ("args", dict(call.args)), ("resume_mode", mode)):
         if key not in stored:
             return f"does not hold its {key}"
+        given = [decided.payload for decided in call.approvals] if mode == "pass_to_tool" else []
+        if key == "args" and stored[key] in given:
+            continue  # what was decided in an earlier wait has taken their place
         if json.dumps(stored[key], sort_keys=True) != json.dumps(right, sort_keys=True):
             return f"says {key} {json.dumps(stored[key])}, not {json.dumps(right)}"
     return ""
@@ -92,10 +97,13 @@ def a_checkpoint_holds_what_was_decided(account: Account, seen: TakenDown) -> Ju
     for call in run.calls.values():
         stored, taken = calls.get(call.id), _waiting_to_act(account, call)
         rests = isinstance(stored, dict) and stored.get("status") == "Suspended"
+        written = kept.get(call.id)
+        named = written.get("id") if isinstance(written, dict) else None
+        if rests and taken is None and any(named == decided.id for decided in call.decisions):
+            yield HELD  # whether it was taken is said later, or not at all
         if taken is None or not rests or call.doubled:
             continue
-        written = kept.get(call.id)
-        right = isinstance(written, dict) and written.get("id") == taken.id
+        right = named == taken.id
         if right or taken.disposition != "buffered":  # what is buffered may still be ignored
             yield (
                 HELD

@@ -63,7 +63,8 @@ def a_resolved_wait_leads_to_the_model(account: Account) -> Judgements:
     run = account.run
     if run is None or not _parks(account) or run.is_done or account.gates_of(run) or run.crashes:
         return
-    if _is_resolved(run):
+    formerly = any(call.claimed == "Suspended" for call in run.calls.values())  # set aside for an input
+    if _is_resolved(run) and not formerly:
         yield "no call of the parked run is suspended any more, yet the model is not asked"
 
 
@@ -78,7 +79,7 @@ def _is_resolved(run: Run) -> bool:
     """Whether each call of the newest round is over, and one of them was decided while the run waited."""
     newest = [call for call in run.calls.values() if call.step == run.steps and call.claimed is not None]
     decided = any(d.at_rest and d.answers is call for call in newest for d in call.decisions)
-    return decided and all(call.is_final for call in newest)
+    return decided and all(call.is_final and not call.doubled for call in newest)
 
 
 def _part(run: Run) -> tuple[Call, Call] | None:
@@ -103,7 +104,9 @@ def a_part_does_not_end_the_wait(account: Account, seen: GateOpened) -> Judgemen
 def a_part_has_not_ended_the_wait(account: Account) -> Judgements:
     """Counts the parked runs that go on waiting after a part of their calls was decided."""
     run = account.run
-    if run is not None and _parks(account) and run.claimed == "Waiting" and _part(run) is not None:
+    if run is None or not _parks(account) or account.gates_of(run) or run.is_done:
+        return
+    if run.claimed in ("Waiting", None) and _part(run) is not None:
         yield HELD
 
 

@@ -67,7 +67,7 @@ class DurableCall(Wire):
 
     status: CallStatus | None = None
     name: str | None = None
-    args: dict[str, JsonValue] | None = None
+    args: JsonValue = None
     resume_mode: ResumeMode | None = None
     suspension: int | None = None
 
@@ -134,7 +134,7 @@ class GateOpened(Observation):
     data: dict[str, JsonValue] | None = None  # hook: what the plugin may look at, or rewrite
     call: str | None = None  # permission, tool, hook
     name: str | None = None  # permission, tool
-    args: dict[str, JsonValue] | None = None  # permission, tool
+    args: JsonValue = None  # permission, tool; what a decision gave for them may be no object
     attempt: int | None = None  # tool, from 1
     resume: Resumption | None = None  # permission, tool
     trigger: str | None = None  # store.put
