@@ -2,9 +2,9 @@
 
     python tests/benchmarks/calm.py [SCHEDULES] [SEED] [JOBS]
 
-A third of the schedules goes to the reference under each profile, a third to the variants, and a third to
-the reference under values of the open policies that are drawn anew every forty schedules.  The walks are
-those of a check; the corpus is not played.
+A quarter of the schedules goes to the reference under each profile, a quarter to the variants, a quarter to
+the reference under values of the open policies that are drawn anew every forty schedules, and a quarter to
+the same of which only a part is seen and declared.  The walks are those of a check; the corpus is not played.
 """
 
 from __future__ import annotations
@@ -14,16 +14,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing import Pool
+from pathlib import Path
 from typing import Any
 
 from interlock.conformance.adapters.reference import factory
 from interlock.conformance.campaign import Bench, Tally
 from interlock.conformance.chooser import Seeded, pick
 from interlock.conformance.hosted import Hosted
+from interlock.conformance.sut import Sut
 from interlock.conformance.variants import VARIANTS
 from interlock.conformance.walk import walk
 from interlock.machines.runtime.choices import CHOICES
 from interlock.spec.model import load_spec
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
+
+from veiled import Veiled
 
 PORTION = 40
 """Schedules that a runtime plays in one go."""
@@ -46,6 +52,11 @@ class Portion:
             return next(variant for variant in VARIANTS if variant.name == self.name)
         return factory(self.name, self.policies)
 
+    def open(self) -> Sut:
+        """A fresh runtime, or as much of it as is to be seen."""
+        sut = Hosted(self.make())
+        return Veiled(sut, Seeded(self.seed)) if self.kind == "seen in part" else sut
+
 
 def drawn(profile: str, chooser: Seeded) -> dict[str, Any]:
     """A value for each policy that the profile leaves open."""
@@ -58,22 +69,25 @@ def drawn(profile: str, chooser: Seeded) -> dict[str, Any]:
 
 
 def portions(schedules: int, seed: int) -> Iterator[Portion]:
-    """What is to be played, a third for each kind."""
-    each = max(1, schedules // (3 * PORTION))
+    """What is to be played, a quarter for each kind."""
+    each = max(1, schedules // (4 * PORTION))
     for index in range(each):
         own = seed * 1_000_000 + index
         profile = PROFILES[index % len(PROFILES)]
         yield Portion("reference", profile, {}, own)
         yield Portion("variant", VARIANTS[index % len(VARIANTS)].name, {}, own)
-        yield Portion("drawn policies", profile, drawn(profile, Seeded(seed, index)), own)
+        policies = drawn(profile, Seeded(seed, index))
+        yield Portion("drawn policies", profile, policies, own)
+        yield Portion("seen in part", profile, policies, own)
 
 
 def played(portion: Portion) -> tuple[Portion, int, list[str]]:
     """The stimuli that reached the runtime, and the alarms, each a sentence."""
-    bench, total = Bench(lambda: Hosted(portion.make())), Tally()
+    bench, total = Bench(portion.open), Tally()
     for index in range(PORTION):
         scenario = bench.scenarios[index % len(bench.scenarios)]
         bench.play(scenario, lambda session, index=index: walk(session, Seeded(portion.seed, index)), total)
+    total.settle(bench.undeclared)
     alarms = [f"{clause}: {found.violation.because}" for clause, found in total.found.items()]
     return portion, total.stimuli, alarms + [str(trouble) for trouble in total.troubles]
 

@@ -1,0 +1,42 @@
+"""The reference of which only a part is seen: what it hides, or does not declare, is not held against it."""
+
+import pytest
+from veiled import HIDEABLE, Veiled
+
+from interlock.conformance.adapters.reference import factory
+from interlock.conformance.campaign import Bench, Tally
+from interlock.conformance.chooser import Seeded
+from interlock.conformance.corpus import applicable, corpus, play
+from interlock.conformance.hosted import Hosted
+from interlock.conformance.walk import walk
+from interlock.spec.model import load_spec
+
+PROFILES = [name for name, profile in load_spec().profiles.items() if profile.policies]
+VEILS = 8
+WALKS = 12
+
+
+@pytest.mark.parametrize("veil", range(VEILS))
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_is_not_seen_is_not_objected_to(profile, veil):
+    """Scripts and walks behind a veil break nothing, and rule no policy out."""
+    bench, tally = Bench(lambda: Veiled(Hosted(factory(profile)), Seeded(veil))), Tally()
+    for script in corpus()[veil::VEILS]:
+        if not applicable(script, bench.handshake):
+            bench.play(script.scenario, play(script), tally)
+    for index in range(WALKS):
+        scenario = bench.scenarios[index % len(bench.scenarios)]
+        bench.play(scenario, lambda session, index=index: walk(session, Seeded(veil, index)), tally)
+    tally.settle(bench.undeclared)
+
+    assert {clause: found.violation.because for clause, found in tally.found.items()} == {}
+    assert [str(trouble) for trouble in tally.troubles] == []
+    assert tally.schedules > WALKS
+
+
+def test_each_kind_is_hidden_by_a_veil_and_left_by_another():
+    """The veils of these tests are not all alike."""
+    hidden = [Veiled(Hosted(factory("tirea")), Seeded(veil)).hidden for veil in range(VEILS)]
+
+    assert all(any(kind in one for one in hidden) for kind in HIDEABLE)
+    assert all(any(kind not in one for one in hidden) for kind in HIDEABLE)
