@@ -78,8 +78,7 @@ Action = Callable[[Stage, Chooser], Move | None]
 def start(stage: Stage, chooser: Chooser) -> Move | None:
     """A run begins on the thread."""
     again = bool(stage.account.runs)
-    commits = any(gate.on == "store.put" for gate in stage.account.open_gates)
-    if stage.run is not None or not stage.account.quiescent or commits:
+    if stage.run is not None or not stage.account.quiescent or stage.account.is_committing():
         return None  # the last commit of a run may stand between it and the next
     if again and "run.again" not in stage.handshake.stimuli:
         return None

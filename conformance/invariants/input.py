@@ -46,7 +46,7 @@ def a_superseded_call_is_over(account: Account) -> Judgements:
     if account.refused_whole:
         yield "new input supersedes the wait, yet it was turned down"
         return
-    if any(gate.on == "store.put" for gate in account.gates_of(run)):
+    if account.is_committing(run):
         return
     for call in _met(run):
         over = call.is_final or call.claimed is None

@@ -78,8 +78,8 @@ def decisions_act_at_once(account: Account) -> Judgements:
         return
     if account.policy("resume") in ("collect", "all_or_nothing"):
         return
-    is_stored = any(gate.on == "store.put" for gate in account.gates_of(run))
-    if is_stored or is_intercepting(account, run) or account.policy("replay.commit") == "yes":
+    storing = account.is_committing(run) or account.policy("replay.commit") == "yes"
+    if storing or is_intercepting(account, run):
         return
     for call in run.calls.values():
         for decided in call.decisions:

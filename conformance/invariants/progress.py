@@ -12,8 +12,7 @@ def a_run_that_nothing_holds_goes_on(account: Account) -> Judgements:
     if run is None or run.is_done:
         return
     waits = any(call.waits or (call.doubled and call.listed_pending) for call in run.calls.values())
-    commits = any(gate.on == "store.put" for gate in account.open_gates)
-    held = bool(account.gates_of(run)) or commits or run.claimed == "Waiting" or waits
+    held = bool(account.gates_of(run)) or account.is_committing() or run.claimed == "Waiting" or waits
     tells = account.observes("run.status") or account.observes("call.status")
     if not held and run.crashes and not tells:
         return  # it may have come back to a wait, and had no words to say so

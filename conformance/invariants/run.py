@@ -89,7 +89,7 @@ def the_end_and_the_status_agree(account: Account) -> Judgements:
     if run.claimed == "Done" and run.ended is None:
         if run.crashes:  # its end was durable, and the announcement was lost with the life before
             return
-        if any(gate.on == "store.put" for gate in account.gates_of(run)):  # it is announced behind its commit
+        if account.is_committing(run):  # it is announced behind its commit
             return
         yield "the run says that it is Done, yet its end was not announced by run.finished"
     elif run.finished and not run.segment_open and run.claimed is not None:

@@ -315,7 +315,7 @@ def came_alone_at_work(account: Account, run: Run) -> Iterator[tuple[Call, Decid
         for decided in call.decisions:
             mine = decided.at == account.stimuli and decided.answers is call and decided.at_work
             others = [g for g in gates if g.call is not None and g.call is not call and g.call.decisions]
-            storing = any(gate.on == "store.put" for gate in gates)
+            storing = account.is_committing(run)
             if mine and not (others or storing or decided.turned_down or call.doubled):
                 yield call, decided
 
