@@ -65,32 +65,30 @@ class AsksTheModelWhileItSaysWaiting(Runtime):
             super().move_run("resume")
 
 
-class TakesOneDecisionForAll(Runtime):
+class GoesOnBesideAWait(Runtime):
+    """Gives each call that waits a placeholder, so that the model can be asked beside it."""
+
+    def record(self, calls: Sequence[Call]) -> None:
+        super().record(calls)
+        for call in self.state.in_status("Suspended"):
+            if self._placeholder(call) is None:
+                self.answer(call, "pending", "waiting")
+
+
+class TakesOneDecisionForAll(GoesOnBesideAWait):
     """Goes back to the model as soon as one of several suspended calls was decided."""
 
     def must_wait(self) -> bool:
         over = [call for call in self.state.last_round() if call.is_final]
         return super().must_wait() and not over
 
-    def record(self, calls: Sequence[Call]) -> None:
-        super().record(calls)
-        for call in self.state.in_status("Suspended"):
-            if self._placeholder(call) is None:
-                self.answer(call, "pending", "waiting")
 
-
-class AsksAtTheThirdWait(Runtime):
+class AsksAtTheThirdWait(GoesOnBesideAWait):
     """Goes back to the model when a call waits for the third time."""
 
     def must_wait(self) -> bool:
         tired = [call for call in self.state.in_status("Suspended") if call.suspension > 2]
         return super().must_wait() and not tired
-
-    def record(self, calls: Sequence[Call]) -> None:
-        super().record(calls)
-        for call in self.state.in_status("Suspended"):
-            if self._placeholder(call) is None:
-                self.answer(call, "pending", "waiting")
 
 
 class SuspendsOverARunningCall(Runtime):

@@ -1,0 +1,14 @@
+"""Classes of action: what the outside world may do next, one function for each class.
+
+An action looks at what is known, chooses, and proposes a move, or nothing where there is no occasion for
+it.  Actions do not ask whether a move is legal: the judge knows.  They are many and small so that a
+search can switch whole classes off, which finds more than any mixture of all of them does.
+
+`stage` is what they look at, `table` names them all; between the two is a file for each part of the world.
+"""
+
+from interlock.conformance.actions.decisions import PAYLOADS
+from interlock.conformance.actions.stage import Stage
+from interlock.conformance.actions.table import ACTIONS, GATE_OF, RACERS, meets, with_turns
+
+__all__ = ["ACTIONS", "GATE_OF", "PAYLOADS", "RACERS", "Stage", "meets", "with_turns"]

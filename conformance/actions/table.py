@@ -1,0 +1,123 @@
+"""Every class of action by its name, and what is made of several of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from interlock.conformance.actions.answers import permission_answers, store_breaks, store_takes, tool_answers
+from interlock.conformance.actions.decisions import (
+    decide_all,
+    decide_anything,
+    decide_one,
+    decide_stale,
+    decide_twice,
+    decide_with_a_bad_one,
+)
+from interlock.conformance.actions.model import (
+    model_asks,
+    model_asks_for_one_kind,
+    model_breaks,
+    model_ends,
+    model_errs,
+)
+from interlock.conformance.actions.plugins import hook_acts, hook_continues
+from interlock.conformance.actions.runs import cancel, crash, give_input, kill, settle, start, time_passes
+from interlock.conformance.actions.stage import Action, Stage
+from interlock.conformance.actions.watchers import decide_and_watch, unwatch, watch
+from interlock.conformance.chooser import Chooser, chance, pick
+from interlock.conformance.moves import CRASH_AND_RECOVER, Move, race
+
+TURNS_MAX: Final = 7
+
+
+def races(stage: Stage, chooser: Chooser) -> Move | None:
+    """Two or three things happen before the runtime runs again."""
+    if "deliver" not in stage.handshake.stimuli:
+        return None
+    wanted = [ACTIONS[pick(chooser, RACERS)] for _ in range(2 + chooser.choose(2))]
+    moves: list[Move] = []
+    for action in wanted:
+        move = action(stage, chooser)
+        if move is not None and not meets(move, moves):
+            moves.append(move)
+    return race(moves) if len(moves) > 1 else None
+
+
+def meets(move: Move, moves: list[Move]) -> bool:
+    """Whether the gate of a release is taken already in the race."""
+    return "gate" in move.params and any(move.params["gate"] == other.params.get("gate") for other in moves)
+
+
+TOOL_KINDS: Final = ("ok", "warning", "error", "raise", "fault", "pending", "activity")
+VERDICTS: Final = ("allow", "block", "suspend", "set_result")
+
+RACERS: Final = (
+    "tool_ok",
+    "tool_error",
+    "tool_pending",
+    "permission_allow",
+    "permission_suspend",
+    "approve",
+    "reject",
+    "decide_anything",
+    "cancel",
+    "model_ends",
+    "model_asks",
+    "watch",
+    "unwatch",
+)
+"""The classes of which two or three may happen at once."""
+
+ACTIONS: Final[dict[str, Action]] = {
+    "start": start,
+    "model_asks": model_asks,
+    "model_asks_for_one_kind": model_asks_for_one_kind,
+    "model_ends": model_ends,
+    "model_errs": model_errs,
+    "model_breaks": model_breaks,
+    **{f"tool_{kind}": tool_answers(kind) for kind in TOOL_KINDS},
+    **{f"permission_{kind}": permission_answers(kind) for kind in VERDICTS},
+    "store_takes": store_takes,
+    "store_breaks": store_breaks,
+    "approve": decide_one("resume"),
+    "reject": decide_one("cancel"),
+    "decide_all": decide_all,
+    "decide_anything": decide_anything,
+    "decide_twice": decide_twice,
+    "decide_stale": decide_stale,
+    "decide_with_a_bad_one": decide_with_a_bad_one,
+    "cancel": cancel,
+    "give_input": give_input,
+    "crash": crash,
+    "kill": kill,
+    "races": races,
+    "settle": settle,
+    "time_passes": time_passes,
+    "hook_continues": hook_continues,
+    **{f"hook_{kind}": hook_acts(kind) for kind in ("terminate", "skip_inference", "rewrite")},
+    "watch": watch,
+    "unwatch": unwatch,
+    "decide_and_watch": decide_and_watch,
+}
+"""Every class of action by name, in a fixed order."""
+
+FAMILIES: Final = {
+    "model_": "model",
+    "permission_": "permission",
+    "tool_": "tool",
+    "store_": "store.put",
+    "hook_": "hook",
+}
+"""Classes of action that release a gate, by how their names begin."""
+
+GATE_OF: Final[dict[str, str]] = {
+    name: gate for name in ACTIONS for family, gate in FAMILIES.items() if name.startswith(family)
+}
+"""The kind of gate that a class of action releases: without an open one it has no occasion."""
+
+
+def with_turns(move: Move, stage: Stage, chooser: Chooser) -> Move:
+    """The move, now and then with so few turns that the next one meets the runtime at work."""
+    if stage.handshake.control.step != "turns" or move.method == CRASH_AND_RECOVER:
+        return move
+    return Move(move.method, move.params, chooser.choose(TURNS_MAX)) if chance(chooser, 4) else move
