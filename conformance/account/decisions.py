@@ -27,35 +27,40 @@ def decisions_sent(account: Account, params: Mapping[str, Any]) -> None:
 def _decided(account: Account, run: Run | None, raw: Mapping[str, Any], batch: int) -> None:
     account.comes_to("a decision")
     call = run.calls.get(raw["call"]) if run is not None else None
-    suspension = raw.get("suspension")
     decided = Decided(
-        raw["id"], raw["call"], raw["action"], raw.get("payload"), suspension, account.stimuli, account.alone,
-        batch=batch,
+        raw["id"], raw["call"], raw["action"], raw.get("payload"), raw.get("suspension"), account.stimuli,
+        account.alone, batch=batch,
     )  # fmt: skip
     account.handed_over[decided.id] += 1
     decided.unsure = raw["id"] in account.forgotten
     known = account.decision_ids.get(raw["id"])
     decided.repeats = known is not None and not (known.turned_down or decided.unsure)
-    if call is None:
+    if run is None or call is None:
         decided.stale = account.alone
     else:
-        current = suspension is None or suspension == call.suspensions
-        over = call.is_final or (run is not None and run.is_done)
-        past = suspension is not None and suspension < call.suspensions + (0 if call.waits else 1)
-        if call.claimed is None and run is not None and run.crashes:
-            past = False  # nothing has said yet how often it was suspended in this life
-        decided.stale = account.alone and (over or past)
-        decided.entries_before, decided.in_suspension = len(call.entries), call.suspensions
-        if run is not None and account.alone:
-            _place(account, decided, run, call)
-        standing = any(_stands(d, call) for d in call.decisions)
         # an inbox may know the id of a decision that it ignored, and want another
-        known_id = decided.repeats or (known is not None and known.disposition == "ignored")
-        if call.waits and current and not (over or known_id or standing) and account.settled_before:
-            decided.answers = call
-        call.decisions.append(decided)
+        is_known = decided.repeats or (known is not None and known.disposition == "ignored")
+        _reaches(account, decided, run, call, is_known=is_known)
     if not decided.repeats:
         account.decision_ids[decided.id] = decided
+
+
+def _reaches(account: Account, decided: Decided, run: Run, call: Call, *, is_known: bool) -> None:
+    """The call that a decision is for: does it come too late for it, and does the call wait for it?"""
+    suspension = decided.suspension
+    current = suspension is None or suspension == call.suspensions
+    over = call.is_final or run.is_done
+    past = suspension is not None and suspension < call.suspensions + (0 if call.waits else 1)
+    if call.claimed is None and run.crashes:
+        past = False  # nothing has said yet how often it was suspended in this life
+    decided.stale = account.alone and (over or past)
+    decided.entries_before, decided.in_suspension = len(call.entries), call.suspensions
+    if account.alone:
+        _place(account, decided, run, call)
+    standing = any(_stands(d, call) for d in call.decisions)
+    if call.waits and current and not (over or is_known or standing) and account.settled_before:
+        decided.answers = call
+    call.decisions.append(decided)
 
 
 def _place(account: Account, decided: Decided, run: Run, call: Call) -> None:

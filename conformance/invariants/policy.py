@@ -120,14 +120,10 @@ def _came_to(decided: Decided) -> str:
 def batches_are_taken_as_declared(account: Account) -> Judgements:
     """Of a batch with a bad decision the good ones are applied, or none is, as was declared."""
     run, policy = account.run, account.policy("decision.batch")
-    if (
-        run is None
-        or policy is None
-        or not account.alone
-        or account.newest[0][0] != "decide"
-        or is_cut_short(account, run)  # its calls may be over, with nothing but the last commit to come
-    ):
+    if run is None or policy is None or not account.alone or account.newest[0][0] != "decide":
         return
+    if is_cut_short(account, run):
+        return  # its calls may be over, with nothing but the last commit to come
     raws = account.newest[0][1]["decisions"]
     good = [
         d for call in run.calls.values() for d in call.decisions
@@ -136,21 +132,15 @@ def batches_are_taken_as_declared(account: Account) -> Judgements:
     bad = [raw for raw in raws if raw["call"] not in run.calls and raw["call"] not in _former(run)]
     if not good or not bad or len(good) + len(bad) != len(raws):
         return
-    left = [
-        call for call in run.calls.values() if call.waits and call.id not in {raw["call"] for raw in raws}
-    ]
+    named = {raw["call"] for raw in raws}
+    left = any(call.waits and call.id not in named for call in run.calls.values())
     if left and account.policy("resume") == "all_or_nothing":
         return
     for decided in good:
-        wrong = decided.turned_down == (policy == "each")
-        yield (
-            HELD
-            if not wrong
-            else (
-                f"decision {decided.id} is good and came with decision {bad[0]['id']} for an unknown call: "
-                f"it was {'refused' if decided.turned_down else 'taken'}, yet batches are {_batches(policy)}"
-            )
-        )
+        right = decided.turned_down != (policy == "each")
+        was = "refused" if decided.turned_down else "taken"
+        said = f"decision {decided.id} is good and came with decision {bad[0]['id']} for an unknown call"
+        yield HELD if right else f"{said}: it was {was}, yet batches are {_batches(policy)}"
 
 
 def _former(run: Run) -> set[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, RunMoved
-from interlock.conformance.subjects import WORKING_GATES, Run
+from interlock.conformance.subjects import WORKING_GATES, Call, Run
 
 
 def _stored(account: Account) -> Mapping[str, Any] | None:
@@ -98,36 +98,40 @@ def asked_since_the_crash(account: Account, run: Run) -> bool:
 
 def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) -> Judgements:
     """A call that waits in the checkpoint can be decided after the recovery."""
-    run, stored = account.run, account.recovered_from
-    if run is None or not isinstance(stored, dict) or not account.alone or account.newest[0][0] != "decide":
+    run, stored, raw = account.run, account.recovered_from, _plain_decision(account, seen)
+    if run is None or not isinstance(stored, dict) or raw is None:
         return
-    raw = next((d for d in account.newest[0][1]["decisions"] if d["id"] == seen.decision), None)
-    kept = _part(stored, "calls").get(raw["call"]) if raw is not None else None
-    call = run.calls.get(raw["call"]) if raw is not None else None
+    call, kept = run.calls.get(raw["call"]), _part(stored, "calls").get(raw["call"])
     if call is None or not isinstance(kept, dict) or kept.get("status") != "Suspended":
         return
-    if call.id in _part(stored, "decisions") or len(account.newest[0][1]["decisions"]) > 1:
+    if call.id in _part(stored, "decisions") or not _still_waits(account, run, call):
         return
     if account.policy("resume") in ("all_or_nothing", None) and len(_part(stored, "calls")) > 1:
         return  # where it is open, a part may be what it turns down
+    refused = seen.disposition in ("refused", "ignored")
+    yield (
+        HELD
+        if not refused
+        else f"call {call.id} waits in the checkpoint, yet a decision for it was {seen.disposition}"
+    )
+
+
+def _plain_decision(account: Account, seen: DecisionTaken) -> Mapping[str, Any] | None:
+    """The decision that came alone to a runtime at rest, is new to it, and names no suspension."""
+    method, params = account.newest[0]
+    if method != "decide" or not (account.alone and account.settled_before):
+        return None
+    if len(params["decisions"]) != 1 or seen.decision in account.forgotten:
+        return None
+    raw: Mapping[str, Any] = params["decisions"][0]
+    return raw if raw["id"] == seen.decision and raw.get("suspension") is None else None
+
+
+def _still_waits(account: Account, run: Run, call: Call) -> bool:
+    """Whether nothing since the crash can have taken the call out of its wait: no other decision either."""
     silent = call.claimed is None and not (run.cancel_at or run.had_input)
-    waits = (call.claimed == "Suspended" or silent) and not run.is_done
-    untouched = waits and account.settled_before and raw is not None
-    anew = (d.id not in account.forgotten or account.handed_over[d.id] > 1 for d in call.decisions)
-    first = sum(anew) <= 1
-    if (
-        untouched
-        and first
-        and raw is not None
-        and raw.get("suspension") is None
-        and raw["id"] not in account.forgotten
-    ):
-        refused = seen.disposition in ("refused", "ignored")
-        yield (
-            HELD
-            if not refused
-            else f"call {call.id} waits in the checkpoint, yet a decision for it was {seen.disposition}"
-        )
+    anew = [d for d in call.decisions if d.id not in account.forgotten or account.handed_over[d.id] > 1]
+    return (call.claimed == "Suspended" or silent) and not run.is_done and len(anew) <= 1
 
 
 def a_crash_costs_no_more_than_declared(account: Account, seen: GateOpened) -> Judgements:
