@@ -362,7 +362,7 @@ def _has_ended_to_wait(run: Run) -> bool:
     if has_fired(run.segment[-1:], "StepEnd"):
         return False
     of_this_step = [*takewhile(lambda one: one.phase != "StepStart", reversed(run.phases))]
-    waited = any(call.suspensions and call.step == run.steps for call in run.calls.values())
+    waited = any(call.may_have_waited and call.step == run.steps for call in run.calls.values())
     return waited and has_fired(of_this_step, "StepEnd")
 
 

@@ -152,6 +152,15 @@ class Call:
         return self.listed_pending
 
     @property
+    def may_have_waited(self) -> bool:
+        """Whether it has waited for a decision, or may have done so without a word."""
+        if self.claims or self.suspensions:
+            return self.suspensions > 0 or "Suspended" in self.claims
+        said = {gate.outcome["kind"] for gate in (*self.entries, *self.judged) if gate.outcome is not None}
+        asks = self.tool is not None and self.tool.permission == "ask"
+        return asks or bool(said & {"pending", "suspend"})
+
+    @property
     def approvals(self) -> list[Decided]:
         """The resume decisions for it that were not turned down, each once."""
         return [d for d in self.decisions if d.action == "resume" and not (d.turned_down or d.repeats)]

@@ -147,7 +147,7 @@ class Account:
         if durability == "call":
             return self.settled_before
         round_ = [other for other in run.calls.values() if other.step == call.step]
-        waited = durability == "step" and any(other.suspensions for other in round_)
+        waited = durability == "step" and any(other.may_have_waited for other in round_)
         return durability in ("round", "step") and call.step < run.steps and not waited
 
     # -- what it takes in

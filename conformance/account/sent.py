@@ -126,7 +126,7 @@ def _cancelled(account: Account, params: Mapping[str, Any]) -> None:
 def _cut_off(run: Run) -> list[Call]:
     """The calls of the newest round that have answered, while it still executes and none of it waits."""
     newest = [call for call in run.calls.values() if call.step == run.steps]
-    plain = not any(call.doubled or call.raced or call.decisions or call.suspensions for call in newest)
+    plain = not any(call.doubled or call.raced or call.decisions or call.may_have_waited for call in newest)
     executing = any(call.executing for call in newest)
     return [call for call in newest if call.result is not None] if plain and executing else []
 

@@ -82,7 +82,7 @@ def _newest(run: Run) -> list[Call]:
 
 def _has_waited(run: Run) -> bool:
     """Whether a call of the newest turn has been held, decided or asked for twice."""
-    return any(call.suspensions or call.decisions or call.doubled for call in _newest(run))
+    return any(call.may_have_waited or call.decisions or call.doubled for call in _newest(run))
 
 
 # --- rounds -------------------------------------------------------------------------------------

@@ -57,18 +57,23 @@ def the_tools_of_the_last_step_are_executed(account: Account, seen: SegmentEnded
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
     if run is None or seen.reason.code != "Stopped" or stop == "timeout" or _is_open(run):
         return
-    for call in _newest(run):
-        if policy == "drained" and call.tool is not None and call.tool.permission == "allow":
-            why = f"the step that stops the run drains its tools, yet call {call.id} was not executed"
-            yield HELD if call.entries else why
-        elif policy == "preempted" and not call.entries:
+    certain = _newest(run)
+    for call in run.calls.values():
+        if call.step != run.steps or call.doubled:
+            continue
+        if policy == "preempted" and call in certain and not call.entries:
             yield HELD
+        elif policy == "drained" and call.tool is not None and call.tool.permission == "allow":
+            if call.entries:
+                yield HELD
+            elif call in certain:
+                yield f"the step that stops the run drains its tools, yet call {call.id} was not executed"
 
 
 def _newest(run: Run) -> list[Call]:
     """The calls of the newest turn, if it is certain what became of each."""
     newest = [call for call in run.calls.values() if call.step == run.steps]
-    unsure = any(call.doubled or call.raced or call.suspensions for call in newest)
+    unsure = any(call.doubled or call.raced or call.may_have_waited for call in newest)
     blocked = any(call.last_verdict == "block" for call in newest)
     return [] if unsure or blocked else newest
 

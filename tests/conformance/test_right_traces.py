@@ -51,6 +51,7 @@ ABOUT = {
     "a-step-behind-an-undeclared-executor": "PHASE-25",
     "a-step-that-ends-again-behind-its-wait": "PHASE-72",
     "a-step-that-ends-behind-its-wait": "PHASE-60",
+    "a-stop-behind-a-wait-without-a-status": "STOP-9",
     "a-turn-behind-what-does-not-show": "FLOW-16",
     "a-wait-for-a-call-that-was-renamed": "PROGRESS-1",
     "a-wait-of-a-former-step-that-goes-on": "DERIVE-3",
