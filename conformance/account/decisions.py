@@ -78,9 +78,11 @@ def _stands(decided: Decided, call: Call) -> bool:
     """Whether the call has taken this decision, or may have, and nothing has happened to it since."""
     if decided.turned_down or decided.stale:
         return False
+    untouched = len(call.entries) == decided.entries_before and call.suspensions == decided.in_suspension
     if decided.answers is call:
-        return len(call.entries) == decided.entries_before and call.suspensions == decided.in_suspension
-    return decided.unsure or call.suspensions == decided.in_suspension + 1
+        return untouched
+    raced = untouched and not decided.alone  # it may have met the call in its wait
+    return decided.unsure or raced or call.suspensions == decided.in_suspension + 1
 
 
 def disposed(account: Account, seen: DecisionTaken) -> None:
