@@ -42,6 +42,7 @@ from interlock.conformance.protocol import (
     CallMoved,
     Checkpointed,
     DecisionTaken,
+    GateClosed,
     GateOpened,
     Observation,
     Report,
@@ -78,7 +79,7 @@ class JointOracle:
         asked = any(applies.get(clause, True) for clause in (SEEN_CLAUSE, REST_CLAUSE))
         self.can_follow = asked and {"model", "tool"} <= set(account.handshake.gates)
         self.lost: set[tuple[str, str]] = set()  # what a crash may have lost: the call, and the cue
-        self._world: World | None = None  # until something comes, or a gate opens
+        self._world: World | None = None  # until something comes, or a gate opens or is given up
         self.why_not = ""  # why a run is not followed any more
 
     # -- what comes from outside
@@ -220,7 +221,7 @@ class JointOracle:
             return
         before = self.states.sets
         self._follow(self._event_of(seen))
-        if isinstance(seen, GateOpened):
+        if isinstance(seen, GateOpened | GateClosed):
             self._world = None
         if self.states is None or self.states.sets == before:
             return

@@ -14,6 +14,7 @@ TRACES = {path.stem: path for path in (Path(__file__).parent / "right_traces").g
 # The clause that each of them is about: it speaks of what was done, and holds.
 ABOUT = {
     "a-batch-for-a-run-that-breaks-off": "DECIDE-2",
+    "a-call-left-behind-by-an-undeclared-abort": "RUN-32",
     "a-call-that-resumes-while-another-is-blocked": "RUN-31",
     "a-cancel-between-segments": "FLOW-40",
     "a-cut-stream-and-an-unlisted-kind": "STREAM-2",
