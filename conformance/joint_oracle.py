@@ -219,6 +219,10 @@ class JointOracle:
         """Yield whether some joint state explains what the runtime shows."""
         if self.states is None or seen.run not in (None, self.run):
             return
+        beyond = self._beyond_the_charts(seen)
+        if beyond:
+            self._give_up(beyond)
+            return
         before = self.states.sets
         self._follow(self._event_of(seen))
         if isinstance(seen, GateOpened | GateClosed):
@@ -232,6 +236,19 @@ class JointOracle:
         led = {self._said(label) for label in ahead.shown}
         because = f"no joint state explains that {_words(seen)}; {self._expected(led, ahead)}"
         yield Judgement(SEEN_CLAUSE, because)
+
+    def _beyond_the_charts(self, seen: Observation) -> str:
+        """What the runtime may do by right, and no chart of the sources draws."""
+        run, handshake = self.account.runs.get(self.run), self.account.handshake
+        if run is None:
+            return ""
+        asks = isinstance(seen, GateOpened) and seen.on == "model"
+        if asks and handshake.profile == "core" and any(call.waits for call in run.calls.values()):
+            return "a runtime of the core alone went on beside a wait"
+        drains = self.account.policies.get("cancel.inflight") != "abort"
+        if isinstance(seen, ResumeEntered) and run.cancel_at and drains:
+            return "a replay drains in a run that is cancelled"
+        return ""
 
     def _follow(self, event: Event | None) -> None:
         if event is not None and self.states is not None:

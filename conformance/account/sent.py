@@ -167,7 +167,9 @@ def _crashed(account: Account, _params: Mapping[str, Any]) -> None:
         run.claimed = run.faulted = run.cancel_at = run.broke_at = None
         run.stations = []
         run.cancel_settled = False
+        former = {call.id for call in run.former_calls}
         for call in run.calls.values():
+            call.doubled = call.doubled or call.id in former  # it may come back as the one before it
             call.claimed = None
             call.listed_pending = False
             call.suspensions = 0

@@ -29,8 +29,9 @@ def input_while_waiting_is_refused(account: Account) -> Judgements:
 
 def _takes(account: Account, run: Run | None, how: str) -> bool:
     """Whether new input came alone to a run that waited, and does this to it."""
-    right = run is not None and account.policy("input.waiting") == how and run.input_at is not None
-    return right and run is not None and not (run.crashes or run.cancel_at or run.faulted)
+    if run is None or account.policy("input.waiting") != how or run.crashes or run.cancel_at or run.faulted:
+        return False
+    return run.input_at is not None and any(call.input_at == run.input_at for call in run.calls.values())
 
 
 def _met(run: Run) -> Iterator[Call]:
