@@ -242,13 +242,21 @@ class JointOracle:
         run, handshake = self.account.runs.get(self.run), self.account.handshake
         if run is None:
             return ""
-        asks = isinstance(seen, GateOpened) and seen.on == "model"
-        if asks and handshake.profile == "core" and any(call.waits for call in run.calls.values()):
-            return "a runtime of the core alone went on beside a wait"
+        if handshake.profile == "core" and self._goes_on_beside(run, seen):
+            return "a runtime of the core alone goes on beside a wait in a way of its own"
         drains = self.account.policies.get("cancel.inflight") != "abort"
         if isinstance(seen, ResumeEntered) and run.cancel_at and drains:
             return "a replay drains in a run that is cancelled"
         return ""
+
+    def _goes_on_beside(self, run: Run, seen: Observation) -> bool:
+        """Whether a parked run asks the model beside a wait, or a run at work replays two calls at once."""
+        if isinstance(seen, GateOpened) and seen.on == "model":
+            parks = self.account.policies.get("waiting") == "parked"
+            return parks and any(call.waits for call in run.calls.values())
+        asked = any(gate.on == "model" for gate in self.account.gates_of(run))
+        resumes = isinstance(seen, CallMoved) and seen.to == "Resuming" and asked
+        return resumes and any(call.executing and call.decisions for call in run.calls.values())
 
     def _follow(self, event: Event | None) -> None:
         if event is not None and self.states is not None:

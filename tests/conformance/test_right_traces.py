@@ -68,7 +68,6 @@ ABOUT = {
     "a-wait-superseded-without-a-status": "DERIVE-5",
     "an-answer-that-meets-a-stop": "PHASE-14",
     "an-end-behind-a-replay-beside-the-model": "RUN-31",
-    "an-inference-more-for-a-result": "ONCE-1",
     "an-unknown-tool-behind-one-that-broke": "CALL-15",
     "an-unknown-tool-when-a-store-fails": "CALL-15",
     "an-unknown-tool-when-a-tool-stops-the-run": "CALL-15",
