@@ -247,7 +247,17 @@ class JointOracle:
         drains = self.account.policies.get("cancel.inflight") != "abort"
         if isinstance(seen, ResumeEntered) and run.cancel_at and drains:
             return "a replay drains in a run that is cancelled"
+        if isinstance(seen, ResumeEntered) and self._breaks(run):
+            return "a replay goes on in a run that breaks"
         return ""
+
+    def _breaks(self, run: Run) -> bool:
+        """Whether something has broken, or was blocked, that may end the run."""
+        policies = self.account.policies
+        raised = run.faulted == "raise" and policies.get("tool.raises") != "failed_call"
+        is_blocked = any(call.last_verdict == "block" for call in run.calls.values())
+        blocked = is_blocked and policies.get("round.block") != "fail_call"
+        return run.faulted in ("permission", "tool") or raised or blocked
 
     def _goes_on_beside(self, run: Run, seen: Observation) -> bool:
         """Whether a parked run asks the model beside a wait, or a run at work replays two calls at once."""

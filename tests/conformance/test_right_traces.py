@@ -46,6 +46,7 @@ ABOUT = {
     "a-replay-beside-a-plugin-that-begins-a-step": "STORE-11",
     "a-replay-that-drains-as-it-resumes": "RUN-32",
     "a-replay-that-drains-when-cancelled": "CANCEL-5",
+    "a-replay-that-goes-on-in-a-run-that-breaks": "RUN-31",
     "a-replay-that-is-resuming-all-along": "RUN-32",
     "a-replay-that-waits-again-without-a-status": "FLOW-4",
     "a-replay-without-its-phases": "PHASE-26",
