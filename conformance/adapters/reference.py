@@ -21,6 +21,7 @@ from interlock.conformance.protocol import (
     HookOutcome,
     OfferedOutcomes,
     Party,
+    PermissionOutcome,
     Reason,
     Scenario,
     ToolOutcome,
@@ -35,6 +36,7 @@ OBSERVES = [
 ]  # fmt: skip
 
 
+PERMISSION_OUTCOMES: Final[list[PermissionOutcome]] = ["allow", "block", "suspend", "set_result", "fault"]
 TOOL_OUTCOMES: Final[list[ToolOutcome]] = ["ok", "warning", "error", "raise", "fault", "pending", "activity"]
 
 
@@ -197,7 +199,9 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
         "gates": ["model", "permission", "tool", "hook", "store.put"],
         "observes": shown,
         "stimuli": [*ALL_STIMULI, "watch"],
-        "outcomes": OfferedOutcomes(tool=TOOL_OUTCOMES, hook=_hook_outcomes(policies)),
+        "outcomes": OfferedOutcomes(
+            permission=PERMISSION_OUTCOMES, tool=TOOL_OUTCOMES, hook=_hook_outcomes(policies)
+        ),
         "decisions": DecisionSupport(live=True, ids=True, suspensions=True, payload=True),
         "hooks": ["RunStart", "BeforeInference", "AfterInference", "AfterToolExecute"],
         "streams": ["native", "ai-sdk-v6", "ag-ui"],

@@ -37,6 +37,16 @@ def only_what_the_model_asked_for_lives(account: Account, seen: Observation) -> 
     yield HELD if call_id in run.calls else f"the model asked for no call {call_id}, yet it appeared"
 
 
+def a_call_runs_the_tool_that_was_asked_for(account: Account, seen: GateOpened) -> Judgements:
+    """A call enters the tool that the model named, at first and in every replay."""
+    subject = _subject(account, seen)
+    if subject is None or subject[1].tool is None or seen.name not in account.tools:
+        return
+    call = subject[1]
+    right = seen.name == call.name
+    yield HELD if right else f"the model asked for {call.name} in call {call.id}, yet {seen.name} is entered"
+
+
 def a_gate_suspends_before_execution(account: Account, seen: CallMoved) -> Judgements:
     """A call is suspended before it runs because its tool asks, or the permission hook suspends it."""
     subject = _subject(account, seen)
@@ -162,6 +172,7 @@ def only_a_decision_resumes(account: Account, seen: CallMoved) -> Judgements:
 INVARIANTS = (
     Invariant("CALL-23", only_what_the_model_asked_for_lives, CallMoved),
     Invariant("CALL-23", only_what_the_model_asked_for_lives, GateOpened),
+    Invariant("CALL-23", a_call_runs_the_tool_that_was_asked_for, GateOpened, at=("permission", "tool")),
     Invariant("CALL-22", a_call_moves_from_where_it_was, CallMoved, behind="calls"),
     Invariant("CALL-2", a_gate_suspends_before_execution, CallMoved, at=("Suspended",)),
     an_answer_decides_the_status(("pending",), "Suspended"),

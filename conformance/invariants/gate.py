@@ -50,6 +50,8 @@ def a_call_behind_the_gate_waits_for_its_verdict(account: Account, seen: GateOpe
         yield f"the permission gate suspended call {call.id} and nobody approved it, yet it was executed"
     elif verdict == "set_result":
         yield f"the permission gate set the result of call {call.id}, yet it was executed"
+    elif verdict == "fault":
+        yield f"the permission gate of call {call.id} broke, yet it was executed"
 
 
 def a_blocked_call_never_executes(account: Account, seen: GateOpened) -> Judgements:

@@ -160,12 +160,22 @@ def _nothing_else_ends(account: Account, run: Run) -> bool:
 
 
 def a_broken_world_ends_the_run_in_error(account: Account, seen: SegmentEnded) -> Judgements:
-    """A fault of the model or of the tool executor ends the run with reason Error."""
+    """A fault of the model, the permission hook or the tool executor ends the run with reason Error."""
     run = account.run_of(seen)
-    if run is None or run.faulted not in ("model", "tool") or not run.fault_alone or run.cancel_at:
+    if run is None or run.faulted not in WORKING_GATES or not run.fault_alone or run.cancel_at:
         return
     right = seen.reason.code == "Error"
     yield HELD if right else f"the {run.faulted} gate broke, yet the run ended as {seen.reason.code}"
+
+
+def a_broken_world_asks_no_more(account: Account, seen: GateOpened) -> Judgements:
+    """A fault of the permission hook or of the tool executor is no result that the model could be told."""
+    run = account.run_of(seen)
+    if run is None or run.faulted not in ("permission", "tool") or not run.fault_alone or run.cancel_at:
+        return
+    told = bool(run.finished) and run.finished[-1].reason.code == "Error"  # then somebody tries again
+    if not (told or run.crashes):
+        yield f"the {run.faulted} gate broke, yet the model is asked as if that were a result"
 
 
 def live_calls_are_treated_as_declared(account: Account) -> Judgements:
@@ -218,6 +228,7 @@ INVARIANTS = (
     Invariant("RUN-21", a_segment_finishes_once, SegmentEnded, is_patient=True),
     Invariant("RUN-3", a_turn_without_calls_ends_the_run_naturally, SegmentEnded),
     Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded),
+    Invariant("RUN-8", a_broken_world_asks_no_more, GateOpened, at=("model",)),
     Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded, at=("Suspended",)),
 )
 

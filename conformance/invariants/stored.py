@@ -10,7 +10,7 @@ from typing import Any
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import FINAL_CALL_STATUSES, Checkpointed, GateOpened
+from interlock.conformance.protocol import FINAL_CALL_STATUSES, Checkpointed, GateOpened, SegmentEnded
 from interlock.conformance.subjects import Call, Decided, Run
 
 TakenDown = Checkpointed | GateOpened
@@ -43,6 +43,24 @@ def a_checkpoint_holds_the_status_of_its_run(account: Account, seen: TakenDown) 
         yield HELD if said else f"the checkpoint says that the run is {status}, and not for which reason"
     else:
         yield HELD
+
+
+def the_stored_end_is_the_announced_one(account: Account, seen: SegmentEnded) -> Judgements:
+    """The newest checkpoint of a segment that is over holds the reason that its end is announced with."""
+    run, code = account.run_of(seen), seen.reason.code
+    newest = account.durable(run) if run is not None else None
+    if run is None or newest is None or newest.run != run.id:
+        return
+    stored = (newest.state or {}).get("run")
+    reason = stored.get("reason") if isinstance(stored, dict) else None
+    if isinstance(stored, dict) and isinstance(reason, dict) and stored.get("status") == _left(code):
+        why = f"the checkpoint says {reason.get('code')}, yet the segment ended as {code}"
+        yield HELD if reason.get("code") == code else why
+
+
+def _left(code: str) -> str:
+    """The status in which the end of a segment leaves its run."""
+    return "Waiting" if code == "Suspended" else "Done"
 
 
 def a_checkpoint_holds_the_number_of_steps(account: Account, seen: TakenDown) -> Judgements:
@@ -85,6 +103,9 @@ def _what_differs(call: Call, stored: Mapping[str, Any]) -> str:
             continue  # what was decided in an earlier wait has taken their place
         if json.dumps(stored[key], sort_keys=True) != json.dumps(right, sort_keys=True):
             return f"says {key} {json.dumps(stored[key])}, not {json.dumps(right)}"
+    counted = stored.get("suspension")
+    if counted is not None and call.claimed == "Suspended" and counted != call.suspensions:
+        return f"says that this is its suspension {counted}, not {call.suspensions}"
     return ""
 
 
@@ -111,6 +132,30 @@ def a_checkpoint_holds_what_was_decided(account: Account, seen: TakenDown) -> Ju
                 else f"call {call.id} took decision {taken.id}, which has not acted, yet the checkpoint "
                 "lacks it"
             )
+
+
+def a_checkpoint_holds_decisions_as_they_were_sent(account: Account, seen: TakenDown) -> Judgements:
+    """What a checkpoint holds of a decision is what was decided, be the payload false, 0 or null."""
+    run = account.run_of(seen)
+    for call_id, kept in (_part(account, seen, "decisions") or {}).items():
+        call = run.calls.get(call_id) if run is not None else None
+        named = kept.get("id") if isinstance(kept, dict) else None
+        sent = [one for one in call.decisions if one.id == named] if call is not None else []
+        if sent:
+            whys = [_what_was_changed(one, kept) for one in sent]
+            right = not all(whys)
+            yield HELD if right else f"decision {named} for call {call_id} {whys[-1]}"
+
+
+def _what_was_changed(sent: Decided, kept: Mapping[str, Any]) -> str:
+    """What a checkpoint says of a decision that was not sent so."""
+    if kept.get("action") not in (None, sent.action):
+        return f"was a {sent.action}, yet the checkpoint holds it as {kept['action']}"
+    if sent.action == "resume" and "payload" in kept:
+        given, right = (json.dumps(payload, sort_keys=True) for payload in (kept["payload"], sent.payload))
+        if given != right:
+            return f"has payload {right}, yet the checkpoint holds {given}"
+    return ""
 
 
 def _waiting_to_act(account: Account, call: Call) -> Decided | None:
@@ -233,18 +278,22 @@ def _contradiction(call: Call, status: str) -> str:
     return ""
 
 
-INVARIANTS = tuple(
-    Invariant(clause, check, kind, at=at)
-    for clause, check in (
-        ("STORE-9", a_checkpoint_holds_every_live_call),
-        ("STORE-8", a_checkpoint_says_what_happened),
-        ("STORE-10", a_checkpoint_holds_the_status_of_its_run),
-        ("STORE-11", a_checkpoint_holds_the_number_of_steps),
-        ("STORE-12", a_checkpoint_holds_what_a_suspended_call_is),
-        ("STORE-13", a_checkpoint_holds_what_was_decided),
-        ("STORE-17", a_checkpoint_holds_the_thread),
-        ("RESUME-10", a_checkpoint_holds_nothing_cleared),
-        ("RESUME-12", a_checkpoint_holds_nothing_cleared_for_a_new_wait),
-    )
-    for kind, at in ((Checkpointed, ()), (GateOpened, ("store.put",)))
+INVARIANTS = (
+    Invariant("STORE-10", the_stored_end_is_the_announced_one, SegmentEnded),
+    *(
+        Invariant(clause, check, kind, at=at)
+        for clause, check in (
+            ("STORE-9", a_checkpoint_holds_every_live_call),
+            ("STORE-8", a_checkpoint_says_what_happened),
+            ("STORE-10", a_checkpoint_holds_the_status_of_its_run),
+            ("STORE-11", a_checkpoint_holds_the_number_of_steps),
+            ("STORE-12", a_checkpoint_holds_what_a_suspended_call_is),
+            ("STORE-13", a_checkpoint_holds_what_was_decided),
+            ("STORE-13", a_checkpoint_holds_decisions_as_they_were_sent),
+            ("STORE-17", a_checkpoint_holds_the_thread),
+            ("RESUME-10", a_checkpoint_holds_nothing_cleared),
+            ("RESUME-12", a_checkpoint_holds_nothing_cleared_for_a_new_wait),
+        )
+        for kind, at in ((Checkpointed, ()), (GateOpened, ("store.put",)))
+    ),
 )

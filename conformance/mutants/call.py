@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from interlock.conformance.mutants.kind import Mutant
+from interlock.machines.runtime.rounds import Resume
 from interlock.machines.runtime.runtime import Runtime
 from interlock.machines.runtime.state import Call, Decision, Reason
 from interlock.machines.runtime.world import Answer
@@ -159,6 +160,18 @@ class InventsACall(Runtime):
         return calls
 
 
+class ReplaysTheToolOfTheFirst(Runtime):
+    """A replay runs the tool that the first call of the round named."""
+
+    async def execute(self, call: Call, resume: Resume) -> None:
+        asked, first = call.name, self.state.last_round()[0].name
+        call.name = first if resume is not None else asked
+        try:
+            await super().execute(call, resume)
+        finally:
+            call.name = asked
+
+
 class BeginsANewLife(Runtime):
     """A call that is replayed is New once more."""
 
@@ -185,5 +198,6 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(LeavesTheLastRunning, "CALL-24", "yet its status is Running", also=("DERIVE-1",)),
     Mutant(HoldsWhatIsAllowed, "CALL-2", "nothing held call"),
     Mutant(InventsACall, "CALL-23", "the model asked for no call extra", also=("DERIVE-2", "DERIVE-3")),
+    Mutant(ReplaysTheToolOfTheFirst, "CALL-23", "yet read is entered"),
     Mutant(BeginsANewLife, "CALL-21", "was Resuming, which leads to"),
 )

@@ -86,6 +86,26 @@ class HidesFailures(Runtime):
         super().answer(call, "ok" if status == "error" else status, content)
 
 
+class AllowsWhatItCannotJudge(Runtime):
+    """Executes a call whose permission hook broke."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        try:
+            return await super().verdict(call, resume)
+        except WorldFault:
+            return "allow", None
+
+
+class FailsWhatItCannotJudge(Runtime):
+    """Fails a call whose permission hook broke, and goes on."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        try:
+            return await super().verdict(call, resume)
+        except WorldFault as fault:
+            return "fail", str(fault)
+
+
 SEQUENTIAL = {"round.executor": "sequential"}
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -112,5 +132,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "tirea",
         also=("FLOW-20", "ROUND-8"),
     ),
+    Mutant(AllowsWhatItCannotJudge, "GATE-3", "broke, yet it was executed"),
+    Mutant(FailsWhatItCannotJudge, "RUN-8", "the permission gate broke, yet the model is asked", "tirea"),
     Mutant(HidesFailures, "ROUND-10", "yet the model is shown no error for it", "tirea"),
 )

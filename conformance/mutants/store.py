@@ -135,6 +135,17 @@ class ForgetsTheReason(Runtime):
         return {**state, "run": {**state["run"], "reason": None}}
 
 
+class StoresTheReasonOfTheWait(Runtime):
+    """Stores a run that ends behind a wait with the reason of that wait."""
+
+    waited: Any = None
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        state = super().to_store(ending)
+        self.waited = self.waited or state["run"]["reason"]
+        return {**state, "run": {**state["run"], "reason": state["run"]["reason"] and self.waited}}
+
+
 class StoresTheStepBefore(Runtime):
     """Stores the number of steps as it was before the newest one."""
 
@@ -150,6 +161,35 @@ class ForgetsWhatADecisionMeans(Runtime):
         state = super().to_store(ending)
         calls = {call: {**kept, "resume_mode": "replay"} for call, kept in state["calls"].items()}
         return {**state, "calls": calls}
+
+
+class CountsOneSuspension(Runtime):
+    """Stores a call that was suspended again as one that was suspended once."""
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        state = super().to_store(ending)
+        calls = {
+            call: {**kept, "suspension": min(kept["suspension"], 1)} for call, kept in state["calls"].items()
+        }
+        return {**state, "calls": calls}
+
+
+class StoresEachDecisionAsAnApproval(Runtime):
+    """Stores a rejection that has not acted as an approval."""
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        state = super().to_store(ending)
+        approved = {call: {**kept, "action": "resume"} for call, kept in state["decisions"].items()}
+        return {**state, "decisions": approved}
+
+
+class StoresNoEmptyPayload(Runtime):
+    """Stores a decision whose payload is false, 0 or empty as one without a payload."""
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        state = super().to_store(ending)
+        kept = {call: {**one, "payload": one["payload"] or None} for call, one in state["decisions"].items()}
+        return {**state, "decisions": kept}
 
 
 class ForgetsDecisionsThatWait(Runtime):
@@ -207,6 +247,12 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(ForgetsTheReason, "STORE-10", "and not for which reason"),
     Mutant(StoresTheStepBefore, "STORE-11", "steps, yet the checkpoint says"),
     Mutant(ForgetsWhatADecisionMeans, "STORE-12", 'yet the checkpoint says resume_mode "replay"'),
+    Mutant(StoresTheReasonOfTheWait, "STORE-10", "yet the segment ended as"),
+    Mutant(CountsOneSuspension, "STORE-12", "says that this is its suspension 1, not 2"),
+    Mutant(
+        StoresEachDecisionAsAnApproval, "STORE-13", "was a cancel, yet the checkpoint holds it as", "tirea"
+    ),
+    Mutant(StoresNoEmptyPayload, "STORE-13", "has payload", "tirea"),
     Mutant(ForgetsDecisionsThatWait, "STORE-13", "which has not acted, yet the checkpoint lacks it", "tirea"),
     Mutant(StoresInSecret, "STORE-15", "says that it has no store, yet it shows", declare=NO_STORE),
     Mutant(StoresBetweenTriggers, "STORE-16", "a checkpoint was taken at StepEnd", "tirea"),

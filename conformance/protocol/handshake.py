@@ -10,6 +10,7 @@ from interlock.conformance.protocol.vocabulary import (
     PROTOCOL_VERSION,
     SPEC_REVISION,
     HookOutcome,
+    PermissionOutcome,
     PhaseName,
     StimulusKind,
     StreamKind,
@@ -75,7 +76,7 @@ class OfferedOutcomes(Wire):
     """Outcomes that the SUT can take at each gate; a gate that is left out takes all of them."""
 
     model: list[Literal["turn", "fault"]] = ["turn", "fault"]
-    permission: list[Literal["allow", "block", "suspend", "set_result", "fault"]] = [
+    permission: list[PermissionOutcome] = [
         "allow", "block", "suspend", "set_result",
     ]  # fmt: skip
     tool: list[ToolOutcome] = [

@@ -28,6 +28,7 @@ PhaseName = Literal[
     "RunStart", "StepStart", "BeforeInference", "AfterInference", "ToolGate",
     "BeforeToolExecute", "AfterToolExecute", "StepEnd", "RunEnd",
 ]  # fmt: skip
+PermissionOutcome = Literal["allow", "block", "suspend", "set_result", "fault"]
 ToolOutcome = Literal["ok", "warning", "error", "raise", "fault", "pending", "activity"]
 HookOutcome = Literal["continue", "terminate", "skip_inference", "rewrite", "fault"]
 StreamKind = Literal["native", "ai-sdk-v6", "ag-ui"]
