@@ -67,7 +67,8 @@ def a_move_follows_the_decision_for_it(account: Account, seen: CallMoved) -> Jud
         return
     run = account.runs[call.run]
     own = any(not (d.turned_down or d.stale) for d in call.decisions)
-    if own or run.cancel_at or run.had_input or run.faulted or run.crashes:
+    closed = seen.to == "Cancelled" and bool(account.scenario.agent.stop)  # perhaps by a run that stops
+    if own or closed or run.cancel_at or run.had_input or run.faulted or run.crashes:
         return
     for other in run.calls.values():
         for decided in other.decisions:

@@ -38,6 +38,7 @@ ABOUT = {
     "a-payload-in-the-place-of-the-arguments": "STORE-12",
     "a-payload-of-an-undeclared-meaning": "DECIDE-6",
     "a-pending-answer-that-meets-a-stop": "PHASE-14",
+    "a-race-of-a-decision-and-a-stop": "STOP-4",
     "a-refusal-by-the-adapter-in-a-batch": "ROUND-70",
     "a-refused-input-for-a-run-that-is-done": "PROGRESS-1",
     "a-rejection-behind-an-approval-in-a-race": "GATE-1",
