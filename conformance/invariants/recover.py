@@ -129,9 +129,9 @@ def _plain_decision(account: Account, seen: DecisionTaken) -> Mapping[str, Any] 
 
 def _still_waits(account: Account, run: Run, call: Call) -> bool:
     """Whether nothing since the crash can have taken the call out of its wait: no other decision either."""
-    silent = call.claimed is None and not (run.cancel_at or run.had_input)
+    goes_on = not (run.cancel_at or run.had_input or run.faulted or run.is_done)
     anew = [d for d in call.decisions if d.id not in account.forgotten or account.handed_over[d.id] > 1]
-    return (call.claimed == "Suspended" or silent) and not run.is_done and len(anew) <= 1
+    return call.claimed in (None, "Suspended") and goes_on and len(anew) <= 1
 
 
 def a_crash_costs_no_more_than_declared(account: Account, seen: GateOpened) -> Judgements:

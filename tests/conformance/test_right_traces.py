@@ -20,6 +20,8 @@ ABOUT = {
     "a-call-that-resumes-while-another-is-blocked": "RUN-31",
     "a-cancel-between-segments": "FLOW-40",
     "a-cut-stream-and-an-unlisted-kind": "STREAM-2",
+    "a-decision-behind-a-crash-and-a-cancel": "RECOVER-4",
+    "a-decision-behind-a-crash-and-a-fault": "RECOVER-4",
     "a-decision-behind-an-end-that-left-its-call": "DECIDE-3",
     "a-decision-that-a-cancel-overtakes": "RUN-31",
     "a-decision-that-is-the-answer-without-a-status": "ROUND-89",
