@@ -48,6 +48,9 @@ SHARDS: Final = 16
 ERRORS_MAX: Final = 3
 """Schedules in a row that could not be judged, after which a campaign gives up."""
 
+INSPECTED: Final = "inspect yes"
+"""What a clause needs about a look at a run: no handshake says whether there is one, only the answer does."""
+
 KIT_VERSION: Final = "0.1.0"
 
 Schedule = Callable[[Session], None]
@@ -354,6 +357,8 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
             yield ClauseVerdict(clause_id, level, "held", "", count)
         elif not standing.hears_silence:
             yield ClauseVerdict(clause_id, level, "untested", SILENT, offered=False)
+        elif INSPECTED in standing.clause.needs and not tally.shown["observes inspect"]:
+            yield ClauseVerdict(clause_id, level, "untested", "no look at a run was answered", offered=False)
         else:
             yield ClauseVerdict(clause_id, level, "untested", _unreached(standing, tally))
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from interlock.conformance.exceptions import UsageError
-from interlock.conformance.moves import CRASH_AND_RECOVER, Move, moves_of
+from interlock.conformance.moves import CRASH_AND_RECOVER, INSPECT, Move, moves_of
 from interlock.conformance.needs import needs_of, unmet_policy
 from interlock.conformance.protocol import (
     METHODS,
@@ -141,8 +141,8 @@ def _check_record(record: Record, where: str) -> None:
 
 
 def _check_stimulus(method: Any, params: Any, where: str) -> None:
-    if method not in STIMULI:
-        raise UsageError(f"{where}: {method} is no stimulus.", f"There are {', '.join(STIMULI)}.")
+    if method not in (*STIMULI, INSPECT):
+        raise UsageError(f"{where}: {method} is no stimulus.", f"There are {', '.join((*STIMULI, INSPECT))}.")
     METHODS[method][0].model_validate(params)
     for part in params["stimuli"] if method == "deliver" else ():
         METHODS[part["method"]][0].model_validate(part["params"])

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from interlock.conformance.moves import INSPECT
 from interlock.conformance.protocol import STIMULI
 from interlock.conformance.sut import Sut
 from interlock.conformance.trace import Record, Trace
 
-_NOT_IN_A_TRACE: Final = ("inspect", "shutdown")
+_NOT_IN_A_TRACE: Final = ("initialize", "shutdown")
 
 
 class Journal:
@@ -82,6 +83,8 @@ class Journalled:
             self._journal.shook_hands(answer)
         elif method in STIMULI and method != "crash":
             self._journal.answered(answer)
+        elif method == INSPECT:
+            self._journal.answered({"observations": [{"kind": INSPECT, **params, **answer}]})
         return answer
 
     def _before(self, method: str, params: dict[str, Any]) -> None:
@@ -91,7 +94,7 @@ class Journalled:
             self._journal.write("crash", {})
         elif method == "scenario.close":
             self._journal.write("end", {})
-        elif method not in _NOT_IN_A_TRACE and method != "initialize":
+        elif method not in _NOT_IN_A_TRACE:
             self._journal.write("stimulus", {"method": method, "params": params})
 
     def kill(self) -> None:

@@ -16,6 +16,7 @@ from interlock.conformance.subjects import Run
 from interlock.conformance.trace import Trace
 
 CRASH_AND_RECOVER: Final = "crash"
+INSPECT: Final = "inspect"
 SEGMENT_BEGINS: Final = ("run.start", "decide", "run.input")
 
 

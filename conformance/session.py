@@ -9,9 +9,10 @@ from interlock.conformance.answers import Gates, fitted, moved_by_itself
 from interlock.conformance.bookmark import Bookmark, Step
 from interlock.conformance.exceptions import AdapterError, Restless, SutDied
 from interlock.conformance.judge import Judge, Violation
-from interlock.conformance.moves import CRASH_AND_RECOVER, Move, admitted, grounded
+from interlock.conformance.moves import CRASH_AND_RECOVER, INSPECT, Move, admitted, grounded
 from interlock.conformance.protocol import (
     DID_NOT_SETTLE,
+    METHOD_NOT_FOUND,
     SUT_CRASHED,
     UNSUPPORTED,
     Closed,
@@ -19,6 +20,7 @@ from interlock.conformance.protocol import (
     ProtocolError,
     Report,
     Scenario,
+    Snapshot,
 )
 from interlock.conformance.sut import Sut
 from interlock.conformance.trace import Trace
@@ -84,6 +86,8 @@ class Session:
         """Send one move; false if it could not be sent because a gate that it names is not open."""
         if move.method == CRASH_AND_RECOVER:
             return self._crash(str(move.params.get("by", "soft")))
+        if move.method == INSPECT:
+            return self._inspect(move)
         self.attempted = [*self.sent, move]
         offered = admitted(move, self.account)
         params = grounded(offered, self.account) if offered is not None else None
@@ -110,6 +114,30 @@ class Session:
         self.judge.answer(report)
         if is_idle and self.violation is None and (error := moved_by_itself(report)):
             raise error
+
+    def _inspect(self, move: Move) -> bool:
+        """Look at the run, where the runtime lets itself be looked at; what it shows is an observation."""
+        run = self.account.run
+        if run is None:
+            return False
+        self.attempted = [*self.sent, move]
+        params = {"run": run.id}
+        answer = self._look(params, is_quiescent=self.account.quiescent)
+        if answer is not None:
+            self._stimulate(move, INSPECT, params, answer)
+        return answer is not None
+
+    def _look(self, params: Mapping[str, Any], *, is_quiescent: bool) -> dict[str, Any] | None:
+        """What a look at a run shows, as a report; nothing where the runtime has no `inspect`."""
+        try:
+            shown = self.sut.request(INSPECT, dict(params))
+        except ProtocolError as error:
+            if error.code in (UNSUPPORTED, METHOD_NOT_FOUND):
+                return None
+            raise _blamed(INSPECT, error) from error
+        fitted(Snapshot, shown, f"The answer to {INSPECT}", f"{INSPECT}.answer")
+        seen = {"kind": INSPECT, **params, **shown}
+        return {"observations": [seen], "quiescent": is_quiescent, "refused": []}
 
     def _crash(self, wanted: str) -> bool:
         run = self.account.run
@@ -180,10 +208,15 @@ class Session:
             self.attempted.append(step.move)
             if step.move.method == CRASH_AND_RECOVER:
                 self._end_the_life(step.move)
-            answer = self._request(step.method, step.params)
+            answer = self._answer_again(step)
             yield answer
             if answer != step.answer:
                 return
+
+    def _answer_again(self, step: Step) -> Mapping[str, Any]:
+        if step.method != INSPECT:
+            return self._request(step.method, step.params)
+        return self._look(step.params, is_quiescent=step.answer["quiescent"]) or {}
 
     def _judge_again(self, step: Step, answer: Mapping[str, Any]) -> None:
         if step.move.method == CRASH_AND_RECOVER:

@@ -132,6 +132,7 @@ OBSERVED: Final[dict[str, Shape]] = {
     "event": _seen("event", "stream", "name"),
     "stream.closed": _seen("stream.closed", "watcher"),
     "run.finished": _seen("run.finished", "reason", pending=[]),
+    "inspect": _seen("inspect", "status", reason=None),
 }
 
 SENT: Final[dict[str, Shape]] = {
@@ -146,6 +147,7 @@ SENT: Final[dict[str, Shape]] = {
     "deliver": _sent("race", "deliver", about_a_run=False),
     "settle": _sent("settle", "settle", about_a_run=False),
     "recover": _sent("recover", "recover"),
+    "inspect": _sent("look", "inspect"),
 }
 METHOD_OF: Final = {shape.word: method for method, shape in SENT.items()}
 

@@ -141,6 +141,7 @@ _STEPS: Final[dict[str, Callable[[Params], str]]] = {
     "cancel": lambda params: f"cancel {params['run']}",
     "watch": lambda params: f"{params['watcher']} watches",
     "unwatch": lambda _: "the stream is cut",
+    "inspect": lambda params: f"look at {params['run']}",
     "clock.advance": lambda params: f"{params['ms']} ms pass",
     CRASH_AND_RECOVER: lambda params: (
         "kill and recover" if params.get("by") == "kill" else "crash and recover"
@@ -192,6 +193,11 @@ def _message(seen: Params) -> str:
     return f"message of {message['role']}{of}{status}: {quoted(message.get('text', ''))}"
 
 
+def _inspected(seen: Params) -> str:
+    calls = "".join(f", {call} {one['status']}" for call, one in (seen.get("calls") or {}).items())
+    return f"the look shows the run {seen.get('status')}{calls}"
+
+
 _SHOWN: Final[dict[str, Callable[[Params], str]]] = {
     "gate.open": _opened,
     "gate.closed": lambda seen: f"gate {seen['gate']} is given up",
@@ -205,4 +211,5 @@ _SHOWN: Final[dict[str, Callable[[Params], str]]] = {
     "phase": lambda seen: f"phase {seen['phase']}{' of ' + str(seen['call']) if seen.get('call') else ''}",
     "resume": lambda seen: f"resume gate: {seen['state']}",
     "decision": lambda seen: f"decision {seen['decision']} is {seen['disposition']}",
+    "inspect": _inspected,
 }

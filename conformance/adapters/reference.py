@@ -178,14 +178,7 @@ class ReferenceAdapter:
         return Segment(Reason.model_validate(segment.reason.to_wire()), segment.pending)
 
     def inspect(self, run: str) -> dict[str, Any]:
-        held = self.runtime.state
-        return {
-            "status": held.status,
-            "reason": held.reason and held.reason.to_wire(),
-            "step": held.step,
-            "calls": {call.id: {"status": call.status} for call in held.calls.values()},
-            "messages": held.messages,
-        }
+        return self.runtime.look()
 
 
 def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str, Any]) -> Handshake:

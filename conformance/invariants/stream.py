@@ -18,7 +18,7 @@ from interlock.conformance.protocol import (
 SEGMENT_END: Final = {"native": "run.finished", "ai-sdk-v6": "finish", "ag-ui": "RUN_FINISHED"}
 """The event by which each stream tells how a segment ended."""
 
-IDLE: Final = frozenset({"settle", "clock.advance", "watch", "unwatch"})
+IDLE: Final = frozenset({"settle", "clock.advance", "watch", "unwatch", "inspect"})
 """Stimuli that decide nothing and release nothing."""
 
 OF_THE_STREAM: Final = (Published, StreamClosed, Unlisted)

@@ -172,6 +172,15 @@ class ReplaysTheToolOfTheFirst(Runtime):
             call.name = asked
 
 
+class LooksUndecided(Runtime):
+    """Whoever looks at a call that was suspended sees it Suspended for ever."""
+
+    def look(self) -> dict[str, Any]:
+        seen = super().look()
+        calls = {call.id: {"status": "Suspended"} for call in self.state.calls.values() if call.suspension}
+        return {**seen, "calls": {**seen["calls"], **calls}}
+
+
 class BeginsANewLife(Runtime):
     """A call that is replayed is New once more."""
 
@@ -199,5 +208,6 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(HoldsWhatIsAllowed, "CALL-2", "nothing held call"),
     Mutant(InventsACall, "CALL-23", "the model asked for no call extra", also=("DERIVE-2", "DERIVE-3")),
     Mutant(ReplaysTheToolOfTheFirst, "CALL-23", "yet read is entered"),
+    Mutant(LooksUndecided, "CALL-25", "yet a look at the run shows Suspended"),
     Mutant(BeginsANewLife, "CALL-21", "was Resuming, which leads to"),
 )

@@ -111,6 +111,25 @@ class StartsOver(Runtime):
         super().move_run(event, reason)
 
 
+class LooksBusy(Runtime):
+    """Whoever looks at a run that waits sees one that is Running."""
+
+    def look(self) -> dict[str, Any]:
+        seen = super().look()
+        return {**seen, "status": "Running"} if seen["status"] == "Waiting" else seen
+
+
+class LooksAsIfItWaited(Runtime):
+    """Whoever looks at a run that is over sees the reason of its last wait."""
+
+    waited: Any = None
+
+    def look(self) -> dict[str, Any]:
+        seen = super().look()
+        self.waited = self.waited or seen["reason"]
+        return {**seen, "reason": self.waited}
+
+
 class WaitsBeforeItStarts(Runtime):
     """Waits between Created and Running."""
 
@@ -215,5 +234,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(RisesFromDone, "RUN-14", "was Done, which is final, yet it became Running"),
     Mutant(GoesBackToCreated, "RUN-16", "was Waiting, which leads to Running, Done, yet it became Created"),
     Mutant(StartsOver, "RUN-15", "was Running, which leads to Waiting, Done, yet it became Created"),
+    Mutant(LooksBusy, "RUN-33", "the run is Waiting, yet a look at it shows Running"),
+    Mutant(LooksAsIfItWaited, "RUN-33", "yet a look at it shows Suspended"),
     Mutant(WaitsBeforeItStarts, "RUN-17", "was Created, which leads to", "awaken-9"),
 )

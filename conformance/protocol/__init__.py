@@ -22,6 +22,7 @@ from interlock.conformance.protocol.observations import (
     PART_OF_A_STATE,
     AnyObservation,
     CallMoved,
+    CallSnapshot,
     Checkpointed,
     DecisionTaken,
     DurableCall,
@@ -38,8 +39,10 @@ from interlock.conformance.protocol.observations import (
     Reason,
     ResumeEntered,
     Resumption,
+    RunInspected,
     RunMoved,
     SegmentEnded,
+    Snapshot,
     State,
     StopReason,
     StreamClosed,
@@ -58,7 +61,7 @@ from interlock.conformance.protocol.outcomes import (
     Usage,
     Verdict,
 )
-from interlock.conformance.protocol.reports import CallSnapshot, Empty, Report, Snapshot
+from interlock.conformance.protocol.reports import Empty, Report
 from interlock.conformance.protocol.scenario import Agent, Closed, HookSpec, Scenario, StopCondition, ToolSpec
 from interlock.conformance.protocol.stimuli import (
     Cancel,
@@ -125,7 +128,7 @@ __all__ = [
     "Inspect", "JsonObject", "Message", "MessageAppended", "Observation", "OfferedOutcomes", "Outcome",
     "Party", "PermissionOutcome", "PhaseEntered", "PhaseName", "ProtocolError", "Published", "Reason",
     "ReasonCode", "Recover", "Refusal", "Report", "Request", "ResumeEntered", "ResumeMode",
-    "ResumeState", "Resumption", "RunInput", "RunMoved", "RunStart", "RunStatus", "Scenario",
+    "ResumeState", "Resumption", "RunInput", "RunInspected", "RunMoved", "RunStart", "RunStatus", "Scenario",
     "SegmentEnded", "Settle", "Snapshot", "SpecRevision", "State", "Stimulus", "StimulusKind",
     "StopCondition", "StopReason", "StreamClosed", "StreamKind", "ToolCall", "ToolOutcome", "ToolSpec",
     "Trigger", "Turn", "Unlisted", "Unwatch", "Usage", "Verdict", "VersionRange", "Watch", "Wire",

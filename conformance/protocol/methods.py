@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from interlock.conformance.protocol.handshake import Handshake, Initialize
-from interlock.conformance.protocol.reports import Empty, Report, Snapshot
+from interlock.conformance.protocol.observations import Snapshot
+from interlock.conformance.protocol.reports import Empty, Report
 from interlock.conformance.protocol.scenario import Closed, Scenario
 from interlock.conformance.protocol.stimuli import (
     Cancel,

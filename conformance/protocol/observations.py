@@ -245,6 +245,29 @@ class SegmentEnded(Observation):
     pending: list[str] = Field(default_factory=list)
 
 
+class CallSnapshot(Wire):
+    """A call as `inspect` shows it; `attempts` counts the entries of its body."""
+
+    status: CallStatus
+    attempts: int | None = None
+
+
+class Snapshot(Wire):
+    """A run as `inspect` shows it; before the first run the status is null."""
+
+    status: RunStatus | None = None
+    reason: Reason | None = None
+    step: int | None = None
+    calls: dict[str, CallSnapshot] = Field(default_factory=dict)
+    messages: list[Message] = Field(default_factory=list)
+
+
+class RunInspected(Snapshot, Observation):
+    """What a look at the run showed: the answer to `inspect`, as a trace keeps it."""
+
+    kind: Literal["inspect"] = "inspect"
+
+
 class Unlisted(Observation):
     """An observation of the SUT's own kind, kept with all its fields."""
 
@@ -264,6 +287,7 @@ LISTED: Final[dict[str, type[Observation]]] = {
     "event": Published,
     "stream.closed": StreamClosed,
     "run.finished": SegmentEnded,
+    "inspect": RunInspected,
 }
 
 
@@ -285,6 +309,7 @@ AnyObservation = Annotated[
     | Annotated[Published, Tag("event")]
     | Annotated[StreamClosed, Tag("stream.closed")]
     | Annotated[SegmentEnded, Tag("run.finished")]
+    | Annotated[RunInspected, Tag("inspect")]
     | Annotated[Unlisted, Tag("unlisted")],
     Discriminator(_kind_of),
 ]

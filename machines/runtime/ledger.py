@@ -139,6 +139,17 @@ class Ledger(ABC):
             state["run"] |= {"status": status, "reason": reason and reason.to_wire()}
         return state
 
+    def look(self) -> dict[str, Any]:
+        """What a look at the run shows: its status and reason, its steps, its calls and the thread."""
+        held = self.state
+        return {
+            "status": held.status,
+            "reason": held.reason and held.reason.to_wire(),
+            "step": held.step,
+            "calls": {call.id: {"status": call.status} for call in held.calls.values()},
+            "messages": held.messages,
+        }
+
     # -- saying and waiting
 
     def observe(self, kind: str, **fields: Any) -> None:

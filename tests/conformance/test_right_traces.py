@@ -21,7 +21,7 @@ ABOUT = {
     "a-cancel-between-segments": "FLOW-40",
     "a-cut-stream-and-an-unlisted-kind": "STREAM-2",
     "a-decision-behind-a-crash-and-a-cancel": "RECOVER-4",
-    "a-decision-behind-a-crash-and-a-fault": "RECOVER-4",
+    "a-decision-behind-a-crash-and-a-fault": "RECOVER-1",
     "a-decision-behind-an-end-that-left-its-call": "DECIDE-3",
     "a-decision-that-a-cancel-overtakes": "RUN-31",
     "a-decision-that-is-the-answer-without-a-status": "ROUND-89",

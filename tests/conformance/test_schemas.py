@@ -151,6 +151,13 @@ OBSERVATIONS = [
     {"kind": "event", "run": "r1", "stream": "s", "name": "n", "data": 1, "watcher": None},
     {"kind": "stream.closed", "run": "r1", "watcher": "w1"},
     {"kind": "run.finished", "run": "r1", "reason": {"code": "Suspended"}, "pending": ["c1"]},
+    {
+        "kind": "inspect",
+        "run": "r1",
+        "status": "Waiting",
+        "step": 1,
+        "calls": {"c1": {"status": "Suspended", "attempts": 0}},
+    },
 ]
 
 

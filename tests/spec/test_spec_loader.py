@@ -246,5 +246,5 @@ def test_the_needs_of_clauses_are_what_the_protocol_can_declare():
     assert set(NEEDS["hook"]) == set(get_args(protocol.PhaseName))
     assert set(NEEDS["stream"]) == set(get_args(protocol.StreamKind))
     assert set(NEEDS["gate"]) == set(protocol.OUTCOMES_BY_GATE)
-    assert {*NEEDS["observes"], "gate.open", "gate.closed"} == set(protocol.LISTED)
+    assert {*NEEDS["observes"], "gate.open", "gate.closed", "inspect"} == set(protocol.LISTED)
     assert set(NEEDS["decisions"]) == set(protocol.DecisionSupport.model_fields)
