@@ -20,19 +20,21 @@ def condition(account: Account, kind: str) -> StopCondition | None:
     return next((one for one in account.scenario.agent.stop if one.kind == kind), None)
 
 
-def asks(account: Account, seen: GateOpened) -> Run | None:
+def asks(account: Account, seen: GateOpened, *, in_one_life: bool = True) -> Run | None:
     """The run that asks the model again, where it is certain what has happened to it."""
     run = account.run_of(seen)
-    return run if seen.on == "model" and run is not None and run.steps and not run.crashes else None
+    if seen.on != "model" or run is None or not run.steps:
+        return None
+    return run if not (in_one_life and run.crashes) else None
 
 
-def stops_for(account: Account, seen: SegmentEnded, kind: str) -> Run | None:
+def stops_for(account: Account, seen: SegmentEnded, kind: str, *, in_one_life: bool = True) -> Run | None:
     """The run that ended as Stopped for this condition."""
     run = account.run_of(seen)
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
     named = stop == kind or (stop is None and len(account.scenario.agent.stop) == 1)
     stopped = seen.reason.code == "Stopped" and named and condition(account, kind) is not None
-    return run if stopped and run is not None and not run.crashes else None
+    return run if stopped and run is not None and not (in_one_life and run.crashes) else None
 
 
 def looks_behind_tools(account: Account) -> bool:
@@ -41,26 +43,27 @@ def looks_behind_tools(account: Account) -> bool:
 
 
 def max_rounds_is_kept(account: Account, seen: GateOpened) -> Judgements:
-    """A run does not ask the model again once its rounds are used up."""
-    run, limit = asks(account, seen), condition(account, "max_rounds")
+    """A run does not ask the model again once its rounds are used up, those before a crash among them."""
+    run, limit = asks(account, seen, in_one_life=False), condition(account, "max_rounds")
     if run is not None and limit is not None and limit.rounds is not None:
-        over = run.steps > limit.rounds
+        taken = run.steps_at_least
         yield (
             HELD
-            if not over
-            else f"{run.steps} rounds are over and the limit is {limit.rounds}, yet the model is asked"
+            if taken <= limit.rounds
+            else f"{taken} rounds are over and the limit is {limit.rounds}, yet the model is asked"
         )
 
 
 def max_rounds_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
     """A run does not stop for its rounds before they are used up."""
-    run, limit = stops_for(account, seen, "max_rounds"), condition(account, "max_rounds")
+    run = stops_for(account, seen, "max_rounds", in_one_life=False)
+    limit = condition(account, "max_rounds")
     if run is not None and limit is not None and limit.rounds is not None:
-        early = run.steps < limit.rounds
+        taken = run.steps_at_most
         yield (
             HELD
-            if not early
-            else f"the limit is {limit.rounds} rounds, yet the run stopped after {run.steps}"
+            if taken >= limit.rounds
+            else f"the limit is {limit.rounds} rounds, yet the run stopped after {taken}"
         )
 
 

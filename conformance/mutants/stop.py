@@ -31,6 +31,40 @@ class StopsTooEarly(Runtime):
             self.state.step -= 2
 
 
+class ForgetsItsRoundsInACrash(Runtime):
+    """Counts its rounds from 1 in each life."""
+
+    former = 0
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.former = self.state.step
+
+    def _stop(self) -> Reason | None:
+        self.state.step -= self.former
+        try:
+            return super()._stop()
+        finally:
+            self.state.step += self.former
+
+
+class CountsARecoveryAsARound(Runtime):
+    """Counts a round more for each time that it was recovered."""
+
+    recoveries = 0
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.recoveries = 1
+
+    def _stop(self) -> Reason | None:
+        self.state.step += self.recoveries
+        try:
+            return super()._stop()
+        finally:
+            self.state.step -= self.recoveries
+
+
 class NamesNoCondition(Runtime):
     """Stops without saying for what."""
 
@@ -145,6 +179,13 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(NamesNoCondition, "STOP-1", "yet it does not say what stopped it"),
     Mutant(StopsOneRoundLate, "STOP-2", "rounds are over and the limit is"),
     Mutant(StopsTooEarly, "STOP-2", "yet the run stopped after", also=("STOP-8",)),
+    Mutant(ForgetsItsRoundsInACrash, "STOP-2", "rounds are over and the limit is"),
+    Mutant(
+        CountsARecoveryAsARound,
+        "STOP-2",
+        "yet the run stopped after",
+        policies={"stop.threshold": "reaches"},
+    ),
     Mutant(NeverRunsOutOfTime, "STOP-3", "s have passed and the limit is"),
     Mutant(CountsTokensOfTheLastTurn, "STOP-4", "tokens are used and the budget is"),
     Mutant(ForgivesErrors, "STOP-5", "calls in a row failed and"),
