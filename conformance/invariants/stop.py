@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import takewhile
+from itertools import groupby, takewhile
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
@@ -137,27 +137,44 @@ def errors_in_a_row(run: Run, *, is_whole: bool = True) -> int | None:
     return len(list(row)) if failed else None
 
 
-def failed_at_most(run: Run) -> int:
-    """How many calls of the run may have failed."""
-    return sum(_may_have_failed(call.last_answer, call.last_verdict, call.tool) for call in run.every_call)
+def longest_row(run: Run) -> int:
+    """How many errors in a row there may have been at most.
+
+    Those of a round come in any order, and a call that waited fails whenever it is decided.
+    """
+    longest = row = 0
+    for _, calls in groupby(sorted(run.every_call, key=_step), key=_step):
+        placed = [call for call in calls if _has_its_place(run, call)]
+        failed = sum(map(_may_have_failed, placed))
+        longest = max(longest, row + failed)
+        row = failed + (row if failed == len(placed) else 0)
+    return longest + sum(_may_have_failed(call) for call in run.every_call if not _has_its_place(run, call))
+
+
+def _step(call: Call) -> int:
+    return call.step
+
+
+def _has_its_place(run: Run, call: Call) -> bool:
+    """Whether it is certain in which round a call came to its end, and that no plugin gave it another."""
+    return not (call.may_have_waited or call.decisions or call.doubled or call.raced or run.hooks)
 
 
 def errors_in_a_row_are_not_early(account: Account, seen: SegmentEnded) -> Judgements:
     """A run does not stop for errors in a row that did not happen."""
     run, limit = stops_for(account, seen, "consecutive_errors"), condition(account, "consecutive_errors")
     if run is not None and limit is not None and limit.max is not None:
-        failed = failed_at_most(run)
-        early = failed < limit.max
+        row = longest_row(run)
         yield (
             HELD
-            if not early
-            else f"{limit.max} errors in a row may happen, yet the run stopped after {failed}"
+            if row >= limit.max
+            else f"{limit.max} errors in a row may happen, yet the run stopped after {row}"
         )
 
 
-def _may_have_failed(answer: object, verdict: str | None, tool: object) -> bool:
-    kind = answer.get("kind") if isinstance(answer, dict) else None
-    return tool is None or verdict == "block" or kind not in ("ok", "warning")
+def _may_have_failed(call: Call) -> bool:
+    answered = call.last_answer is not None and call.last_answer["kind"] in ("ok", "warning")
+    return call.tool is None or call.last_verdict == "block" or not answered
 
 
 def _results(run: Run, *, is_whole: bool) -> list[str]:

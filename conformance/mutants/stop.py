@@ -98,6 +98,15 @@ class ForgivesErrors(Runtime):
         await super()._step()
 
 
+class CountsEveryError(Runtime):
+    """Takes all errors of the run for errors in a row."""
+
+    def settle(self, call: Call, event: str, status: str, content: Any) -> None:
+        before = self.state.errors_in_a_row
+        super().settle(call, event, status, content)
+        self.state.errors_in_a_row = before + (status == "error")
+
+
 class IgnoresTheStopTool(Runtime):
     """Looks for the stop tool in the step before."""
 
@@ -189,6 +198,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(NeverRunsOutOfTime, "STOP-3", "s have passed and the limit is"),
     Mutant(CountsTokensOfTheLastTurn, "STOP-4", "tokens are used and the budget is"),
     Mutant(ForgivesErrors, "STOP-5", "calls in a row failed and"),
+    Mutant(CountsEveryError, "STOP-5", "errors in a row may happen, yet the run stopped after"),
     Mutant(IgnoresTheStopTool, "STOP-6", "was called and stops the run, yet the model is asked"),
     Mutant(DoesNotReadTheText, "STOP-7", "which stops the run, yet it is asked again"),
     Mutant(StopsWhenItIsReached, "STOP-8", "only reach it, yet the run stopped"),
