@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.runtime import Runtime
-from interlock.machines.runtime.state import Call, Reason
+from interlock.machines.runtime.runtime import Runtime, Segment
+from interlock.machines.runtime.state import Call, Decision, Reason
 
 
 class StopsOneRoundLate(Runtime):
@@ -163,6 +164,20 @@ class NeverSeesALoop(Runtime):
         return None if stopped is not None and stopped.stop == "loop_detection" else stopped
 
 
+class SeesALoopOfTwoRuns(Runtime):
+    """Compares the calls of a run with those of the run before it."""
+
+    former: tuple[list[Any], ...] = ()
+
+    async def _begin(self, text: str, decisions: Sequence[Decision]) -> Segment:
+        self.state.history_of_calls = [*self.former]
+        return await super()._begin(text, decisions)
+
+    async def _end(self, reason: Reason) -> Segment:
+        self.former = tuple(self.state.history_of_calls)
+        return await super()._end(reason)
+
+
 class TakesAToolForALoop(Runtime):
     """Takes two calls of one tool for the same, whatever their arguments."""
 
@@ -216,6 +231,7 @@ MUTANTS: tuple[Mutant, ...] = (
         policies={"stop.tools": "preempted"},
     ),
     Mutant(NeverSeesALoop, "STOP-10", "calls were all read alike, yet the model is asked"),
+    Mutant(SeesALoopOfTwoRuns, "STOP-10", "calls all differ, yet the run stopped for a loop"),
     Mutant(TakesAToolForALoop, "STOP-10", "calls all differ, yet the run stopped for a loop"),
     Mutant(StopsInTheNextStep, "STOP-11", "behind StepStart, not behind StepEnd"),
 )
