@@ -22,6 +22,7 @@ def _started(account: Account, params: Mapping[str, Any]) -> None:
         turned_at_ms=account.now_ms,
         said=params["input"],
     )
+    account.inputs.append(params["input"])
     decisions_sent(account, params)
 
 
@@ -133,6 +134,7 @@ def _cut_off(run: Run) -> list[Call]:
 
 def _new_input(account: Account, params: Mapping[str, Any]) -> None:
     decisions_sent(account, params)
+    account.inputs.append(params["input"])
     run = account.runs.get(params["run"])
     if run is not None:
         run.stirs += 1

@@ -27,6 +27,16 @@ def input_while_waiting_is_refused(account: Account) -> Judgements:
         yield "a waiting run takes no input, yet the run went on with it"
 
 
+def refused_input_is_not_shown(account: Account, seen: GateOpened) -> Judgements:
+    """What a waiting run has turned down, the model is never shown."""
+    if account.policy("input.waiting") != "refuse" or seen.messages is None:
+        return
+    for text in account.refused_inputs:
+        shown = any(message.role == "user" and text in message.text for message in seen.messages)
+        if not any(text in said for said in account.inputs):  # and nobody has said it otherwise
+            yield f"the input {text!r} was refused, yet the model is shown it" if shown else HELD
+
+
 def _takes(account: Account, run: Run | None, how: str) -> bool:
     """Whether new input came alone to a run that waited, and does this to it."""
     if run is None or account.policy("input.waiting") != how or run.crashes or run.cancel_at or run.faulted:
@@ -122,6 +132,7 @@ INVARIANTS = (
     Invariant("INPUT-2", a_superseded_call_does_not_run, GateOpened, at=("tool",)),
     Invariant("INPUT-2", the_model_is_asked_about_the_input, GateOpened, at=("model",)),
     Invariant("INPUT-3", a_placeholder_stands_beside_the_input, GateOpened, at=("model",)),
+    Invariant("INPUT-1", refused_input_is_not_shown, GateOpened, at=("model",), behind="a wait"),
     Invariant("INPUT-1", input_while_waiting_is_refused, behind="a wait"),
     Invariant("INPUT-2", a_superseded_call_is_over),
     Invariant("INPUT-3", what_was_put_aside_still_waits),
