@@ -36,6 +36,14 @@ class PassesOnWhatItRefused(Runtime):
         await super()._step()
 
 
+class AsksWithTheOldQuestion(Runtime):
+    """Begins the next run on a thread with what that holds already."""
+
+    def append(self, message: Message) -> None:
+        if message["role"] != "user" or self.state.number == 1:
+            super().append(message)
+
+
 class SupersedesWithoutAWord(Runtime):
     """Gives the wait up for new input, and does not tell the model what that said."""
 
@@ -76,6 +84,7 @@ class PutsNothingInItsPlace(Runtime):
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(TakesInputWhileWaiting, "INPUT-1", "a waiting run takes no input, yet"),
     Mutant(PassesOnWhatItRefused, "INPUT-1", "was refused, yet the model is shown it"),
+    Mutant(AsksWithTheOldQuestion, "INPUT-4", "yet the model was not shown that"),
     Mutant(
         SupersedesWithoutAWord,
         "INPUT-2",
