@@ -1,4 +1,4 @@
-"""What makes an answer one that can be judged: it fits the protocol, and its gates can be told apart.
+"""What makes an answer one that can be judged: it fits, its gates can be told apart, and it can count.
 
 What is wrong here is wrong with the adapter: no clause is about it, and no runtime is blamed for it.
 """
@@ -6,16 +6,19 @@ What is wrong here is wrong with the adapter: no clause is about it, and no runt
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
+from interlock.conformance.account import Account
 from interlock.conformance.exceptions import AdapterError
 from interlock.conformance.framing import quote
 from interlock.conformance.protocol import (
     LISTED,
     PART_OF_A_STATE,
+    CallMoved,
     GateClosed,
     GateOpened,
     Observation,
@@ -28,6 +31,9 @@ Message = TypeVar("Message", bound=Wire)
 _OPENS_ONCE: Final = "Within one life of the runtime each gate has an id of its own."
 _CLOSES_ONCE: Final = "Only a gate that was opened is given up, and only once."
 _DECLARED: Final = "The kit releases what the handshake names in `gates`, and nothing else."
+_FROM_ONE: Final = (
+    "Both are counted from 1 for each call, and an id that a later turn uses again is a new call."
+)
 _STAYS_STILL: Final = (
     "What is quiescent moves for a stimulus alone; one that cannot know says `observed` in `control.settle`."
 )
@@ -82,10 +88,16 @@ class Gates:
         """Gates that were open at a crash are gone, and their ids are free."""
         self.is_open.clear()
 
-    def check(self, method: str, report: Report) -> None:
-        """Whether each gate opens once, under a name that the kit knows, and is given up at most once."""
+    def check(self, method: str, report: Report, account: Account) -> None:
+        """Whether each gate opens once, under a name that the kit knows, and is given up at most once.
+
+        What a call that was asked for in this life is said to be at has to be what it is at.
+        """
+        entered: Counter[str] = Counter()
         for seen in report.observations:
             why, right = self._flaw(seen)
+            if not why:
+                why, right = _miscounted(seen, account, entered), _FROM_ONE
             if why:
                 raise AdapterError(f"The answer to {method} {why}.", right)
 
@@ -101,6 +113,23 @@ class Gates:
             if not was_open:
                 return f"gives up gate {quote(seen.gate)}, which is not open", _CLOSES_ONCE
         return "", ""
+
+
+def _miscounted(seen: Observation, account: Account, entered: Counter[str]) -> str:
+    """What is wrong with the number of an entry, or of the first suspension, of a call."""
+    call = account.call_of(seen)
+    if call is None or call.doubled or call.raced or call.life != account.life:
+        return ""
+    if isinstance(seen, GateOpened) and seen.on == "tool":
+        entered[call.id] += 1
+        attempt = len(call.entries) + entered[call.id]
+        if seen.attempt not in (None, attempt):
+            return f"counts attempt {seen.attempt} of call {quote(call.id)}, where attempt {attempt} is next"
+    elif isinstance(seen, CallMoved) and seen.to == "Suspended":
+        is_first = not call.suspensions and "Suspended" not in call.claims
+        if is_first and not entered[call.id] and seen.suspension not in (None, 1):
+            return f"counts suspension {seen.suspension} of call {quote(call.id)}, where suspension 1 is next"
+    return ""
 
 
 def moved_by_itself(report: Report) -> AdapterError | None:

@@ -103,7 +103,7 @@ class Session:
         raw = self._request(method, params) if answer is None else answer
         self.steps.append(Step(move, method, params, raw))
         report = fitted(Report, raw, f"The answer to {method}", f"{method}.answer")
-        self.gates.check(method, report)
+        self.gates.check(method, report, self.account)
         for observation in raw.get("observations") or ():
             self.trace.add("observation", observation)
         self.trace.add("report", {"quiescent": report.quiescent, "refused": raw.get("refused") or []})

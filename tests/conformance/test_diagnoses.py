@@ -223,6 +223,32 @@ def test_each_fault_has_its_diagnosis(row, tmp_path):
     assert left_behind(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    ("fault", "at", "script", "says"),
+    [
+        (
+            "counts_the_entries_of_an_id",
+            "gate.release",
+            "id-used-again",
+            "attempt 2 of call “c1”, where attempt 1",
+        ),
+        ("never_counts_a_second_entry", "decide", "pending-twice", "attempt 1 of call “c1”, where attempt 2"),
+        (
+            "counts_the_suspensions_of_an_id",
+            "gate.release",
+            "when-decided-for-the-former-run",
+            "suspension 2 of call “c1”, where suspension 1",
+        ),
+    ],
+)
+def test_who_counts_otherwise_is_told_the_number(fault, at, script, says, tmp_path):
+    """Entries and suspensions are counted from 1 for each call, also where a call bears the id of another."""
+    blame, said, broken = judged(misbehaving(tmp_path, fault, at), SCRIPTS[script])
+
+    assert (blame, broken) == ("adapter", [])
+    assert f"counts {says} is next" in said
+
+
 def misbehaving(mark, *words):
     """Makes pipes to the runtime with a fault."""
     return lambda: Behind([sys.executable, str(MISBEHAVING), *words], mark)

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "runtimes"))
@@ -18,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "runtimes"))
 from plain import Plain, respond
 
 FAULTS = {}
+COUNTS = Counter()
 SLEEP = "import time; time.sleep(3600)"
 
 
@@ -48,6 +50,15 @@ def seen(answer, kind, **fields):
     for one in answer.get("result", {}).get("observations", ()):
         if one["kind"] == kind:
             one.update(fields)
+    return answer
+
+
+def counted(answer, kind, number, is_meant):
+    """The answer with a number that goes by the id of a call alone, in observations of a kind."""
+    for one in answer.get("result", {}).get("observations", ()):
+        if one["kind"] == kind and is_meant(one):
+            COUNTS[number, one["call"]] += 1
+            one[number] = COUNTS[number, one["call"]]
     return answer
 
 
@@ -319,6 +330,21 @@ def opens_a_gate_that_it_does_not_name(request, answer):
 @fault
 def gives_up_a_gate_that_is_not_open(request, answer):
     put(shown(answer, kind="gate.closed", gate="g77", because="why not"))
+
+
+@fault
+def counts_the_entries_of_an_id(request, answer):
+    put(counted(answer, "gate.open", "attempt", lambda one: one["on"] == "tool"))
+
+
+@fault
+def never_counts_a_second_entry(request, answer):
+    put(seen(answer, "gate.open", attempt=1))
+
+
+@fault
+def counts_the_suspensions_of_an_id(request, answer):
+    put(counted(answer, "call.status", "suspension", lambda one: one["to"] == "Suspended"))
 
 
 @fault
