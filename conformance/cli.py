@@ -72,7 +72,9 @@ def interlock(
 @app.command()
 def check(  # noqa: PLR0917  # each is an option of its own
     target: TargetName,
-    examples: Annotated[int | None, typer.Option(min=0, help="How many schedules to play.")] = None,
+    examples: Annotated[
+        int | None, typer.Option(min=0, help="How many schedules to play beside the scripted ones; 6000.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
     jobs: Annotated[
         int | None,
@@ -169,7 +171,7 @@ def diff(  # noqa: PLR0917  # each is an option of its own
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A folder of results, or a target.")],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="Another one.")],
     examples: Annotated[
-        int | None, typer.Option(min=0, help="How many schedules a target is played.")
+        int | None, typer.Option(min=0, help="How many schedules a target is played; 6000.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="How many processes share the work.")] = None,
@@ -357,7 +359,7 @@ def smoke(target: TargetName, json: AsJson = False, timeout_scale: Scale = 1.0) 
 def infer(  # noqa: PLR0917  # each is an option of its own
     target: TargetName,
     examples: Annotated[
-        int | None, typer.Option(min=0, help="How many walks to play beside the scripted scenarios.")
+        int | None, typer.Option(min=0, help="How many walks to play beside the scripted scenarios; 200.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Where the choices of the walks start from.")] = 0,
     jobs: Annotated[
@@ -436,7 +438,7 @@ def matrix(  # noqa: PLR0917  # each is an option of its own
         Path, typer.Option(metavar="DIR", help="Where the environments of the runtimes are.")
     ] = Path(".interlock"),
     examples: Annotated[
-        int | None, typer.Option(min=0, help="How many schedules to play on each runtime.")
+        int | None, typer.Option(min=0, help="How many schedules to play on each runtime; 250.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
     out: Annotated[

@@ -64,6 +64,11 @@ CALLS_MAX: Final = 5
 
 WAYS_SAID: Final = 6
 
+PLAIN: Final = {
+    "is decided: resume": "is resumed by the decision for it",
+    "is decided: cancel": "is cancelled by the decision for it",
+}
+"""What the arrival of a decision comes to, in the words of whoever waits for it."""
 TOO_MANY: Final = "too many joint states explain what was seen"
 
 
@@ -294,8 +299,18 @@ class JointOracle:
         if led:
             return f"what they lead to is: {_listed(led)}"
         if ahead.due:
-            return f"due is: {_listed(ahead.due)}"
+            return f"due is: {_listed({self._due(what, place) for what, place in ahead.due})}"
         return f"nothing is due before there is {_listed(awaited)}" if awaited else "nothing more is due"
+
+    def _due(self, what: str, place: int | None) -> str:
+        """A move in words that name its call, where the chart leaves it unsaid who moves."""
+        if place is None:
+            return what
+        call = f"call {self.names[place]}"
+        if what.startswith("its "):
+            return f"the {what.removeprefix('its ').replace(' ', f' of {call} ', 1)}"
+        says_who = not what.startswith(("is ", "takes ", "has ", "succeeds", "fails"))
+        return what if says_who else f"{call} {PLAIN.get(what, what)}"
 
     def _awaited(self, cue: str, place: int | None) -> str:
         """Who has to answer before a way may be gone; not who might end it all."""

@@ -48,11 +48,11 @@ class Led(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """What is owed, would be shown next, or is due, and the cues that are waited for, of which call."""
+    """What is owed or would be shown next; what is due, and the cues that are waited for, of which call."""
 
     owed: frozenset[Label] = frozenset()
     shown: frozenset[Label] = frozenset()
-    due: frozenset[str] = frozenset()
+    due: frozenset[tuple[str, int | None]] = frozenset()
     awaited: frozenset[tuple[str, int | None]] = frozenset()
 
 
@@ -182,5 +182,5 @@ def _ahead(ground: Ground, states: Collection[Hypothesis], *, are_held: bool) ->
     in_order = [one for one in states if one.control.reason != "Error"]
     for one in ground.silently(in_order or states):
         shown = {*one.owed, *(label for way, _ in ground.steps(one) for label in way.shows)}
-        due = {way.what for way in ground.due(one, are_held=are_held)}
+        due = {(way.what, way.call) for way in ground.due(one, are_held=are_held)}
         yield Ahead(frozenset(one.owed), frozenset(shown), frozenset(due), frozenset(ground.awaited(one)))

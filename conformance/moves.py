@@ -93,7 +93,8 @@ def _offers(account: Account, method: str, params: Mapping[str, Any]) -> bool:
         return over and (not params.get("decisions") or handshake.decisions.live)
     if method in ("decide", "run.input"):
         idle = account.quiescent and not account.open_gates
-        able = method in handshake.stimuli and run is not None and not _is_out_of_reach(account, run)
+        named = account.runs.get(params["run"], run)
+        able = method in handshake.stimuli and named is not None and not _is_out_of_reach(account, named)
         return able and (handshake.decisions.live or idle)
     if method == "cancel":
         idle = account.quiescent and not account.open_gates

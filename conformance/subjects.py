@@ -223,7 +223,10 @@ class Run:
     calls: dict[str, Call] = field(default_factory=dict)
     former_calls: list[Call] = field(default_factory=list)
     finished: list[SegmentEnded] = field(default_factory=list)
-    steps: int = 0
+    steps: int = 0  # inferences that it asked for, in all its lives
+    steps_at_least: int = 0  # and as many as it knows of: what a crash took with it counts no more
+    steps_at_most: int = 0
+    turns_before: int | None = None  # of the model, in the thread that the run took over
     segment_open: bool = True
     stirs: int = 1  # how many segments the stimuli so far may have begun
     cancel_at: int | None = None  # the stimulus that held the cancel

@@ -76,6 +76,8 @@ class Account:
         self.forgotten: set[str] = set()  # ids of decisions that a crash may have taken away
         self.checkpoints: list[Checkpointed] = []
         self.messages: list[Message] = []
+        self.inputs: list[str] = []  # what the user said, and may have been taken
+        self.refused_inputs: list[str] = []  # and what a run that waited certainly turned down
         self.last_model_gate: Gate | None = None
         self.audience = Audience()
         self.shown: list[Observation] = []  # since the newest stimulus

@@ -122,6 +122,9 @@ def turned_down(account: Account, refusal: Refusal) -> None:
     certain = refusal.decision is None and account.settled_before
     if method == "cancel" and certain and run is not None and run.cancel_at == account.stimuli:
         run.cancel_at = None
+    if method == "run.input" and certain and run is not None and run.input_at == account.stimuli:
+        account.inputs.remove(params["input"])
+        account.refused_inputs.append(params["input"])
 
 
 def _turn_down(account: Account, decision: str) -> None:

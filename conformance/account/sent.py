@@ -22,6 +22,7 @@ def _started(account: Account, params: Mapping[str, Any]) -> None:
         turned_at_ms=account.now_ms,
         said=params["input"],
     )
+    account.inputs.append(params["input"])
     decisions_sent(account, params)
 
 
@@ -133,6 +134,7 @@ def _cut_off(run: Run) -> list[Call]:
 
 def _new_input(account: Account, params: Mapping[str, Any]) -> None:
     decisions_sent(account, params)
+    account.inputs.append(params["input"])
     run = account.runs.get(params["run"])
     if run is not None:
         run.stirs += 1
@@ -192,6 +194,27 @@ def _recovered(account: Account, params: Mapping[str, Any]) -> None:
             call.listed_pending = kept.get("status") == "Suspended"
         run.stirs += 1
         run.segment_open = True
+        _steps_taken(run, account.recovered_from, is_whole=bool(params.get("store")))
+
+
+def _steps_taken(run: Run, state: Any, *, is_whole: bool) -> None:
+    """How many steps a run knows of that goes on from this checkpoint; its own store may hold a newer one."""
+    kept = state.get("run") if isinstance(state, dict) else None
+    steps = kept.get("step") if isinstance(kept, dict) else None
+    if not isinstance(steps, int):
+        run.steps_at_least, run.steps_at_most = 0, run.steps
+        return
+    turns = _turns(state.get("messages"))
+    # a step that is counted and has no turn in the thread was under way, and is begun once more
+    under_way = run.turns_before is None or turns - run.turns_before < steps
+    run.steps_at_least = max(0, steps - under_way)
+    run.steps_at_most = steps if is_whole else run.steps
+
+
+def _turns(messages: Any) -> int:
+    """How many turns of the model are among the messages of a checkpoint."""
+    stored = messages if isinstance(messages, list) else []
+    return sum(isinstance(message, dict) and message.get("role") == "assistant" for message in stored)
 
 
 SENT: Final[Mapping[str, Callable[[Account, Mapping[str, Any]], None]]] = {

@@ -22,7 +22,7 @@ from interlock.conformance.protocol import (
     SegmentEnded,
     StreamClosed,
 )
-from interlock.conformance.subjects import WORKING_GATES, Gate, Station
+from interlock.conformance.subjects import WORKING_GATES, Gate, Run, Station
 
 if TYPE_CHECKING:
     from interlock.conformance.account.account import Account
@@ -38,8 +38,7 @@ def _gate_opened(account: Account, seen: GateOpened) -> None:
     if seen.on in WORKING_GATES or seen.on == "hook":
         run.segment_open = True
     if seen.on == "model":
-        run.steps += 1
-        run.faulted = None
+        _asked_again(run, seen)
         account.last_model_gate = gate
         account.since_model = []
     if seen.call is not None:
@@ -49,6 +48,15 @@ def _gate_opened(account: Account, seen: GateOpened) -> None:
     elif gate.call is not None:
         gate.call.listed_pending = False
         (gate.call.entries if seen.on == "tool" else gate.call.judged).append(gate)
+
+
+def _asked_again(run: Run, seen: GateOpened) -> None:
+    if not run.steps and seen.messages is not None:
+        run.turns_before = sum(message.role == "assistant" for message in seen.messages)
+    run.steps += 1
+    run.steps_at_least += 1
+    run.steps_at_most += 1
+    run.faulted = None
 
 
 def _gate_closed(account: Account, seen: GateClosed) -> None:

@@ -1,4 +1,4 @@
-"""INPUT: what new input does to a run that waits."""
+"""INPUT: what the user says begins a run, and does something to one that waits."""
 
 from __future__ import annotations
 
@@ -25,6 +25,25 @@ def input_while_waiting_is_refused(account: Account) -> Judgements:
         and all(gate.at == account.stimuli for gate in account.gates_of(run))
     ):
         yield "a waiting run takes no input, yet the run went on with it"
+
+
+def refused_input_is_not_shown(account: Account, seen: GateOpened) -> Judgements:
+    """What a waiting run has turned down, the model is never shown."""
+    if account.policy("input.waiting") != "refuse" or seen.messages is None:
+        return
+    for text in account.refused_inputs:
+        shown = any(message.role == "user" and text in message.text for message in seen.messages)
+        if not any(text in said for said in account.inputs):  # and nobody has said it otherwise
+            yield f"the input {text!r} was refused, yet the model is shown it" if shown else HELD
+
+
+def the_model_is_shown_what_began_the_run(account: Account, seen: GateOpened) -> Judgements:
+    """The first inference of a run shows the model what the user said to begin it."""
+    run = account.run_of(seen)
+    if run is None or run.steps or run.crashes or run.hooks or not run.said or seen.messages is None:
+        return
+    shown = any(message.role == "user" and run.said in message.text for message in seen.messages)
+    yield HELD if shown else f"run {run.id} began with {run.said!r}, yet the model was not shown that"
 
 
 def _takes(account: Account, run: Run | None, how: str) -> bool:
@@ -122,6 +141,8 @@ INVARIANTS = (
     Invariant("INPUT-2", a_superseded_call_does_not_run, GateOpened, at=("tool",)),
     Invariant("INPUT-2", the_model_is_asked_about_the_input, GateOpened, at=("model",)),
     Invariant("INPUT-3", a_placeholder_stands_beside_the_input, GateOpened, at=("model",)),
+    Invariant("INPUT-4", the_model_is_shown_what_began_the_run, GateOpened, at=("model",)),
+    Invariant("INPUT-1", refused_input_is_not_shown, GateOpened, at=("model",), behind="a wait"),
     Invariant("INPUT-1", input_while_waiting_is_refused, behind="a wait"),
     Invariant("INPUT-2", a_superseded_call_is_over),
     Invariant("INPUT-3", what_was_put_aside_still_waits),

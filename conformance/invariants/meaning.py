@@ -21,8 +21,8 @@ def the_payload_arrives(account: Account, seen: GateOpened) -> Judgements:
     if seen.resume is not None and payloads:
         named = [one.payload for one in call.approvals if one.id == seen.resume.decision] or payloads
         right = any(_same(seen.resume.payload, payload) for payload in named)
-        said = f"call {call.id} was decided with payload {_show(named[-1])}"
-        yield HELD if right else f"{said}, yet its replay got {_show(seen.resume.payload)}"
+        said = f"call {call.id} was decided with payload {spelled(named[-1])}"
+        yield HELD if right else f"{said}, yet its replay got {spelled(seen.resume.payload)}"
     if payloads and not payloads[-1]:
         yield from _arguments(account, call, seen, payloads)
 
@@ -46,8 +46,8 @@ def _arguments(account: Account, call: Call, seen: GateOpened, payloads: list[An
     if not meant or seen.args is None:
         return
     right = any(_carries(seen.args, payload) for payload in payloads)
-    said = f"call {call.id} was decided with payload {_show(payloads[-1])} for its arguments"
-    yield HELD if right else f"{said}, yet it ran with {_show(seen.args)}"
+    said = f"call {call.id} was decided with payload {spelled(payloads[-1])} for its arguments"
+    yield HELD if right else f"{said}, yet it ran with {spelled(seen.args)}"
 
 
 def a_decision_used_as_result_executes_nothing(account: Account, seen: GateOpened) -> Judgements:
@@ -91,9 +91,9 @@ def _results_shown(account: Account, seen: GateOpened) -> Iterator[tuple[Decided
         results = [m for m in seen.messages if m.role == "tool" and m.call == call.id]
         texts = [m.text for m in results if m.status != "pending"]
         if texts and decided.payload not in ("", None):
-            right = any(_spells(text, decided.payload) for text in texts)
-            said = f"decision {decided.id} gave call {call.id} the result {_show(decided.payload)}"
-            yield decided, HELD if right else f"{said}, yet the model was shown {_show(texts[-1])}"
+            right = any(spells(text, decided.payload) for text in texts)
+            said = f"decision {decided.id} gave call {call.id} the result {spelled(decided.payload)}"
+            yield decided, HELD if right else f"{said}, yet the model was shown {spelled(texts[-1])}"
 
 
 def _used_as_results(run: Run) -> Iterator[tuple[Call, Decided]]:
@@ -128,7 +128,7 @@ def _kept(call: Call, seen: GateOpened) -> Judgements:
     yield (
         HELD
         if right
-        else f"call {call.id} has arguments {_show(call.args)}, yet it ran with {_show(seen.args)}"
+        else f"call {call.id} has arguments {spelled(call.args)}, yet it ran with {spelled(seen.args)}"
     )
 
 
@@ -153,7 +153,8 @@ def _carries(args: Any, payload: Any) -> bool:
     return _same(args, payload) or any(_same(value, payload) for value in values)
 
 
-def _spells(text: str, payload: Any) -> bool:
+def spells(text: str, payload: Any) -> bool:
+    """Whether a text holds a value, in whatever JSON writes it."""
     if isinstance(payload, str):
         return payload in text or json.dumps(payload) in text
     return any(_bare(form) in _bare(text) for form in (json.dumps(payload), str(payload)))
@@ -164,7 +165,8 @@ def _bare(text: str) -> str:
     return "".join(text.split())
 
 
-def _show(value: Any) -> str:
+def spelled(value: Any) -> str:
+    """A value as a sentence quotes it."""
     shown = json.dumps(dict(value) if isinstance(value, dict) else value)
     return shown if len(shown) <= 60 else shown[:57] + "..."
 

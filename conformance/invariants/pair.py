@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from interlock.conformance.account import Account, once
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.invariants.meaning import spelled, spells
 from interlock.conformance.protocol import GateOpened, Message
 from interlock.conformance.subjects import Call, Run
 
@@ -129,8 +131,11 @@ def _finished_of(run: Run) -> Iterator[tuple[Run, Call, str]]:
 
 def _raced(run: Run, call: Call) -> bool:
     """Whether the answer came while the run may have been on its way to another end already."""
-    ended_early = run.ended is not None and run.ended.code in ("Error", "Blocked")
-    return ended_early and not all(gate.alone for gate in call.entries)
+    return _ended_early(run) and not all(gate.alone for gate in call.entries)
+
+
+def _ended_early(run: Run) -> bool:
+    return run.ended is not None and run.ended.code in ("Error", "Blocked")
 
 
 def _shown(seen: GateOpened, call: Call) -> list[str]:
@@ -252,6 +257,38 @@ def every_success_was_given(account: Account, seen: GateOpened) -> Judgements:
             )
 
 
+def a_provided_result_is_shown(account: Account, seen: GateOpened) -> Judgements:
+    """A success that the permission check gave is shown with the result that it gave, and with no other."""
+    for call, content in _provided(account) if seen.messages is not None else ():
+        results = [m for m in seen.messages or () if m.role == "tool" and m.call == call.id]
+        texts = [m.text for m in results if m.status in ("ok", None)]
+        if texts:
+            said = f"the permission check gave call {call.id} the result {spelled(content)}"
+            right = any(spells(text, content) for text in texts)
+            yield HELD if right else f"{said}, yet the model was shown {spelled(texts[-1])}"
+
+
+@once
+def _provided(account: Account) -> list[tuple[Call, Any]]:
+    """The calls of the thread whose result the permission check gave, and nobody may have changed or lost."""
+    ids = Counter(call.id for run in account.runs.values() for call in run.every_call)
+    return [
+        (call, content)
+        for run in account.runs.values()
+        if not (run.was_sent_cancel or run.crashes or run.hooks or run.faulted or _ended_early(run))
+        for call in run.every_call
+        if ids[call.id] == 1 and (content := _given_by_the_check(call)) not in (None, "")
+    ]
+
+
+def _given_by_the_check(call: Call) -> Any:
+    told = call.claimed in (None, "Succeeded") and not (call.doubled or call.raced or call.result)
+    last = call.judged[-1] if call.judged else None
+    if last is None or last.outcome is None or not (told and last.alone):
+        return None
+    return last.outcome.get("content") if last.outcome["kind"] == "set_result" else None
+
+
 def _was_given(call: Call) -> bool:
     by_a_decision = call.tool is not None and call.tool.resume_mode == "use_as_result" and call.decisions
     by_the_check = any(gate.outcome and gate.outcome["kind"] == "set_result" for gate in call.judged)
@@ -270,5 +307,6 @@ INVARIANTS = (
     Invariant("ROUND-2", results_carry_their_own_ids, GateOpened, at=("model",), behind="calls"),
     Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, GateOpened, at=("model",), behind="calls"),
     Invariant("PAIR-4", no_finished_result_is_lost, GateOpened, at=("model",), behind="calls"),
+    Invariant("PAIR-6", a_provided_result_is_shown, GateOpened, at=("model",), behind="calls"),
     Invariant("PAIR-6", every_success_was_given, GateOpened, at=("model",), behind="calls"),
 )

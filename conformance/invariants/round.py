@@ -247,7 +247,10 @@ def a_round_with_a_held_call_leaves_its_step_suspended(account: Account) -> Judg
         suspended = bool(run.finished) and run.finished[-1].reason.code == "Suspended"
         right = suspended and not run.segment_open
         yield (
-            HELD if right else f"the round is over and call {held[0]} is held, yet its step is not suspended"
+            HELD
+            if right
+            else f"the round is over and call {held[0]} is held, yet its step is not suspended: "
+            "its wait is to be stored, and run.finished to say Suspended"
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import takewhile
+from itertools import groupby, takewhile
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
@@ -20,19 +20,21 @@ def condition(account: Account, kind: str) -> StopCondition | None:
     return next((one for one in account.scenario.agent.stop if one.kind == kind), None)
 
 
-def asks(account: Account, seen: GateOpened) -> Run | None:
+def asks(account: Account, seen: GateOpened, *, in_one_life: bool = True) -> Run | None:
     """The run that asks the model again, where it is certain what has happened to it."""
     run = account.run_of(seen)
-    return run if seen.on == "model" and run is not None and run.steps and not run.crashes else None
+    if seen.on != "model" or run is None or not run.steps:
+        return None
+    return run if not (in_one_life and run.crashes) else None
 
 
-def stops_for(account: Account, seen: SegmentEnded, kind: str) -> Run | None:
+def stops_for(account: Account, seen: SegmentEnded, kind: str, *, in_one_life: bool = True) -> Run | None:
     """The run that ended as Stopped for this condition."""
     run = account.run_of(seen)
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
     named = stop == kind or (stop is None and len(account.scenario.agent.stop) == 1)
     stopped = seen.reason.code == "Stopped" and named and condition(account, kind) is not None
-    return run if stopped and run is not None and not run.crashes else None
+    return run if stopped and run is not None and not (in_one_life and run.crashes) else None
 
 
 def looks_behind_tools(account: Account) -> bool:
@@ -41,26 +43,27 @@ def looks_behind_tools(account: Account) -> bool:
 
 
 def max_rounds_is_kept(account: Account, seen: GateOpened) -> Judgements:
-    """A run does not ask the model again once its rounds are used up."""
-    run, limit = asks(account, seen), condition(account, "max_rounds")
+    """A run does not ask the model again once its rounds are used up, those before a crash among them."""
+    run, limit = asks(account, seen, in_one_life=False), condition(account, "max_rounds")
     if run is not None and limit is not None and limit.rounds is not None:
-        over = run.steps > limit.rounds
+        taken = run.steps_at_least
         yield (
             HELD
-            if not over
-            else f"{run.steps} rounds are over and the limit is {limit.rounds}, yet the model is asked"
+            if taken <= limit.rounds
+            else f"{taken} rounds are over and the limit is {limit.rounds}, yet the model is asked"
         )
 
 
 def max_rounds_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
     """A run does not stop for its rounds before they are used up."""
-    run, limit = stops_for(account, seen, "max_rounds"), condition(account, "max_rounds")
+    run = stops_for(account, seen, "max_rounds", in_one_life=False)
+    limit = condition(account, "max_rounds")
     if run is not None and limit is not None and limit.rounds is not None:
-        early = run.steps < limit.rounds
+        taken = run.steps_at_most
         yield (
             HELD
-            if not early
-            else f"the limit is {limit.rounds} rounds, yet the run stopped after {run.steps}"
+            if taken >= limit.rounds
+            else f"the limit is {limit.rounds} rounds, yet the run stopped after {taken}"
         )
 
 
@@ -134,27 +137,44 @@ def errors_in_a_row(run: Run, *, is_whole: bool = True) -> int | None:
     return len(list(row)) if failed else None
 
 
-def failed_at_most(run: Run) -> int:
-    """How many calls of the run may have failed."""
-    return sum(_may_have_failed(call.last_answer, call.last_verdict, call.tool) for call in run.every_call)
+def longest_row(run: Run) -> int:
+    """How many errors in a row there may have been at most.
+
+    Those of a round come in any order, and a call that waited fails whenever it is decided.
+    """
+    longest = row = 0
+    for _, calls in groupby(sorted(run.every_call, key=_step), key=_step):
+        placed = [call for call in calls if _has_its_place(run, call)]
+        failed = sum(map(_may_have_failed, placed))
+        longest = max(longest, row + failed)
+        row = failed + (row if failed == len(placed) else 0)
+    return longest + sum(_may_have_failed(call) for call in run.every_call if not _has_its_place(run, call))
+
+
+def _step(call: Call) -> int:
+    return call.step
+
+
+def _has_its_place(run: Run, call: Call) -> bool:
+    """Whether it is certain in which round a call came to its end, and that no plugin gave it another."""
+    return not (call.may_have_waited or call.decisions or call.doubled or call.raced or run.hooks)
 
 
 def errors_in_a_row_are_not_early(account: Account, seen: SegmentEnded) -> Judgements:
     """A run does not stop for errors in a row that did not happen."""
     run, limit = stops_for(account, seen, "consecutive_errors"), condition(account, "consecutive_errors")
     if run is not None and limit is not None and limit.max is not None:
-        failed = failed_at_most(run)
-        early = failed < limit.max
+        row = longest_row(run)
         yield (
             HELD
-            if not early
-            else f"{limit.max} errors in a row may happen, yet the run stopped after {failed}"
+            if row >= limit.max
+            else f"{limit.max} errors in a row may happen, yet the run stopped after {row}"
         )
 
 
-def _may_have_failed(answer: object, verdict: str | None, tool: object) -> bool:
-    kind = answer.get("kind") if isinstance(answer, dict) else None
-    return tool is None or verdict == "block" or kind not in ("ok", "warning")
+def _may_have_failed(call: Call) -> bool:
+    answered = call.last_answer is not None and call.last_answer["kind"] in ("ok", "warning")
+    return call.tool is None or call.last_verdict == "block" or not answered
 
 
 def _results(run: Run, *, is_whole: bool) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.stop import asks, condition, errors_in_a_row, failed_at_most, stops_for
+from interlock.conformance.invariants.stop import asks, condition, errors_in_a_row, longest_row, stops_for
 from interlock.conformance.protocol import GateOpened, SegmentEnded
 from interlock.conformance.subjects import Call, Run
 
@@ -44,7 +44,7 @@ def a_limit_that_is_only_reached_does_not_stop(account: Account, seen: SegmentEn
         if run is None or policy not in ("reaches", "exceeds"):
             continue
         for name, what, count, limit in _limits(account, run):
-            most = failed_at_most(run) if kind == "consecutive_errors" else count
+            most = longest_row(run) if kind == "consecutive_errors" else count
             if name == kind and most == limit:
                 early = policy == "exceeds"
                 why = f"a limit stops the run when it is exceeded, and {limit} {what} only reach it"

@@ -64,19 +64,20 @@ def _left(code: str) -> str:
 
 
 def a_checkpoint_holds_the_number_of_steps(account: Account, seen: TakenDown) -> Judgements:
-    """A checkpoint holds the number of steps that its run has taken."""
+    """A checkpoint holds the number of steps that its run has taken, those before a crash among them."""
     run, stored = account.run_of(seen), _part(account, seen, "run")
-    if run is None or stored is None or run.crashes or run.cancel_at or run.faulted:
+    if run is None or stored is None or run.cancel_at or run.faulted:
         return
     asked = account.last_model_gate
-    answered = asked is None or asked.outcome is not None
-    taken = {run.steps} if answered else {run.steps, run.steps - 1}
-    if any(one.on == "hook" and one.opened.at == "BeforeInference" for one in account.gates_of(run)):
-        taken.add(run.steps + 1)  # begun, and a plugin keeps the model from being asked
+    under_way = asked is not None and asked.outcome is None
+    # begun, and a plugin keeps the model from being asked
+    begun = any(one.on == "hook" and one.opened.at == "BeforeInference" for one in account.gates_of(run))
+    taken = range(run.steps_at_least - under_way, run.steps_at_most + begun + 1)
+    steps = run.steps if not run.crashes else run.steps_at_least
     yield (
         HELD
         if stored.get("step") in taken
-        else f"the run has taken {run.steps} steps, yet the checkpoint says {json.dumps(stored.get('step'))}"
+        else f"the run has taken {steps} steps, yet the checkpoint says {json.dumps(stored.get('step'))}"
     )
 
 

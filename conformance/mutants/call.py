@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from interlock.conformance.mutants.kind import Mutant
 from interlock.machines.runtime.rounds import Resume
-from interlock.machines.runtime.runtime import Runtime
+from interlock.machines.runtime.runtime import Runtime, Segment
 from interlock.machines.runtime.state import Call, Decision, Reason
 from interlock.machines.runtime.world import Answer
 
@@ -113,6 +113,21 @@ class ResumesTheUndecided(Runtime):
         return replayed
 
 
+class KeepsADecisionForTheNextRun(Runtime):
+    """Lets a decision that comes when its run is Done act on a call of that id in the next run."""
+
+    kept: tuple[Decision, ...] = ()
+
+    def receive(self, decisions: Sequence[Decision]) -> list[tuple[Decision, str]]:
+        if self.state.status == "Done":
+            self.kept = tuple(decisions)
+        return super().receive(decisions)
+
+    async def _begin(self, text: str, decisions: Sequence[Decision]) -> Segment:
+        self.state.early += self.kept
+        return await super()._begin(text, decisions)
+
+
 class RejectsTheSiblings(Runtime):
     """A rejection cancels every suspended call of the run."""
 
@@ -203,6 +218,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(FailsASetResult, "CALL-14", "was set, yet it became Failed"),
     Mutant(SaysRunningLate, "CALL-1", "is executing, yet its status is New"),
     Mutant(ResumesTheUndecided, "CALL-7", "nobody decided about call", also=("RUN-31",)),
+    Mutant(KeepsADecisionForTheNextRun, "CALL-7", "nobody decided about call"),
     Mutant(RejectsTheSiblings, "CALL-8", "nobody cancelled call"),
     Mutant(LeavesTheLastRunning, "CALL-24", "yet its status is Running", also=("DERIVE-1",)),
     Mutant(HoldsWhatIsAllowed, "CALL-2", "nothing held call"),

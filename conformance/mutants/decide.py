@@ -44,6 +44,16 @@ class DiesOfAnUnknownCall(Runtime):
         raise WorldFault("no such call")
 
 
+class KnowsTheLastSuspensionAlone(Runtime):
+    """Lets a decision for a suspension before the last one act on the one that is open."""
+
+    def objection(self, decision: Decision) -> str | None:
+        call = self.state.calls.get(decision.call)
+        if call is not None and decision.suspension in range(1, call.suspension - 1):
+            decision.suspension = None
+        return super().objection(decision)
+
+
 class RunsAgainOnALateDecision(Runtime):
     """A decision for a suspension that is over is taken for the next one."""
 
@@ -281,6 +291,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(ForgetsDecisionIds, "DECIDE-2", "had been taken before, yet"),
     Mutant(DiesOfAnUnknownCall, "DECIDE-3", "which is unknown, yet", also=("DECIDE-5", "RUN-10")),
+    Mutant(KnowsTheLastSuspensionAlone, "DECIDE-3", "was for suspension 1 of call"),
     Mutant(RunsAgainOnALateDecision, "DECIDE-3", "which is over, yet"),
     Mutant(LosesTheSecondOfABatch, "DECIDE-4", "took decision", also=("GATE-2", "DECIDE-42")),
     Mutant(LosesWhatComesDuringACommit, "DECIDE-4", "took decision"),

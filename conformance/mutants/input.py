@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.runtime import Runtime, Segment
+from interlock.machines.runtime.runtime import Runtime, Segment, TurnedDown
 from interlock.machines.runtime.state import Message
 
 
@@ -15,6 +15,33 @@ class TakesInputWhileWaiting(Runtime):
             return await super().input(text)
         self.policies = {**self.policies, "input.waiting": "supersede"}
         return await super().input(text)
+
+
+class PassesOnWhatItRefused(Runtime):
+    """Refuses new input while it waits, and tells the model of it when the wait is over."""
+
+    refused = ""
+
+    async def input(self, text: str) -> Segment | None:
+        try:
+            return await super().input(text)
+        except TurnedDown:
+            self.refused = text if self.state.status == "Waiting" else ""
+            raise
+
+    async def _step(self) -> None:
+        if self.refused:
+            self.append({"role": "user", "text": self.refused})
+            self.refused = ""
+        await super()._step()
+
+
+class AsksWithTheOldQuestion(Runtime):
+    """Begins the next run on a thread with what that holds already."""
+
+    def append(self, message: Message) -> None:
+        if message["role"] != "user" or self.state.number == 1:
+            super().append(message)
 
 
 class SupersedesWithoutAWord(Runtime):
@@ -56,6 +83,8 @@ class PutsNothingInItsPlace(Runtime):
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(TakesInputWhileWaiting, "INPUT-1", "a waiting run takes no input, yet"),
+    Mutant(PassesOnWhatItRefused, "INPUT-1", "was refused, yet the model is shown it"),
+    Mutant(AsksWithTheOldQuestion, "INPUT-4", "yet the model was not shown that"),
     Mutant(
         SupersedesWithoutAWord,
         "INPUT-2",

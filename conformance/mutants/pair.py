@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from interlock.conformance.mutants.kind import Mutant
+from interlock.machines.runtime.rounds import Resume
 from interlock.machines.runtime.runtime import Runtime
 from interlock.machines.runtime.state import Call, Message, Reason
 
@@ -126,6 +127,15 @@ class SharesAnAnswer(Runtime):
         return [call for call in allowed if call is first[call.name]]
 
 
+class ForgetsAProvidedResult(Runtime):
+    """Takes it from the permission check that a call has its result, and not which."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        kind, content = await super().verdict(call, resume)
+        gated = self.tools.get(call.name, {}).get("permission") == "gate"
+        return kind, "" if kind == "set_result" and gated else content
+
+
 class PraisesAFailedReplay(Runtime):
     """Calls it a success when a tool answers an error in a replay."""
 
@@ -153,6 +163,7 @@ MUTANTS: tuple[Mutant, ...] = (
         declare={"profile": "core", "policies": {}, "observes": ["message", "run.finished"]},
     ),
     Mutant(PraisesAFailedReplay, "PAIR-6", "answered error, yet the model is shown success"),
+    Mutant(ForgetsAProvidedResult, "PAIR-6", 'yet the model was shown ""'),
     Mutant(OneFailureFailsAll, "ROUND-1", "failed, and the tool of call", also=("PHASE-7", "PHASE-8")),
     Mutant(MatchesResultsByPosition, "ROUND-2", "the model was shown the result of call", also=("PAIR-4",)),
     Mutant(

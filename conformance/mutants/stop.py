@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.runtime import Runtime
-from interlock.machines.runtime.state import Call, Reason
+from interlock.machines.runtime.runtime import Runtime, Segment
+from interlock.machines.runtime.state import Call, Decision, Reason
 
 
 class StopsOneRoundLate(Runtime):
@@ -29,6 +30,40 @@ class StopsTooEarly(Runtime):
             return super()._stop()
         finally:
             self.state.step -= 2
+
+
+class ForgetsItsRoundsInACrash(Runtime):
+    """Counts its rounds from 1 in each life."""
+
+    former = 0
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.former = self.state.step
+
+    def _stop(self) -> Reason | None:
+        self.state.step -= self.former
+        try:
+            return super()._stop()
+        finally:
+            self.state.step += self.former
+
+
+class CountsARecoveryAsARound(Runtime):
+    """Counts a round more for each time that it was recovered."""
+
+    recoveries = 0
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.recoveries = 1
+
+    def _stop(self) -> Reason | None:
+        self.state.step += self.recoveries
+        try:
+            return super()._stop()
+        finally:
+            self.state.step -= self.recoveries
 
 
 class NamesNoCondition(Runtime):
@@ -62,6 +97,15 @@ class ForgivesErrors(Runtime):
     async def _step(self) -> None:
         self.state.errors_in_a_row = 0
         await super()._step()
+
+
+class CountsEveryError(Runtime):
+    """Takes all errors of the run for errors in a row."""
+
+    def settle(self, call: Call, event: str, status: str, content: Any) -> None:
+        before = self.state.errors_in_a_row
+        super().settle(call, event, status, content)
+        self.state.errors_in_a_row = before + (status == "error")
 
 
 class IgnoresTheStopTool(Runtime):
@@ -120,6 +164,20 @@ class NeverSeesALoop(Runtime):
         return None if stopped is not None and stopped.stop == "loop_detection" else stopped
 
 
+class SeesALoopOfTwoRuns(Runtime):
+    """Compares the calls of a run with those of the run before it."""
+
+    former: tuple[list[Any], ...] = ()
+
+    async def _begin(self, text: str, decisions: Sequence[Decision]) -> Segment:
+        self.state.history_of_calls = [*self.former]
+        return await super()._begin(text, decisions)
+
+    async def _end(self, reason: Reason) -> Segment:
+        self.former = tuple(self.state.history_of_calls)
+        return await super()._end(reason)
+
+
 class TakesAToolForALoop(Runtime):
     """Takes two calls of one tool for the same, whatever their arguments."""
 
@@ -145,9 +203,17 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(NamesNoCondition, "STOP-1", "yet it does not say what stopped it"),
     Mutant(StopsOneRoundLate, "STOP-2", "rounds are over and the limit is"),
     Mutant(StopsTooEarly, "STOP-2", "yet the run stopped after", also=("STOP-8",)),
+    Mutant(ForgetsItsRoundsInACrash, "STOP-2", "rounds are over and the limit is"),
+    Mutant(
+        CountsARecoveryAsARound,
+        "STOP-2",
+        "yet the run stopped after",
+        policies={"stop.threshold": "reaches"},
+    ),
     Mutant(NeverRunsOutOfTime, "STOP-3", "s have passed and the limit is"),
     Mutant(CountsTokensOfTheLastTurn, "STOP-4", "tokens are used and the budget is"),
     Mutant(ForgivesErrors, "STOP-5", "calls in a row failed and"),
+    Mutant(CountsEveryError, "STOP-5", "errors in a row may happen, yet the run stopped after"),
     Mutant(IgnoresTheStopTool, "STOP-6", "was called and stops the run, yet the model is asked"),
     Mutant(DoesNotReadTheText, "STOP-7", "which stops the run, yet it is asked again"),
     Mutant(StopsWhenItIsReached, "STOP-8", "only reach it, yet the run stopped"),
@@ -165,6 +231,7 @@ MUTANTS: tuple[Mutant, ...] = (
         policies={"stop.tools": "preempted"},
     ),
     Mutant(NeverSeesALoop, "STOP-10", "calls were all read alike, yet the model is asked"),
+    Mutant(SeesALoopOfTwoRuns, "STOP-10", "calls all differ, yet the run stopped for a loop"),
     Mutant(TakesAToolForALoop, "STOP-10", "calls all differ, yet the run stopped for a loop"),
     Mutant(StopsInTheNextStep, "STOP-11", "behind StepStart, not behind StepEnd"),
 )

@@ -154,6 +154,20 @@ class StoresTheStepBefore(Runtime):
         return {**state, "run": {**state["run"], "step": max(0, self.state.step - 1)}}
 
 
+class StoresTheStepsOfOneLife(Runtime):
+    """Stores the number of steps since the last crash."""
+
+    former = 0
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.former = self.state.step
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        state = super().to_store(ending)
+        return {**state, "run": {**state["run"], "step": self.state.step - self.former}}
+
+
 class ForgetsWhatADecisionMeans(Runtime):
     """Stores every call as one that a decision will run again."""
 
@@ -246,6 +260,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(TrimsTheThread, "STORE-1", "yet it is stored as", also=("STORE-17",)),
     Mutant(ForgetsTheReason, "STORE-10", "and not for which reason"),
     Mutant(StoresTheStepBefore, "STORE-11", "steps, yet the checkpoint says"),
+    Mutant(StoresTheStepsOfOneLife, "STORE-11", "steps, yet the checkpoint says"),
     Mutant(ForgetsWhatADecisionMeans, "STORE-12", 'yet the checkpoint says resume_mode "replay"'),
     Mutant(StoresTheReasonOfTheWait, "STORE-10", "yet the segment ended as"),
     Mutant(CountsOneSuspension, "STORE-12", "says that this is its suspension 1, not 2"),

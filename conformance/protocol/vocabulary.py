@@ -9,7 +9,7 @@ from pydantic import JsonValue
 JsonObject = dict[str, JsonValue]
 
 PROTOCOL_VERSION: Final = 1
-SPEC_REVISION: Final = "1.0"
+SPEC_REVISION: Final = "1.1"
 
 RunStatus = Literal["Created", "Running", "Waiting", "Done"]
 CallStatus = Literal["New", "Running", "Suspended", "Resuming", "Succeeded", "Failed", "Cancelled"]

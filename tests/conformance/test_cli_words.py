@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from the_line import child, run, run_child
 
+from interlock.conformance import matrix
+from interlock.conformance.commands import check, infer
 from interlock.conformance.corpus import corpus
 from interlock.conformance.exhibits import mutants_of, witnessed
 from interlock.conformance.mutants import MUTANTS
@@ -288,3 +290,19 @@ def test_what_is_served_can_be_checked(tmp_path):
     )
 
     assert [violation["clause"] for violation in ran.json["violations"]] == ["GATE-2"]
+
+
+@pytest.mark.parametrize(
+    ("command", "examples"),
+    [
+        ("check", check.EXAMPLES),
+        ("diff", check.EXAMPLES),
+        ("infer", infer.EXAMPLES),
+        ("matrix", matrix.EXAMPLES),
+    ],
+)
+def test_help_says_how_many_schedules_there_are(capsys, command, examples):
+    """Who does not say how many is told how many that makes."""
+    said = " ".join(run(capsys, command, "--help").out.split())
+
+    assert f"; {examples}." in said

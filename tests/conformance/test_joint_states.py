@@ -186,6 +186,7 @@ def test_a_decision_that_was_certainly_met_is_due():
 
     assert because.startswith("no joint state explains that the runtime rests; due is: ")
     assert "decisions arrive" in because
+    assert "call c1 is resumed by the decision for it" in because
 
 
 def test_a_call_that_nobody_decided_does_not_run():

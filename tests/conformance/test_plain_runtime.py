@@ -1,4 +1,4 @@
-"""A runtime that shares nothing with the kit, on the other side of a pipe: right, and wrong in two ways."""
+"""A runtime that shares nothing with the kit, on the other side of a pipe: right, and wrong in three ways."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ def test_a_right_runtime_holds():
     [
         ("runs-the-rejected", "GATE-2", "was cancelled by decision"),
         ("loses-results", "PAIR-4", "yet the model was not shown that"),
+        ("listens-to-any-run", "CALL-7", "nobody decided about call"),
     ],
 )
 def test_a_wrong_runtime_is_found_out(mistake: str, clause: str, says: str):
@@ -40,4 +41,4 @@ def test_a_wrong_runtime_is_found_out(mistake: str, clause: str, says: str):
 
     assert result.exit_code() == 1
     assert says in witness.because
-    assert witness.steps <= 4
+    assert witness.steps <= 6

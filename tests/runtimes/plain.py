@@ -79,7 +79,7 @@ class Plain:
 
     def decide(self, params: dict[str, Any], at: int = 0) -> None:
         for decision in params["decisions"]:
-            why = self.objection(decision)
+            why = self.objection(params["run"], decision)
             if why:
                 self.refused.append({"stimulus": at, "decision": decision["id"], "why": why})
                 continue
@@ -88,7 +88,9 @@ class Plain:
             self.calls[decision["call"]]["decision"] = decision
         self.wake()
 
-    def objection(self, decision: dict[str, Any]) -> str:
+    def objection(self, run: str, decision: dict[str, Any]) -> str:
+        if self.run is not None and self.run["id"] != run and self.wrong != "listens-to-any-run":
+            return "another run has followed it"
         call = self.calls.get(decision["call"])
         if self.run is None or self.run["status"] == "Done" or call is None:
             return "there is no such call"
@@ -99,8 +101,8 @@ class Plain:
         asked = decision.get("suspension")
         return "that wait is over" if asked not in (None, call["suspension"]) else ""
 
-    def cancel(self, _: dict[str, Any], at: int = 0) -> None:
-        if self.run is not None and self.run["status"] not in (None, "Done"):
+    def cancel(self, params: dict[str, Any], at: int = 0) -> None:
+        if self.run is not None and self.run["id"] == params["run"] and self.run["status"] != "Done":
             if self.gate is not None:
                 self.say("gate.closed", gate=self.gate["gate"], because="cancelled")
                 self.gate = None
@@ -151,7 +153,7 @@ class Plain:
         )
         for call_id, asked in calls.items():
             self.calls.pop(call_id, None)
-            call = {**asked, "status": None, "suspension": 0, "decision": None, "result": False}
+            call = {**asked, "status": None, "suspension": 0, "attempt": 0, "decision": None, "result": False}
             self.calls[call_id] = call
             self.set(call, "New")
         self.go_on()
@@ -197,12 +199,13 @@ class Plain:
             args = {"k": call["id"], "v": decision.get("payload")}
         resume = decision and {key: decision.get(key) for key in ("action", "payload")}
         self.set(call, "Running")
+        call["attempt"] += 1
         self.open(
             "tool",
             call=call["id"],
             name=call["name"],
             args=args,
-            attempt=1,
+            attempt=call["attempt"],
             resume=resume and {"decision": decision["id"], **resume},
         )
 

@@ -9,7 +9,10 @@ from interlock.conformance import protocol
 from interlock.spec import model
 from interlock.spec.model import Revision, SpecError, load_spec
 
-FROZEN = {"1.0": "10e83c83d5682e69d82d43869ae8479ed935c5624bc89666d668694478bc7087"}
+FROZEN = {
+    "1.0": "10e83c83d5682e69d82d43869ae8479ed935c5624bc89666d668694478bc7087",
+    "1.1": "d5e21c5dde20a6887d34b4b1e2eaf3cebbf47b6a95a319c762441731ca76a425",
+}
 """The digest of the ids of each.  A clause that makes one differ is of a later revision: give it `since`."""
 
 
@@ -17,9 +20,9 @@ FROZEN = {"1.0": "10e83c83d5682e69d82d43869ae8479ed935c5624bc89666d668694478bc70
 def younger():
     """The spec with one revision and one clause more."""
     spec = load_spec()
-    added = spec.clause("GATE-2").model_copy(update={"id": "GATE-999", "since": "1.1"})
+    added = spec.clause("GATE-2").model_copy(update={"id": "GATE-999", "since": "1.2"})
     more = replace(spec, clauses={**spec.clauses, added.id: added})
-    later = Revision(id="1.1", sentence="One more.")
+    later = Revision(id="1.2", sentence="One more.")
     more.__dict__["revisions"] = {**spec.revisions, later.id: later}
     return more
 
@@ -38,8 +41,8 @@ def test_every_revision_is_frozen():
 
 def test_a_younger_clause_leaves_an_older_revision_as_it_was(younger):
     """A clause belongs to its revision and to all later ones."""
-    assert digest(younger, "1.0") == FROZEN["1.0"]
-    assert set(younger.clauses_of("1.1")) - set(younger.clauses_of("1.0")) == {"GATE-999"}
+    assert {revision: digest(younger, revision) for revision in FROZEN} == FROZEN
+    assert set(younger.clauses_of("1.2")) - set(younger.clauses_of("1.1")) == {"GATE-999"}
 
 
 def test_a_clause_that_is_slipped_in_is_seen(younger):
@@ -56,5 +59,6 @@ def test_the_protocol_speaks_of_the_newest_revision():
 
 def test_an_unknown_revision_is_told_the_known_ones():
     """A slip in the number is answered with what there is."""
-    with pytest.raises(SpecError, match=r"'1\.00' names no revision; did you mean '1\.0'\? Known: 1\.0\."):
+    known = r"'1\.00' names no revision; did you mean '1\.0'\? Known: 1\.0, 1\.1\."
+    with pytest.raises(SpecError, match=known):
         load_spec().clauses_of("1.00")

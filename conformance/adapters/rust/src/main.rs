@@ -65,6 +65,7 @@ impl Adapter {
                 let wish = self.agent.say(params.get("input").text());
                 self.wish(wish);
             }
+            "decide" | "cancel" if *params.get("run") != self.run => self.turn_down(params, at),
             "gate.release" => self.release(params.get("gate").text(), params.get("outcome")),
             "decide" => self.decide(params.get("decisions").items(), at),
             "cancel" => self.end("Cancelled"),
@@ -170,6 +171,12 @@ impl Adapter {
             let wish = self.agent.go_on();
             self.wish(wish);
         }
+    }
+
+    fn turn_down(&mut self, params: &Json, at: usize) {
+        let which = params.get("run").text();
+        let why = format!("run {which} is over, and another one has followed it");
+        self.refused.push(object([("stimulus", at.into()), ("why", (&why).into())]));
     }
 
     fn end(&mut self, how: &'static str) {
