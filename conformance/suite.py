@@ -141,6 +141,7 @@ class Machine(RuleBasedStateMachine):
                 session.close()
         if self.tally is not None and self.session is session:
             self.bench.enter(session, self.tally)
+        self.session = self.stage = self.aside = None  # Hypothesis keeps the machine until a collection
 
 
 def _replayed(session: Session, moves: Sequence[Move]) -> None:
