@@ -88,7 +88,6 @@ from interlock.conformance.protocol.vocabulary import (
     Disposition,
     GateKind,
     HookOutcome,
-    JsonObject,
     PhaseName,
     ReasonCode,
     ResumeMode,
@@ -108,6 +107,7 @@ from interlock.conformance.protocol.wire import (
     NO_SUCH_GATE,
     SUT_CRASHED,
     UNSUPPORTED,
+    JsonObject,
     ProtocolError,
     Wire,
 )
