@@ -166,12 +166,15 @@ def a_checkpoint_holds_the_thread(account: Account, seen: TakenDown) -> Judgemen
     for message in _standing(account):
         key = (message.role, message.call, message.text)
         why = _misses(kept[key], joined[key])
-        said = f"the {message.role} said {message.text[:40]!r}"
-        yield HELD if not why else f"{said}{why}"
-    for role, _, text in kept - joined:
-        if role in ("user", "assistant", "tool"):
-            said = f"the {role} said {str(text)[:40]!r}"
+        yield HELD if not why else f"{_words(message.role, message.text)}{why}"
+    for (role, call, text), times in kept.items():
+        if times > joined[role, call, text] and role in ("user", "assistant", "tool"):
+            said = _words(role, text)
             yield f"the checkpoint holds that {said}, which has not joined the thread"
+
+
+def _words(role: str, text: Any) -> str:
+    return f"the {role} said {str(text)[:40]!r}"
 
 
 def _misses(kept: int, joined: int) -> str:
