@@ -323,10 +323,10 @@ def as_json(value: Any) -> Any:
     """A copy of a value as JSON has it, so that what was seen cannot change afterwards."""
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
-    if isinstance(value, Mapping):
-        return {str(key): as_json(member) for key, member in value.items()}
     if isinstance(value, (list, tuple)):
         return [as_json(member) for member in value]
+    if isinstance(value, (dict, Mapping)):  # an abstract class takes longer to say yes
+        return {str(key): as_json(member) for key, member in value.items()}
     if isinstance(value, Wire):
         return value.to_wire()
     if isinstance(value, BaseModel):

@@ -282,7 +282,7 @@ class Paths:
             held_back = behind_the_wait and label in PHASES_OF_CALLS
             ends_again = self._ends_at_waits and label == "StepEnd" and _has_ended_to_wait(run)
             surely = not (held_back or ends_again or _may_be_replayed(run, seen))
-            who = f"step {getattr(seen, 'step', None) or run.steps}"
+            who = f"step {vars(seen).get('step') or run.steps}"  # not each kind has one
             yield from self._take(who, follower, label, detours, surely=surely)
 
     @cached_property
