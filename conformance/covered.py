@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from interlock.conformance.coverage import Coverage
-from interlock.conformance.follower import Detour, Follower, Reading
+from interlock.conformance.follower import NO_DETOURS, Detours, Follower, Reading
 from interlock.conformance.oracle import CALLS, RESUME_GATE, RUNS, RUNS_WITH_CREATED
 from interlock.conformance.paths import FLOW_DETOURS, FLOW_READING, PASS_READING, STEP_READINGS
 from interlock.conformance.protocol import Handshake
@@ -153,7 +153,7 @@ def _sent(table: Table, arrows: Collection[str]) -> Shown:
     return Shown(table, frozenset(arrows), frozenset(pairs))
 
 
-def _read(reading: Reading, detours: Collection[Detour] = ()) -> Shown:
+def _read(reading: Reading, detours: Detours = NO_DETOURS) -> Shown:
     """A chart of which stations are seen: what labels can show of it, a few of them in a row."""
     arrows: set[str] = set()
     pairs: set[tuple[str, str]] = set()
@@ -163,7 +163,7 @@ def _read(reading: Reading, detours: Collection[Detour] = ()) -> Shown:
     return Shown(reading.table, frozenset(arrows), frozenset(pairs))
 
 
-def _shown_ways(reading: Reading, detours: Collection[Detour]) -> Iterator[tuple[Row, ...]]:
+def _shown_ways(reading: Reading, detours: Detours) -> Iterator[tuple[Row, ...]]:
     """Every way that some labels show, from one certain state to the next, and the arrow before it."""
     ways: dict[tuple[Row, ...], None] = {}
     ahead, met = [reading.table.initial], {reading.table.initial}
@@ -177,7 +177,7 @@ def _shown_ways(reading: Reading, detours: Collection[Detour]) -> Iterator[tuple
     yield from ((one[-1], two[0]) for one in ways for two in ways if one[-1].target == two[0].source)
 
 
-def _told(follower: Follower, detours: Collection[Detour], labels: int) -> Iterator[tuple[Row, ...]]:
+def _told(follower: Follower, detours: Detours, labels: int) -> Iterator[tuple[Row, ...]]:
     for label in follower.right(detours) if labels else ():
         ahead = copy(follower)
         ahead.see(label, detours)

@@ -17,6 +17,9 @@ from interlock.machines.table import Row, Table
 Detour = tuple[str | None, str]
 """A way that another clause adds to a chart: from a state, or from anywhere, to a state."""
 
+Detours = frozenset[Detour]
+NO_DETOURS: Final[Detours] = frozenset()
+
 Way = tuple[Row | None, ...]
 """Arrows one after the other; a detour among them is none."""
 
@@ -45,13 +48,11 @@ class Reading:
     silent: frozenset[str] = frozenset()
 
     @cache  # noqa: B019  # there is a handful of readings, and each lives as long as the kit
-    def ways(self, before: str, after: str, detours: tuple[Detour, ...] = ()) -> frozenset[Way]:
+    def ways(self, before: str, after: str, detours: Detours = NO_DETOURS) -> frozenset[Way]:
         """Every way from one state to another on which no label shows."""
         return frozenset(self._ways(before, after, detours, frozenset()))
 
-    def _ways(
-        self, before: str, after: str, detours: Collection[Detour], passed: frozenset[str]
-    ) -> Iterator[Way]:
+    def _ways(self, before: str, after: str, detours: Detours, passed: frozenset[str]) -> Iterator[Way]:
         for row, target in self._arrows(before, detours):
             if target == after:
                 yield (row,)
@@ -59,7 +60,7 @@ class Reading:
                 for rest in self._ways(target, after, detours, passed | {target}):
                     yield (row, *rest)
 
-    def _arrows(self, state: str, detours: Collection[Detour]) -> Iterator[tuple[Row | None, str]]:
+    def _arrows(self, state: str, detours: Detours) -> Iterator[tuple[Row | None, str]]:
         """Every arrow out of a state, and every detour that no arrow is beside."""
         if state == NOT_BEGUN:
             yield None, self.table.initial
@@ -72,7 +73,7 @@ class Reading:
                 yield None, target
 
     @cache  # noqa: B019
-    def ahead(self, states: frozenset[str], detours: tuple[Detour, ...]) -> frozenset[str]:
+    def ahead(self, states: frozenset[str], detours: Detours) -> frozenset[str]:
         """Every state that one move leads to, through states that may be passed unseen."""
         seen: set[str] = set()
         ahead = [target for state in states for target in _ways(self.table, state, detours)]
@@ -85,7 +86,7 @@ class Reading:
         return frozenset(seen)
 
     @cache  # noqa: B019
-    def after(self, states: frozenset[str], label: str, detours: tuple[Detour, ...]) -> frozenset[str]:
+    def after(self, states: frozenset[str], label: str, detours: Detours) -> frozenset[str]:
         """The states that explain this label next, where one of some states was held."""
         stays = {state for state in states if label in self.within.get(state, ())}
         enters = {state for state in self.ahead(states, detours) if label in self.enters.get(state, ())}
@@ -93,7 +94,7 @@ class Reading:
 
     @cache  # noqa: B019
     def on(
-        self, ways: Ways, states: frozenset[str], label: str, detours: tuple[Detour, ...], *, surely: bool
+        self, ways: Ways, states: frozenset[str], label: str, detours: Detours, *, surely: bool
     ) -> Ways | None:
         """The ways to each state that is possible behind a label; nothing if there are too many to tell."""
         found = [
@@ -110,9 +111,7 @@ class Reading:
         ]
         return tuple(found) if max((len(known) for _, known in found), default=0) <= WAYS_MAX else None
 
-    def _more(
-        self, was: str, now: str, label: str, detours: tuple[Detour, ...], surely: bool
-    ) -> Iterator[Way]:
+    def _more(self, was: str, now: str, label: str, detours: Detours, surely: bool) -> Iterator[Way]:
         if was == now and (not surely or label in self.within.get(was, ())):
             yield ()
         if label in self.enters.get(now, ()):
@@ -150,7 +149,7 @@ class Follower:
         self.states = frozenset({NOT_BEGUN, *self.reading.table.states})
         self._ways = None
 
-    def see(self, label: str, detours: Collection[Detour] = (), *, surely: bool = True) -> str:
+    def see(self, label: str, detours: Detours = NO_DETOURS, *, surely: bool = True) -> str:
         """Take a label in; the answer is the clause of the arrow that it certainly took, if any.
 
         What may belong to something else is seen, but not `surely`: then it may also have moved nothing.
@@ -162,12 +161,12 @@ class Follower:
         arrows = self.reading.table.arrow(*before, *after) if len(before) == len(after) == 1 else ()
         return arrows[0].clause if surely and len(arrows) == 1 else ""
 
-    def _look_back(self, label: str, detours: Collection[Detour], surely: bool) -> None:
+    def _look_back(self, label: str, detours: Detours, surely: bool) -> None:
         """Find out which arrows were certainly taken, also past states that show nothing."""
         self.taken, self.is_lost = (), False
         ways = self._ways
         if ways is not None:
-            ways = self.reading.on(ways, self.states, label, tuple(detours), surely=surely)
+            ways = self.reading.on(ways, self.states, label, detours, surely=surely)
         if len(self.states) > 1:
             self._ways, self.is_lost = ways, ways is None
             return
@@ -176,26 +175,26 @@ class Follower:
         self.taken = () if self.is_lost else only[0]
         self._ways = tuple((state, NO_WAY) for state in self.states)
 
-    def begin(self, label: str, detours: Collection[Detour] = ()) -> None:
+    def begin(self, label: str, detours: Detours = NO_DETOURS) -> None:
         """Begin a new life with this label."""
         self.states = frozenset({NOT_BEGUN})
         self._ways = ((NOT_BEGUN, NO_WAY),)
         self.see(label, detours)
 
-    def after(self, label: str, detours: Collection[Detour] = ()) -> frozenset[str]:
+    def after(self, label: str, detours: Detours = NO_DETOURS) -> frozenset[str]:
         """The states that explain this label next; none if no drawn way leads on by it."""
-        return self.reading.after(self.states, label, tuple(detours))
+        return self.reading.after(self.states, label, detours)
 
-    def may_begin(self, ends: Collection[str], detours: Collection[Detour] = ()) -> bool:
+    def may_begin(self, ends: Collection[str], detours: Detours = NO_DETOURS) -> bool:
         """Whether it has not begun, or stands at one of these ends, or may have come there unseen."""
-        unseen = self.reading.ahead(self.states, tuple(detours)) & self.reading.silent
+        unseen = self.reading.ahead(self.states, detours) & self.reading.silent
         return any(state in (NOT_BEGUN, *ends) for state in (*self.states, *unseen))
 
-    def right(self, detours: Collection[Detour] = ()) -> list[str]:
+    def right(self, detours: Detours = NO_DETOURS) -> list[str]:
         """The labels that a drawn way leads on by."""
         return [label for label in self.reading.labels if self.after(label, detours)]
 
 
-def _ways(table: Table, state: str, detours: Collection[Detour]) -> list[str]:
+def _ways(table: Table, state: str, detours: Detours) -> list[str]:
     drawn = table.targets(state) if state != NOT_BEGUN else {table.initial}
     return [*drawn, *(target for source, target in detours if source in (None, state))]

@@ -130,7 +130,7 @@ class KitHost:
         self.log: list[dict[str, Any]] = []
         self.open_gates: dict[str, Gate] = {}
         self.dead = False
-        self.turn_down: Callable[[str, str | None], None] = lambda why, decision: None
+        self.turn_down: Callable[[str, str | None], None] = _to_nobody
         self._loop = loop
         self._counts = counts
         self._holds_store = "store.put" in hold
@@ -238,6 +238,10 @@ class KitHost:
 
     # What the kit does.
 
+    def part(self) -> None:
+        """That life is over for good: whoever has it hears nothing of it any more."""
+        self.turn_down, self._moved = _to_nobody, _to_nobody
+
     def release(self, gate: Gate, answer: Wire) -> None:
         """Let the runtime pass; too late, and so nothing, if it has given the gate up."""
         if gate.future.done():
@@ -311,14 +315,18 @@ class KitHost:
         return counted + 1
 
 
+def _to_nobody(*_said: Any) -> None:
+    """What is said when nobody hears."""
+
+
 def as_json(value: Any) -> Any:
     """A copy of a value as JSON has it, so that what was seen cannot change afterwards."""
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
-    if isinstance(value, Mapping):
-        return {str(key): as_json(member) for key, member in value.items()}
     if isinstance(value, (list, tuple)):
         return [as_json(member) for member in value]
+    if isinstance(value, (dict, Mapping)):  # an abstract class takes longer to say yes
+        return {str(key): as_json(member) for key, member in value.items()}
     if isinstance(value, Wire):
         return value.to_wire()
     if isinstance(value, BaseModel):

@@ -10,8 +10,7 @@ import atexit
 import traceback
 import weakref
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final
 
 from interlock.conformance.adapter import AdapterFactory, Refused
@@ -71,12 +70,22 @@ class Hosted:
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """One verb of the protocol, and its answer."""
         asked = parse(method, params)
-        with _errors_of_the_protocol():
-            if method in self._verbs:
-                return self._verbs[method](asked)
-            life = self._living()
-            plan(life, method, asked)(0)
-            return life.report(asked.turns)
+        try:
+            return self._answer(method, asked)
+        except (ProtocolError, KeyboardInterrupt):
+            raise
+        except DidNotSettle as error:
+            raise ProtocolError(DID_NOT_SETTLE, str(error)) from error
+        except BaseException as error:  # whatever breaks underneath is an answer too
+            words = f"The runtime or its adapter crashed: {type(error).__name__}: {error}"
+            raise ProtocolError(SUT_CRASHED, words, {"trace": traceback.format_exc()}) from error
+
+    def _answer(self, method: str, asked: Any) -> dict[str, Any]:
+        if method in self._verbs:
+            return self._verbs[method](asked)
+        life = self._living()
+        plan(life, method, asked)(0)
+        return life.report(asked.turns)
 
     def kill(self) -> None:
         """End it at once; its clean-up does not run while anyone looks."""
@@ -252,17 +261,3 @@ def _leaked_gate(gate: Gate) -> dict[str, Any]:
 
 def _body(task: Any) -> str:
     return str(getattr(task.get_coro(), "__qualname__", "a task"))
-
-
-@contextmanager
-def _errors_of_the_protocol() -> Iterator[None]:
-    """Whatever breaks underneath is an answer too."""
-    try:
-        yield
-    except (ProtocolError, KeyboardInterrupt):
-        raise
-    except DidNotSettle as error:
-        raise ProtocolError(DID_NOT_SETTLE, str(error)) from error
-    except BaseException as error:
-        words = f"The runtime or its adapter crashed: {type(error).__name__}: {error}"
-        raise ProtocolError(SUT_CRASHED, words, {"trace": traceback.format_exc()}) from error

@@ -44,7 +44,10 @@ from interlock.conformance.protocol import (
     DecisionTaken,
     GateClosed,
     GateOpened,
+    MessageAppended,
     Observation,
+    PhaseEntered,
+    Published,
     Report,
     ResumeEntered,
     RunMoved,
@@ -69,6 +72,10 @@ PLAIN: Final = {
     "is decided: cancel": "is cancelled by the decision for it",
 }
 """What the arrival of a decision comes to, in the words of whoever waits for it."""
+
+PASSING: Final = (PhaseEntered, MessageAppended, Published, DecisionTaken)
+"""The kinds of observation that show no joint state, and are seen often."""
+
 TOO_MANY: Final = "too many joint states explain what was seen"
 
 
@@ -230,7 +237,7 @@ class JointOracle:
             return
         before = self.states.sets
         self._follow(self._event_of(seen))
-        if isinstance(seen, GateOpened | GateClosed):
+        if isinstance(seen, (GateOpened, GateClosed)):
             self._world = None
         if self.states is None or self.states.sets == before:
             return
@@ -322,9 +329,11 @@ class JointOracle:
         return f"an answer{call}" if call else ""
 
     def _event_of(self, seen: Observation) -> Event | None:
-        place = self._place(seen)
+        if isinstance(seen, PASSING):
+            return None
         if isinstance(seen, RunMoved):
             return Shows(Label("run", None, seen.to))
+        place = self._place(seen)
         if isinstance(seen, CallMoved) and place is not None:
             return Shows(Label("call", place, seen.to))
         if isinstance(seen, ResumeEntered) and "gate" in self.shown:
@@ -335,12 +344,12 @@ class JointOracle:
             return ShowsWhere(Executing(place))
         if isinstance(seen, SegmentEnded):
             return ShowsWhere(Ended(seen.reason.code))
-        if isinstance(seen, GateOpened | Checkpointed) and self._is_snapshot(seen):
+        if isinstance(seen, (GateOpened, Checkpointed)) and self._is_snapshot(seen):
             return ShowsWhere(self._stored(seen.state if isinstance(seen.state, dict) else {}))
         return None
 
     def _place(self, seen: Observation) -> int | None:
-        call = getattr(seen, "call", None)
+        call = vars(seen).get("call")  # pydantic is slow to say that there is no such field
         return self.names.index(call) if call in self.names else None
 
     def _is_snapshot(self, seen: GateOpened | Checkpointed) -> bool:

@@ -161,16 +161,14 @@ class Judge:
 
     def _ask(self, checks: Iterable[Invariant], *seen: Observation) -> None:
         """Ask each check, until one objects."""
+        if self.leaves_open:
+            self._weigh(judged for check in checks for judged in self._ask_under_each_value(check, *seen))
+            return
         for check in checks:
-            if self.leaves_open:
-                self._weigh(self._ask_under_each_value(check, *seen))
-            else:
-                for because in check.check(self.account, *seen):
-                    self._hear(check.clause, because, is_patient=check.is_patient)
-                    if self.violation is not None:
-                        break
-            if self.violation is not None:
-                return
+            for because in check.check(self.account, *seen):
+                self._hear(check.clause, because, is_patient=check.is_patient)
+                if self.violation is not None:
+                    return
 
     def _ask_under_each_value(self, check: Invariant, *seen: Observation) -> Iterator[Judgement]:
         """What a check says; under each value that is left, where it depends on a policy that is open."""

@@ -151,6 +151,7 @@ class Life:
         """Give back what a dead life still holds."""
         self.die()
         self.loop.bury()
+        self.host.part()  # they know each other, and would live until a collection finds them
         for verb in self.verbs:
             verb.task = None
 
@@ -178,7 +179,7 @@ class Life:
         else:
             error = task.exception()
             assert error is not None  # what returns has left the verbs already
-            result = self._failed(verb, error)
+            result = self._failed(verb, error.with_traceback(None))  # which leads back to the task
         self._returned(verb, result, beside)
 
     def _given_up(self, verb: Verb) -> Segment | None:

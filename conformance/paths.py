@@ -7,14 +7,14 @@ counts as exercised, permissions too.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from functools import cached_property
+from collections.abc import Iterator, Mapping
+from functools import cache, cached_property
 from itertools import takewhile
 from typing import Final
 
 from interlock.conformance.account import Account
 from interlock.conformance.coverage import Trails
-from interlock.conformance.follower import Detour, Follower, Reading
+from interlock.conformance.follower import NO_DETOURS, Detours, Follower, Reading
 from interlock.conformance.invariants.shown import has_fired, may_hold_back
 from interlock.conformance.oracle import Judgement
 from interlock.conformance.protocol import (
@@ -88,12 +88,31 @@ FLOW_READING: Final = Reading(
 )
 
 
-FLOW_DETOURS: Final[tuple[Detour, ...]] = (
-    ("CommitReplay0", "ResumeReplay0"),  # the gate goes on until nothing is decided any more
-    ("CommitAssistant", "ResumeAfterTool"),  # what was decided is drained before a natural end
-    ("ResumeAfterTool", "NaturalEnd"),
+FLOW_DETOURS: Final[Detours] = frozenset(
+    {
+        ("CommitReplay0", "ResumeReplay0"),  # the gate goes on until nothing is decided any more
+        ("CommitAssistant", "ResumeAfterTool"),  # what was decided is drained before a natural end
+        ("ResumeAfterTool", "NaturalEnd"),
+    }
 )
 """What other clauses add to the flow wherever it is followed."""
+
+DETOURS_OF_CASES: Final[Mapping[str, Detours]] = {
+    "entered anew": frozenset({("RunStart", "ResumeReplay0")}),
+    "nothing to replay": frozenset({("ResumeReplay0", "Suspended")}),
+    "cancelled": frozenset({(None, "Cancelled")}),
+    "cancelled between segments": frozenset({(None, "CommitFinished")}),
+    "broken": frozenset({(None, "Error")}),
+    "may be stopped": frozenset({(None, "Terminate")}),
+    "holds back": frozenset({("ResumeToolCall", "ToolRound"), ("ResumeAfterTool", "ToolRound")}),
+}
+"""What they add in some cases: ways out that are open anywhere, and what goes on beside the flow."""
+
+
+@cache
+def _flow_detours(*cases: str) -> Detours:
+    """What is added to the flow in these cases: one object each time, which is quick to look up."""
+    return FLOW_DETOURS.union(*(DETOURS_OF_CASES[case] for case in cases))
 
 
 def _step_reading(table: Table, *silent: str) -> Reading:
@@ -166,7 +185,7 @@ class Paths:
         who: str,
         follower: Follower,
         label: str,
-        detours: Collection[Detour] = (),
+        detours: Detours = NO_DETOURS,
         *,
         surely: bool = True,
     ) -> Iterator[Judgement]:
@@ -193,9 +212,7 @@ class Paths:
             else:
                 self.trails.take(table, follower, row)
 
-    def _object(
-        self, clause: str, who: str, follower: Follower, label: str, detours: Collection[Detour]
-    ) -> None:
+    def _object(self, clause: str, who: str, follower: Follower, label: str, detours: Detours) -> None:
         ways = " or ".join(follower.right(detours))
         if not ways:
             because = f"{who} is over, yet {label} was seen behind {follower.last}"
@@ -216,7 +233,7 @@ class Paths:
         label, is_over = _flow_label(seen), isinstance(seen, SegmentEnded)
         if label is None and not is_over:
             return
-        who, detours = f"the segment of run {run.id}", self._flow_detours(run)
+        who, detours = f"the segment of run {run.id}", _flow_detours(*self._cases_of_the_flow(run))
         if label is None:
             if "CommitFinished" not in follower.states and run.faulted != "store.put":
                 self._object(FLOW.closed["RunEnd"], who, follower, "the end of the segment", detours)
@@ -232,27 +249,24 @@ class Paths:
         flow = [self.account.policy(key) for key in ("checkpoint.at", "step.end", "waiting")]
         return shown and flow == ["triggers", "before_tools", "reentered"]
 
-    def _flow_detours(self, run: Run) -> list[Detour]:
-        """What other clauses add to the flow: ways out that are open anywhere, and what goes on beside it."""
-        detours: list[Detour] = [*FLOW_DETOURS]
+    def _cases_of_the_flow(self, run: Run) -> Iterator[str]:
+        """In which cases a run is that other clauses speak of."""
         if run.finished or run.crashes:  # entered by a decision, or once more: with no input to commit
-            detours.append(("RunStart", "ResumeReplay0"))
+            yield "entered anew"
         resolved = any(one.entered.state == "ResolveDecision" for one in run.stations)
-        if run.crashes or (run.finished and not resolved):  # it was spent before: the run waits on
-            detours.append(("ResumeReplay0", "Suspended"))
+        spent = run.crashes or (run.finished and not resolved)  # the decision was, before: the run waits on
+        if spent or self.account.policy("replay.commit") != "yes":
+            yield "nothing to replay"
         if run.cancel_at is not None:
-            detours.append((None, "Cancelled"))
+            yield "cancelled"
             if run.finished and not has_fired(run.segment, "RunStart"):  # it met the run between segments
-                detours.append((None, "CommitFinished"))
+                yield "cancelled between segments"
         if run.faulted is not None:
-            detours.append((None, "Error"))
+            yield "broken"
         if self.account.scenario.agent.stop or self.account.policy("round.block") != "fail_call":
-            detours.append((None, "Terminate"))
+            yield "may be stopped"
         if self._holds_back or run.crashes:  # what a life did not begin, the next one begins
-            detours += [("ResumeToolCall", "ToolRound"), ("ResumeAfterTool", "ToolRound")]
-        if self.account.policy("replay.commit") != "yes":
-            detours.append(("ResumeReplay0", "Suspended"))
-        return detours
+            yield "holds back"
 
     @cached_property
     def _holds_back(self) -> bool:
@@ -267,7 +281,7 @@ class Paths:
         follower = self.steps.get(run.id)
         if follower is None:
             follower = self.steps[run.id] = Follower(reading)
-        detours = self._step_detours if self._holds_back else []
+        detours = self._step_detours if self._holds_back else NO_DETOURS
         ends = reading.table.finals - {"Terminate"}
         if detours:  # what was left behind runs behind the end of its step
             ends |= {"BeforeToolExecute", "AfterToolExecute"}
@@ -282,7 +296,7 @@ class Paths:
             held_back = behind_the_wait and label in PHASES_OF_CALLS
             ends_again = self._ends_at_waits and label == "StepEnd" and _has_ended_to_wait(run)
             surely = not (held_back or ends_again or _may_be_replayed(run, seen))
-            who = f"step {getattr(seen, 'step', None) or run.steps}"
+            who = f"step {vars(seen).get('step') or run.steps}"  # not each kind has one
             yield from self._take(who, follower, label, detours, surely=surely)
 
     @cached_property
@@ -295,12 +309,14 @@ class Paths:
         return bool(self.account.policy("step.end") == "after_tools")
 
     @cached_property
-    def _step_detours(self) -> list[Detour]:
+    def _step_detours(self) -> Detours:
         """Calls that their round left behind are made ready when the wait is over, and end no step again."""
         first = "ToolGate" if self.account.policy("phases") == "nine" else "BeforeToolExecute"
         if self.account.policy("step.end") == "before_tools":
-            return [("CommitTool", first)]
-        return [("StepEnd", first), ("BeforeToolExecute", "StepEnd"), ("ToolGate", "BeforeToolExecute")]
+            return frozenset({("CommitTool", first)})
+        return frozenset(
+            {("StepEnd", first), ("BeforeToolExecute", "StepEnd"), ("ToolGate", "BeforeToolExecute")}
+        )
 
     # -- passes of calls
 

@@ -39,16 +39,15 @@ class Gate:
     outcome: Mapping[str, Any] | None = None  # as released
     alone: bool = True  # its release met no race
     gone: str | None = None  # why the SUT gave it up
+    ref: str = field(init=False)  # its name in a scenario file: what it waits for, and for which call
+
+    def __post_init__(self) -> None:
+        self.ref = gate_name(self.on, self.opened.at, self.opened.call)
 
     @property
     def is_open(self) -> bool:
         """Whether the SUT still waits at it."""
         return self.outcome is None and self.gone is None
-
-    @property
-    def ref(self) -> str:
-        """Its name in a scenario file: what it waits for, and for which call."""
-        return gate_name(self.on, self.opened.at, self.opened.call)
 
 
 @dataclass(eq=False, slots=True)

@@ -95,8 +95,9 @@ class Machine(RuleBasedStateMachine):
             move = with_turns(move, self.stage, chooser)
             with self.trouble():
                 self.session.send(move)
-        self.aside = self.stage.aside()
-        self.open_kinds = {gate.on for gate in self.session.account.open_gates} if self.session else set()
+        can_go_on = self.session is not None and self.session.violation is None
+        self.aside = self.stage.aside() if can_go_on else None
+        self.open_kinds = {gate.on for gate in self.stage.account.open_gates}
         self.complain()
 
     @contextmanager
@@ -113,7 +114,7 @@ class Machine(RuleBasedStateMachine):
 
     def has_occasion(self, name: str) -> bool:
         """Whether an action of this class has something to act on."""
-        if self.aside is None or self.session is None or self.session.judge.violation is not None:
+        if self.aside is None:
             return name == "settle"  # Hypothesis wants a rule at every step
         gate = GATE_OF.get(name)
         if gate is not None and gate not in self.open_kinds:
@@ -141,6 +142,7 @@ class Machine(RuleBasedStateMachine):
                 session.close()
         if self.tally is not None and self.session is session:
             self.bench.enter(session, self.tally)
+        self.session = self.stage = self.aside = None  # Hypothesis keeps the machine until a collection
 
 
 def _replayed(session: Session, moves: Sequence[Move]) -> None:
@@ -153,9 +155,12 @@ def _rule(name: str) -> Any:
     def act(self: Machine, data: st.DataObject) -> None:
         self.act(name, Drawing(data))
 
+    def has_occasion(self: Machine) -> bool:  # by its name: Hypothesis looks up the source of a lambda
+        return self.has_occasion(name)
+
     act.__name__ = name
     act.__doc__ = ACTIONS[name].__doc__
-    return precondition(lambda self: self.has_occasion(name))(rule(data=st.data())(act))
+    return precondition(has_occasion)(rule(data=st.data())(act))
 
 
 def machine(bench: Bench, tally: Tally | None = None) -> type[Machine]:

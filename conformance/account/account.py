@@ -53,6 +53,7 @@ class Account:
         self.policies = dict(policies)
         self.came_to: frozenset[CameTo] = frozenset()
         self.asked: set[str] = set()  # policies that somebody has read since this was emptied
+        self.kinds = frozenset(handshake.observes)  # of observations that the SUT shows
         self.scenario = scenario
         self.tools = {tool.name: tool for tool in scenario.tools}
         self.runs: dict[str, Run] = {}
@@ -92,7 +93,7 @@ class Account:
 
     def observes(self, kind: str) -> bool:
         """Whether the SUT said that it shows this kind."""
-        return kind in self.handshake.observes
+        return kind in self.kinds
 
     def policy(self, key: str) -> Any:
         """The value of a policy, or nothing while it is open."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 from weakref import WeakValueDictionary
@@ -223,7 +225,8 @@ def factory(
     profile: str = "awaken-8", policies: Mapping[str, Any] = NO_CHANGES
 ) -> Callable[[], ReferenceAdapter]:
     """Makes the reference's adapters for a profile, with other values of its policies."""
-    return lambda: ReferenceAdapter(profile, policies)
+    unopened = cache(lambda: ReferenceAdapter(profile, policies))
+    return lambda: copy(unopened())  # what a life says of itself is the same in each
 
 
 # -- with a store of its own

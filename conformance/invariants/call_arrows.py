@@ -92,7 +92,7 @@ def only_a_cancel_cancels(origin: str) -> Invariant:
 
     cancels.__name__ = f"only_a_cancel_takes_a_call_from_{origin}_to_Cancelled"
     cancels.__doc__ = f"A call goes from {origin} to Cancelled by a cancel, or by the end of the run."
-    return Invariant(CANCELLED_FROM[origin], cancels)
+    return Invariant(CANCELLED_FROM[origin], cancels, behind="calls")
 
 
 def a_rejected_call_is_Cancelled_in_the_end(account: Account) -> Judgements:

@@ -253,7 +253,7 @@ FIRST_INVARIANTS = (
     Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened, at=("tool",)),
     Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened, at=("tool",)),
     *(
-        Invariant(clause, check, kind)
+        Invariant(clause, check, kind, behind="a decision")
         for clause, check in (
             ("DECIDE-2", a_decision_taken_twice_changes_nothing),
             ("DECIDE-3", a_late_decision_changes_nothing),

@@ -123,7 +123,7 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
     moved.__name__ = f"a_call_that_answers_{kind}_becomes_{status}"
     return (
         Invariant(clause, looked_at, PhaseEntered, at=(ENDS,)),
-        Invariant(clause, recorded, MessageAppended),
+        Invariant(clause, recorded, MessageAppended, behind="calls"),
         Invariant(clause, moved, CallMoved, at=(status,)),
     )
 
@@ -142,7 +142,7 @@ def every_outcome_is_looked_at(clause: str, kind: str) -> Invariant:
                 yield HELD if right else f"call {call.id} {outcome}, yet {ENDS} has not fired for it"
 
     looked_at.__name__ = f"a_call_that_{kind.replace(' ', '_')}_is_looked_at"
-    return Invariant(clause, looked_at, PhaseEntered, at=("StepStart", "RunEnd"))
+    return Invariant(clause, looked_at, PhaseEntered, at=("StepStart", "RunEnd"), behind="calls")
 
 
 def an_executed_call_is_looked_at(account: Account, seen: PhaseEntered) -> Judgements:
@@ -257,7 +257,7 @@ def _outcome(account: Account, call: Call, shown: Shown) -> str:
 
 INVARIANTS = (
     Invariant("PHASE-4", a_missing_tool_is_not_entered, GateOpened, at=("tool",)),
-    Invariant("PHASE-4", a_missing_tool_is_a_failure, MessageAppended),
+    Invariant("PHASE-4", a_missing_tool_is_a_failure, MessageAppended, behind="calls"),
     Invariant("PHASE-4", a_call_for_a_missing_tool_fails, CallMoved, at=("Failed", "Succeeded", "Suspended")),
     Invariant(
         "PHASE-1", a_blocked_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END, behind="calls"

@@ -184,7 +184,7 @@ INVARIANTS = (
     Invariant("PHASE-28", only_what_executes_is_prepared, PhaseEntered, at=("BeforeToolExecute",)),
     Invariant("PHASE-23", inference_is_framed, GateOpened, at=("model",)),
     Invariant("PHASE-24", tools_come_after_the_inference, GateOpened, at=("tool",)),
-    Invariant("PHASE-24", calls_are_looked_at_after_the_inference, PhaseEntered),
+    Invariant("PHASE-24", calls_are_looked_at_after_the_inference, PhaseEntered, behind="calls"),
     Invariant("PHASE-25", a_step_ends_where_it_should, GateOpened, at=("tool",)),
     Invariant("PHASE-26", a_call_is_framed_before, GateOpened, at=("tool",)),
     Invariant("PHASE-30", run_end_comes_before_the_end, SegmentEnded),

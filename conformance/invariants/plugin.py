@@ -155,7 +155,7 @@ INVARIANTS = (
     Invariant("PHASE-81", the_model_is_asked_as_rewritten, GateOpened, at=("model",)),
     Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, CallMoved),
     Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, GateOpened),
-    Invariant("PHASE-83", a_result_is_shown_as_rewritten, MessageAppended),
+    Invariant("PHASE-83", a_result_is_shown_as_rewritten, MessageAppended, at=("tool",)),
     Invariant("FLOW-9", an_end_before_inference_asks_no_model, GateOpened),
     Invariant("FLOW-9", an_end_before_inference_asks_no_model, SegmentEnded),
     Invariant("PHASE-42", a_skipped_inference_asks_no_model, GateOpened),

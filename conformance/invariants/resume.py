@@ -113,7 +113,7 @@ def branch(clause: str, action: str, right: str) -> Invariant:
 
     takes.__name__ = f"a_decision_to_{action}_takes_{right}"
     takes.__doc__ = f"A decision to {action} takes the branch {right}."
-    return Invariant(clause, takes, ResumeEntered)
+    return Invariant(clause, takes, ResumeEntered, behind="a decision")
 
 
 def nothing_acts_before_it_is_written(account: Account, seen: CallMoved) -> Judgements:
@@ -194,7 +194,7 @@ def _committed(account: Account, run: Run, what: str) -> Judgements:
 
 
 INVARIANTS = (
-    Invariant("RESUME-20", no_pass_is_left_open, PhaseEntered),
+    Invariant("RESUME-20", no_pass_is_left_open, PhaseEntered, at=("StepStart", "RunEnd")),
     Invariant("RESUME-3", a_decision_that_meets_its_call_is_resolved, ResumeEntered, behind="a decision"),
     Invariant(
         "RESUME-1", an_empty_pass_ends_in_NoDecision, ResumeEntered, at=("DrainDecisionChannel", "NoDecision")

@@ -303,6 +303,6 @@ INVARIANTS = (
     ),
     Invariant("PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered, at=("StepEnd",), is_patient=True),
     Invariant("PHASE-56", AfterToolExecute_has_an_outcome, PhaseEntered, at=("AfterToolExecute",)),
-    Invariant("PHASE-62", a_round_is_applied_behind_its_phases, PhaseEntered),
+    Invariant("PHASE-62", a_round_is_applied_behind_its_phases, PhaseEntered, at=("AfterToolExecute",)),
     Invariant("PHASE-62", a_round_is_applied_behind_its_phases, Checkpointed),
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from interlock.conformance.account import Account
+from interlock.conformance.account import Account, CameTo
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import FINAL_CALL_STATUSES, Checkpointed, GateOpened, SegmentEnded
 from interlock.conformance.subjects import Call, Decided, Run
@@ -212,12 +212,15 @@ def a_checkpoint_holds_the_thread(account: Account, seen: TakenDown) -> Judgemen
     for message in _standing(account):
         key = (message.role, message.call, message.text)
         why = _misses(kept[key], joined[key])
-        said = f"the {message.role} said {message.text[:40]!r}"
-        yield HELD if not why else f"{said}{why}"
-    for role, _, text in kept - joined:
-        if role in ("user", "assistant", "tool"):
-            said = f"the {role} said {str(text)[:40]!r}"
+        yield HELD if not why else f"{_words(message.role, message.text)}{why}"
+    for (role, call, text), times in kept.items():
+        if times > joined[role, call, text] and role in ("user", "assistant", "tool"):
+            said = _words(role, text)
             yield f"the checkpoint holds that {said}, which has not joined the thread"
+
+
+def _words(role: str, text: Any) -> str:
+    return f"the {role} said {str(text)[:40]!r}"
 
 
 def _misses(kept: int, joined: int) -> str:
@@ -279,22 +282,24 @@ def _contradiction(call: Call, status: str) -> str:
     return ""
 
 
+CHECKS: tuple[tuple[str, Callable[..., Judgements], CameTo | None], ...] = (
+    ("STORE-9", a_checkpoint_holds_every_live_call, "calls"),
+    ("STORE-8", a_checkpoint_says_what_happened, "calls"),
+    ("STORE-10", a_checkpoint_holds_the_status_of_its_run, None),
+    ("STORE-11", a_checkpoint_holds_the_number_of_steps, None),
+    ("STORE-12", a_checkpoint_holds_what_a_suspended_call_is, "calls"),
+    ("STORE-13", a_checkpoint_holds_what_was_decided, "a decision"),
+    ("STORE-13", a_checkpoint_holds_decisions_as_they_were_sent, "a decision"),
+    ("STORE-17", a_checkpoint_holds_the_thread, None),
+    ("RESUME-10", a_checkpoint_holds_nothing_cleared, None),
+    ("RESUME-12", a_checkpoint_holds_nothing_cleared_for_a_new_wait, None),
+)
+
 INVARIANTS = (
     Invariant("STORE-10", the_stored_end_is_the_announced_one, SegmentEnded),
     *(
-        Invariant(clause, check, kind, at=at)
-        for clause, check in (
-            ("STORE-9", a_checkpoint_holds_every_live_call),
-            ("STORE-8", a_checkpoint_says_what_happened),
-            ("STORE-10", a_checkpoint_holds_the_status_of_its_run),
-            ("STORE-11", a_checkpoint_holds_the_number_of_steps),
-            ("STORE-12", a_checkpoint_holds_what_a_suspended_call_is),
-            ("STORE-13", a_checkpoint_holds_what_was_decided),
-            ("STORE-13", a_checkpoint_holds_decisions_as_they_were_sent),
-            ("STORE-17", a_checkpoint_holds_the_thread),
-            ("RESUME-10", a_checkpoint_holds_nothing_cleared),
-            ("RESUME-12", a_checkpoint_holds_nothing_cleared_for_a_new_wait),
-        )
+        Invariant(clause, check, kind, at=at, behind=behind)
+        for clause, check, behind in CHECKS
         for kind, at in ((Checkpointed, ()), (GateOpened, ("store.put",)))
     ),
 )

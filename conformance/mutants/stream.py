@@ -20,7 +20,7 @@ class Sunk(Runtime):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.sink = self.sink_kind(self.observe)
+        self.sink = self.sink_kind(self.world.observe)
 
 
 class _ForgetsTheFirst(EventSink):

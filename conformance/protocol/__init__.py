@@ -91,7 +91,6 @@ from interlock.conformance.protocol.vocabulary import (
     Disposition,
     GateKind,
     HookOutcome,
-    JsonObject,
     PermissionOutcome,
     PhaseName,
     ReasonCode,
@@ -112,6 +111,7 @@ from interlock.conformance.protocol.wire import (
     NO_SUCH_GATE,
     SUT_CRASHED,
     UNSUPPORTED,
+    JsonObject,
     ProtocolError,
     Wire,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from interlock.conformance.protocol.vocabulary import (
     PROTOCOL_VERSION,
@@ -16,7 +16,7 @@ from interlock.conformance.protocol.vocabulary import (
     StreamKind,
     ToolOutcome,
 )
-from interlock.conformance.protocol.wire import Wire
+from interlock.conformance.protocol.wire import JsonObject, Wire
 
 
 class VersionRange(Wire):
@@ -100,7 +100,7 @@ class Handshake(Wire):
     implementation: Party
     family: Literal["lifecycle", "tool-runner", "message-loop"] = "lifecycle"
     profile: str = "core"
-    policies: dict[str, JsonValue] = Field(default_factory=dict)
+    policies: JsonObject = Field(default_factory=dict)
     control: Control = Control()
     gates: list[str] = Field(default=["model", "tool"])
     observes: list[str] = Field(default_factory=list)

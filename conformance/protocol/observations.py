@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, ConfigDict, Discriminator, Field, JsonValue, Tag, ValidationError
+from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 from pydantic_core import PydanticCustomError
 
 from interlock.conformance.protocol.outcomes import ToolCall
@@ -18,7 +18,7 @@ from interlock.conformance.protocol.vocabulary import (
     ResumeState,
     RunStatus,
 )
-from interlock.conformance.protocol.wire import Wire
+from interlock.conformance.protocol.wire import Json, JsonObject, Wire
 
 
 class StopReason(Wire):
@@ -51,7 +51,7 @@ class Resumption(Wire):
 
     decision: str | None = None
     action: Action = "resume"
-    payload: JsonValue = None
+    payload: Json = None
 
 
 class DurableRun(Wire):
@@ -67,7 +67,7 @@ class DurableCall(Wire):
 
     status: CallStatus | None = None
     name: str | None = None
-    args: JsonValue = None
+    args: Json = None
     resume_mode: ResumeMode | None = None
     suspension: int | None = None
 
@@ -77,7 +77,7 @@ class DurableDecision(Wire):
 
     id: str | None = None
     action: Action | None = None
-    payload: JsonValue = None
+    payload: Json = None
 
 
 class DurableState(Wire):
@@ -109,7 +109,7 @@ def _with_its_parts(state: dict[str, Any]) -> dict[str, Any]:
     return state
 
 
-State = Annotated[dict[str, JsonValue], AfterValidator(_with_its_parts)]
+State = Annotated[JsonObject, AfterValidator(_with_its_parts)]
 """A state as the runtime gave it, of which the listed parts fit."""
 
 
@@ -118,6 +118,10 @@ class Observation(Wire):
 
     kind: str
     run: str | None = None
+
+    @classmethod
+    def _never_null(cls) -> frozenset[str]:
+        return super()._never_null() - {"kind"}  # by which it was told apart
 
 
 class GateOpened(Observation):
@@ -129,12 +133,12 @@ class GateOpened(Observation):
     step: int | None = None
     messages: list[Message] | None = None  # model
     system: str | None = None  # model
-    params: dict[str, JsonValue] | None = None  # model
+    params: JsonObject | None = None  # model
     at: PhaseName | None = None  # hook
-    data: dict[str, JsonValue] | None = None  # hook: what the plugin may look at, or rewrite
+    data: JsonObject | None = None  # hook: what the plugin may look at, or rewrite
     call: str | None = None  # permission, tool, hook
     name: str | None = None  # permission, tool
-    args: JsonValue = None  # permission, tool; what a decision gave for them may be no object
+    args: Json = None  # permission, tool; what a decision gave for them may be no object
     attempt: int | None = None  # tool, from 1
     resume: Resumption | None = None  # permission, tool
     trigger: str | None = None  # store.put
@@ -226,7 +230,7 @@ class Published(Observation):
     kind: Literal["event"] = "event"
     stream: str | None = None
     name: str
-    data: JsonValue = None
+    data: Json = None
     watcher: str | None = None
 
 

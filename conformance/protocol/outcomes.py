@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, JsonValue, TypeAdapter
+from pydantic import Field, TypeAdapter
 
-from interlock.conformance.protocol.wire import Wire
+from interlock.conformance.protocol.wire import Json, JsonObject, Wire
 
 
 class Usage(Wire):
@@ -21,7 +21,7 @@ class ToolCall(Wire):
 
     id: str
     name: str
-    args: dict[str, JsonValue] = Field(default_factory=dict)
+    args: JsonObject = Field(default_factory=dict)
 
 
 class Turn(Wire):
@@ -37,7 +37,7 @@ class Verdict(Wire):
     """What the permission hook answered."""
 
     kind: Literal["allow", "block", "suspend", "set_result"]
-    content: JsonValue = None
+    content: Json = None
     message: str | None = None
 
 
@@ -48,7 +48,7 @@ class Outcome(Wire):
     """
 
     kind: Literal["ok", "warning", "error", "raise", "pending", "activity"]
-    content: JsonValue = None
+    content: Json = None
     message: str | None = None
 
 
@@ -56,7 +56,7 @@ class HookAnswer(Wire):
     """What the plugin does at the phase that it is held at; `data` takes the place of what it was shown."""
 
     kind: Literal["continue", "terminate", "skip_inference", "rewrite"]
-    data: dict[str, JsonValue] | None = None
+    data: JsonObject | None = None
     message: str | None = None
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from interlock.conformance.protocol.vocabulary import PhaseName, ResumeMode
-from interlock.conformance.protocol.wire import Wire
+from interlock.conformance.protocol.wire import Json, Wire
 
 
 class ToolSpec(Wire):
@@ -60,4 +60,4 @@ class Scenario(Wire):
 class Closed(Wire):
     """The answer to `scenario.close`: gates or tasks that are still alive."""
 
-    leaks: list[JsonValue] = Field(default_factory=list)
+    leaks: list[Json] = Field(default_factory=list)

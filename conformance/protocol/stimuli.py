@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from interlock.conformance.protocol.vocabulary import Action, StreamKind
-from interlock.conformance.protocol.wire import Wire
+from interlock.conformance.protocol.wire import Json, JsonObject, Wire
 
 
 class Decision(Wire):
@@ -16,7 +16,7 @@ class Decision(Wire):
     id: str
     call: str
     action: Action
-    payload: JsonValue = None
+    payload: Json = None
     suspension: int | None = None
 
 
@@ -43,7 +43,7 @@ class GateRelease(Stimulus):
 
     method: ClassVar[str] = "gate.release"
     gate: str
-    outcome: dict[str, JsonValue]
+    outcome: JsonObject
 
 
 class Decide(Stimulus):
@@ -107,7 +107,7 @@ class Request(Wire):
     method: Literal[
         "run.start", "gate.release", "decide", "cancel", "run.input", "clock.advance", "watch", "unwatch"
     ]
-    params: dict[str, JsonValue]
+    params: JsonObject
 
 
 class Deliver(Stimulus):
@@ -128,7 +128,7 @@ class Recover(Stimulus):
 
     method: ClassVar[str] = "recover"
     run: str
-    store: JsonValue = None
+    store: Json = None
 
 
 class Inspect(Wire):

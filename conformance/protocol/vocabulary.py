@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import JsonValue
-
-JsonObject = dict[str, JsonValue]
-
 PROTOCOL_VERSION: Final = 1
 SPEC_REVISION: Final = "1.1"
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from functools import partial
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    JsonValue,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+from pydantic_core import CoreSchema, core_schema
 
 UNSUPPORTED: Final = -32001
 ILLEGAL_STIMULUS: Final = -32002
@@ -26,7 +35,33 @@ class ProtocolError(Exception):
         self.data = data
 
 
-_NEVER_NULL: dict[type[Wire], frozenset[str]] = {}
+SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+DEPTH_MAX: Final = 40
+"""What is nested deeper is left to pydantic, which also finds what holds itself."""
+
+
+def _is_json(value: Any, depth: int = DEPTH_MAX) -> bool:
+    kind = type(value)
+    if kind in SCALARS:
+        return True
+    if kind is list:
+        return depth > 0 and all(_is_json(member, depth - 1) for member in value)
+    if kind is not dict or not depth:
+        return False
+    return all(type(key) is str and _is_json(member, depth - 1) for key, member in value.items())
+
+
+def _as_it_is(value: Any, validated: ValidatorFunctionWrapHandler) -> Any:
+    """What certainly is JSON stays as it is: pydantic takes each part of it for a choice, which is slow."""
+    return value if _is_json(value) else validated(value)
+
+
+def _object_as_it_is(value: Any, validated: ValidatorFunctionWrapHandler) -> Any:
+    return value if type(value) is dict and _is_json(value) else validated(value)
+
+
+Json = Annotated[JsonValue, WrapValidator(_as_it_is)]
+JsonObject = Annotated[dict[str, JsonValue], WrapValidator(_object_as_it_is)]
 
 
 class Wire(BaseModel):
@@ -34,26 +69,30 @@ class Wire(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore", populate_by_name=True)
 
-    @model_validator(mode="before")
     @classmethod
-    def _null_is_left_out(cls, raw: Any) -> Any:
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """A null where the protocol has no null is the same as a field that was left out."""
-        if not isinstance(raw, dict) or None not in raw.values():
-            return raw
-        return {key: value for key, value in raw.items() if value is not None or key not in cls._never_null()}
+        schema, never_null = handler(source), cls._never_null()
+        if never_null:  # most messages have no such field, and need not be asked
+            of_fields: Any = handler.resolve_ref_schema(schema)
+            left_out = partial(_without_null, never_null)
+            of_fields["schema"] = core_schema.no_info_before_validator_function(left_out, of_fields["schema"])
+        return schema
 
     @classmethod
     def _never_null(cls) -> frozenset[str]:
-        known = _NEVER_NULL.get(cls)
-        if known is None:
-            known = frozenset(
-                field.alias or name
-                for name, field in cls.model_fields.items()
-                if not field.is_required() and field.get_default(call_default_factory=True) is not None
-            )
-            _NEVER_NULL[cls] = known
-        return known
+        return frozenset(
+            field.alias or name
+            for name, field in cls.model_fields.items()
+            if not field.is_required() and field.get_default(call_default_factory=True) is not None
+        )
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object that this part is on the wire, without the fields that were left out."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def _without_null(never_null: frozenset[str], raw: Any) -> Any:
+    if not isinstance(raw, dict) or None not in raw.values():
+        return raw
+    return {key: value for key, value in raw.items() if value is not None or key not in never_null}

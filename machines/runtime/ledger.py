@@ -53,7 +53,7 @@ class Ledger(ABC):
     ) -> None:
         self.world = world
         self.hooks = hooks
-        self.sink = EventSink(self.observe)
+        self.sink = EventSink(world.observe)
         self.tools = tools
         self.stop = stop
         self.policies = policies

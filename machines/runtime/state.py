@@ -117,7 +117,10 @@ class RunState:
         return [call for call in self.calls.values() if call.step == newest]
 
     def to_checkpoint(self) -> dict[str, Any]:
-        """The durable form: the protocol's minimum, and under `own` what this runtime adds."""
+        """The durable form: the protocol's minimum, and under `own` what this runtime adds.
+
+        A message is replaced and never changed, and so are arguments: what is listed here stays as it is.
+        """
         return {
             "run": {
                 "number": self.number,
@@ -130,17 +133,17 @@ class RunState:
                 call: {"id": d.id, "action": d.action, "payload": d.payload}
                 for call, d in (self.acting | self.decisions).items()
             },
-            "messages": copy.deepcopy(self.messages),
+            "messages": [*self.messages],
             "own": {
                 "early": [vars(decision) for decision in self.early],
                 "seen_decisions": list(self.seen_decisions),
                 "turn_was_last": self.turn_was_last,
                 "tokens": self.tokens,
                 "errors_in_a_row": self.errors_in_a_row,
-                "history_of_calls": copy.deepcopy(self.history_of_calls),
+                "history_of_calls": [*self.history_of_calls],
                 "started_ms": self.started_ms,
                 "steps_ended": self.steps_ended,
-                **({"setup": copy.deepcopy(self.setup)} if self.setup else {}),
+                **({"setup": {**self.setup}} if self.setup else {}),
             },
         }
 
@@ -149,7 +152,7 @@ def _call_to_wire(call: Call) -> dict[str, Any]:
     return {
         "status": call.status,
         "name": call.name,
-        "args": copy.deepcopy(call.args),
+        "args": call.args,
         "resume_mode": call.resume_mode,
         "suspension": call.suspension,
         "step": call.step,

@@ -75,7 +75,7 @@ def test_a_detour_is_a_way_that_another_clause_adds():
     follower = followed("RunStart", "UserMessage", reading=FLOW_READING)
 
     assert follower.after("RunEnd") == frozenset()
-    assert follower.after("RunEnd", [(None, "Cancelled")]) == {"RunEnd"}
+    assert follower.after("RunEnd", frozenset({(None, "Cancelled")})) == {"RunEnd"}
 
 
 def test_what_may_belong_to_something_else_may_have_moved_nothing():
