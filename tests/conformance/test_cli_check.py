@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 from the_line import run, run_child
 
+from interlock.conformance.protocol import SPEC_REVISION
 from interlock.spec.model import Revision, load_spec
 
 FEW = ("--examples", 90)
@@ -76,7 +77,7 @@ SCHEMA = {
         "implementation": {"type": "object", "required": ["name", "version"]},
         "profile": {"type": "string"},
         "policies": {"type": "object"},
-        "spec": {"const": "1.0"},
+        "spec": {"const": SPEC_REVISION},
         "verdict": {"enum": ["held", "broken", "undecided"]},
         "exit_code": {"enum": [0, 1, 3]},
         "baseline": {"type": ["object", "null"]},
@@ -293,4 +294,4 @@ def test_the_newest_revision_changes_nothing(capsys):
     """With every clause in it, `--spec` narrows nothing."""
     words = ("check", "py:toys_of_the_line:Tiny", "--examples", 10, "--json")
 
-    assert run(capsys, *words, "--spec", "1.0").json == run(capsys, *words).json
+    assert run(capsys, *words, "--spec", SPEC_REVISION).json == run(capsys, *words).json
