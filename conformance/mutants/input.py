@@ -47,11 +47,8 @@ class AsksWithTheOldQuestion(Runtime):
 class SupersedesWithoutAWord(Runtime):
     """Gives the wait up for new input, and does not tell the model what that said."""
 
-    def append(self, message: Message) -> None:
-        if message["role"] != "user" or len(self.state.messages) == 0:
-            super().append(message)
-        else:
-            super().append({**message, "text": "go on"})
+    async def _take_input(self, text: str) -> Segment:
+        return await super()._take_input("go on")
 
 
 class SupersedesAndRuns(Runtime):
