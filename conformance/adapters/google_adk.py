@@ -19,7 +19,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from pydantic import JsonValue
 
-from interlock.conformance.adapter import Host, Segment
+from interlock.conformance.adapter import Host, Refused, Segment
 from interlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
 from interlock.conformance.adapters.models.google_adk import KitModel
 from interlock.conformance.protocol import Decision, Scenario, ToolSpec
@@ -68,7 +68,7 @@ class Adk(Thread):
 
     async def _run(self, *parts: types.Part, invocation: str | None = None) -> Segment:
         self.abort = asyncio.Event()
-        error = None
+        error, is_told = None, False
         async for event in self.runner.run_async(
             **SESSION,
             invocation_id=invocation,
@@ -77,6 +77,9 @@ class Adk(Thread):
         ):
             self._note(event)
             error = event.error_code or error
+            is_told = is_told or event.content is not None or error is not None
+        if not (is_told or self.abort.is_set()):
+            raise Refused("the session took it in, and nothing came of it")
         if error is not None:
             return Segment("Cancelled" if self.abort.is_set() else "Error")
         return self.ended(self.requests.items())
