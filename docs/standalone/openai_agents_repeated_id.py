@@ -1,6 +1,6 @@
 """openai-agents: a call with the id of one in an earlier run is resumed, and the model is not shown its turn.
 
-With `session` on the command line the thread is kept in a session, and else in the list of input.
+A name on the command line says where the thread is kept.
 """
 
 import sys
@@ -17,15 +17,13 @@ def write() -> str:
     return "written"
 
 
-asks, ends = [function_call("write", {}, call_id="c1")], [assistant_message("done")]
+asks = [function_call("write", {}, call_id="c1")]
+ends = [assistant_message("done")]
 model = ScriptedModel([asks, ends, asks, ends])
 agent = Agent("agent", model=model, tools=[write])
 
 
-session = SQLiteSession("thread") if "session" in sys.argv else None
-
-
-def approved(said):
+def approved(said, session=None):
     """What a run comes to once its call is approved."""
     waiting = Runner.run_sync(agent, said, session=session)
     state = waiting.to_state()
@@ -33,9 +31,21 @@ def approved(said):
     return Runner.run_sync(agent, state, session=session)
 
 
-first, again = approved("write it"), "write it again"
-approved(again if session else [*first.to_input_list(), {"role": "user", "content": again}])
+def in_a_list():
+    """The list of input that a result gives is handed over with the next run."""
+    first = approved("write it")
+    approved([*first.to_input_list(), {"role": "user", "content": "write it again"}])
+
+
+def in_a_session():
+    """A session keeps what was said."""
+    session = SQLiteSession("thread")
+    approved("write it", session)
+    approved("write it again", session)
+
+
+{"in_a_list": in_a_list, "in_a_session": in_a_session}[sys.argv[1]]()
 shown = [item.get("type", item.get("role")) for item in model.last_call.input]
 print("the model is shown:", shown)
-calls, results = shown.count("function_call"), shown.count("function_call_output")
-raise SystemExit(0 if calls == results == 1 and shown[-1] == "function_call_output" else "not seen here")
+alone = shown.count("function_call") == shown.count("function_call_output") == 1
+raise SystemExit(0 if alone and shown[-1] == "function_call_output" else "not seen here")
