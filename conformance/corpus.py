@@ -34,6 +34,8 @@ from interlock.spec.model import load_spec
 
 DEFAULT_TARGET: Final = "reference:awaken-8"
 WITNESSES: Final = "witnesses"
+SENT: Final = (*STIMULI, INSPECT)
+"""What a script may send."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +143,8 @@ def _check_record(record: Record, where: str) -> None:
 
 
 def _check_stimulus(method: Any, params: Any, where: str) -> None:
-    if method not in (*STIMULI, INSPECT):
-        raise UsageError(f"{where}: {method} is no stimulus.", f"There are {', '.join((*STIMULI, INSPECT))}.")
+    if method not in SENT:
+        raise UsageError(f"{where}: {method} is no stimulus.", f"There are {', '.join(SENT)}.")
     METHODS[method][0].model_validate(params)
     for part in params["stimuli"] if method == "deliver" else ():
         METHODS[part["method"]][0].model_validate(part["params"])

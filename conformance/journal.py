@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from interlock.conformance.moves import INSPECT
-from interlock.conformance.protocol import STIMULI
+from interlock.conformance.moves import INSPECT, as_seen
+from interlock.conformance.protocol import STIMULI, ProtocolError
 from interlock.conformance.sut import Sut
 from interlock.conformance.trace import Record, Trace
 
@@ -78,14 +78,22 @@ class Journalled:
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Pass one verb on, with what it leads to in the journal."""
         self._before(method, params)
-        answer = self._sut.request(method, params)
+        answer = self._answer(method, params)
         if method == "initialize":
             self._journal.shook_hands(answer)
         elif method in STIMULI and method != "crash":
             self._journal.answered(answer)
         elif method == INSPECT:
-            self._journal.answered({"observations": [{"kind": INSPECT, **params, **answer}]})
+            self._journal.answered({"observations": [as_seen(params, answer)]})
         return answer
+
+    def _answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self._sut.request(method, params)
+        except ProtocolError:
+            if method == INSPECT:  # there may be none, and the scenario goes on
+                self._journal.answered({})
+            raise
 
     def _before(self, method: str, params: dict[str, Any]) -> None:
         if method == "scenario.open":

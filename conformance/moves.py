@@ -115,6 +115,11 @@ def _is_out_of_reach(account: Account, run: Run) -> bool:
     return run.is_done and (kept or account.policy("state") == "caller")
 
 
+def as_seen(params: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+    """What a look at a run showed, as a trace keeps it: an observation that holds the answer."""
+    return {**answer, "kind": INSPECT, **params}
+
+
 def moves_of(trace: Trace) -> Iterator[Move]:
     """The moves of a trace: its stimuli, with gates by the name under which they opened."""
     names: dict[str, str] = {}

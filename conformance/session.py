@@ -9,7 +9,7 @@ from interlock.conformance.answers import Gates, fitted, moved_by_itself
 from interlock.conformance.bookmark import Bookmark, Step
 from interlock.conformance.exceptions import AdapterError, Restless, SutDied
 from interlock.conformance.judge import Judge, Violation
-from interlock.conformance.moves import CRASH_AND_RECOVER, INSPECT, Move, admitted, grounded
+from interlock.conformance.moves import CRASH_AND_RECOVER, INSPECT, Move, admitted, as_seen, grounded
 from interlock.conformance.protocol import (
     DID_NOT_SETTLE,
     METHOD_NOT_FOUND,
@@ -136,8 +136,7 @@ class Session:
                 return None
             raise _blamed(INSPECT, error) from error
         fitted(Snapshot, shown, f"The answer to {INSPECT}", f"{INSPECT}.answer")
-        seen = {"kind": INSPECT, **params, **shown}
-        return {"observations": [seen], "quiescent": is_quiescent, "refused": []}
+        return {"observations": [as_seen(params, shown)], "quiescent": is_quiescent, "refused": []}
 
     def _crash(self, wanted: str) -> bool:
         run = self.account.run

@@ -93,8 +93,7 @@ def the_end_and_the_status_agree(account: Account) -> Judgements:
             return
         yield "the run says that it is Done, yet its end was not announced by run.finished"
     elif run.finished and not run.segment_open and run.claimed is not None:
-        code = run.finished[-1].reason.code
-        right = "Waiting" if code == "Suspended" else "Done"
+        code, right = run.finished[-1].reason.code, run.finished[-1].leaves
         yield (
             HELD
             if run.claimed == right

@@ -53,14 +53,9 @@ def the_stored_end_is_the_announced_one(account: Account, seen: SegmentEnded) ->
         return
     stored = (newest.state or {}).get("run")
     reason = stored.get("reason") if isinstance(stored, dict) else None
-    if isinstance(stored, dict) and isinstance(reason, dict) and stored.get("status") == _left(code):
+    if isinstance(stored, dict) and isinstance(reason, dict) and stored.get("status") == seen.leaves:
         why = f"the checkpoint says {reason.get('code')}, yet the segment ended as {code}"
         yield HELD if reason.get("code") == code else why
-
-
-def _left(code: str) -> str:
-    """The status in which the end of a segment leaves its run."""
-    return "Waiting" if code == "Suspended" else "Done"
 
 
 def a_checkpoint_holds_the_number_of_steps(account: Account, seen: TakenDown) -> Judgements:

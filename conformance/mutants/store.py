@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from interlock.conformance.mutants.kind import Mutant
 from interlock.conformance.protocol import Control
@@ -168,42 +168,54 @@ class StoresTheStepsOfOneLife(Runtime):
         return {**state, "run": {**state["run"], "step": self.state.step - self.former}}
 
 
-class ForgetsWhatADecisionMeans(Runtime):
+class _WritesOtherwise(Runtime):
+    """Writes something else of each call, or of each decision, into a checkpoint."""
+
+    part: ClassVar[str]
+
+    def written(self, kept: dict[str, Any]) -> dict[str, Any]:
+        """What is written in the place of what belongs there."""
+        raise NotImplementedError
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        state = super().to_store(ending)
+        return {**state, self.part: {call: self.written(kept) for call, kept in state[self.part].items()}}
+
+
+class ForgetsWhatADecisionMeans(_WritesOtherwise):
     """Stores every call as one that a decision will run again."""
 
-    def to_store(self, ending: Ending) -> dict[str, Any]:
-        state = super().to_store(ending)
-        calls = {call: {**kept, "resume_mode": "replay"} for call, kept in state["calls"].items()}
-        return {**state, "calls": calls}
+    part = "calls"
+
+    def written(self, kept: dict[str, Any]) -> dict[str, Any]:
+        return {**kept, "resume_mode": "replay"}
 
 
-class CountsOneSuspension(Runtime):
+class CountsOneSuspension(_WritesOtherwise):
     """Stores a call that was suspended again as one that was suspended once."""
 
-    def to_store(self, ending: Ending) -> dict[str, Any]:
-        state = super().to_store(ending)
-        calls = {
-            call: {**kept, "suspension": min(kept["suspension"], 1)} for call, kept in state["calls"].items()
-        }
-        return {**state, "calls": calls}
+    part = "calls"
+
+    def written(self, kept: dict[str, Any]) -> dict[str, Any]:
+        return {**kept, "suspension": min(kept["suspension"], 1)}
 
 
-class StoresEachDecisionAsAnApproval(Runtime):
+class StoresEachDecisionAsAnApproval(_WritesOtherwise):
     """Stores a rejection that has not acted as an approval."""
 
-    def to_store(self, ending: Ending) -> dict[str, Any]:
-        state = super().to_store(ending)
-        approved = {call: {**kept, "action": "resume"} for call, kept in state["decisions"].items()}
-        return {**state, "decisions": approved}
+    part = "decisions"
+
+    def written(self, kept: dict[str, Any]) -> dict[str, Any]:
+        return {**kept, "action": "resume"}
 
 
-class StoresNoEmptyPayload(Runtime):
+class StoresNoEmptyPayload(_WritesOtherwise):
     """Stores a decision whose payload is false, 0 or empty as one without a payload."""
 
-    def to_store(self, ending: Ending) -> dict[str, Any]:
-        state = super().to_store(ending)
-        kept = {call: {**one, "payload": one["payload"] or None} for call, one in state["decisions"].items()}
-        return {**state, "decisions": kept}
+    part = "decisions"
+
+    def written(self, kept: dict[str, Any]) -> dict[str, Any]:
+        return {**kept, "payload": kept["payload"] or None}
 
 
 class ForgetsDecisionsThatWait(Runtime):

@@ -248,6 +248,11 @@ class SegmentEnded(Observation):
     reason: Reason
     pending: list[str] = Field(default_factory=list)
 
+    @property
+    def leaves(self) -> Literal["Waiting", "Done"]:
+        """The status in which it leaves its run."""
+        return "Waiting" if self.reason.code == "Suspended" else "Done"
+
 
 class CallSnapshot(Wire):
     """A call as `inspect` shows it; `attempts` counts the entries of its body."""

@@ -40,28 +40,36 @@ DEPTH_MAX: Final = 40
 """What is nested deeper is left to pydantic, which also finds what holds itself."""
 
 
-def _is_json(value: Any, depth: int = DEPTH_MAX) -> bool:
+class _NotPlain(Exception):
+    """A value that takes more than a glance to tell whether it is JSON."""
+
+
+def _copied(value: Any, depth: int = DEPTH_MAX) -> Any:
+    """A copy of what is plainly JSON, so that whoever is handed it cannot change what was sent."""
     kind = type(value)
     if kind in SCALARS:
-        return True
-    if kind is list:
-        return depth > 0 and all(_is_json(member, depth - 1) for member in value)
-    if kind is not dict or not depth:
-        return False
-    return all(type(key) is str and _is_json(member, depth - 1) for key, member in value.items())
+        return value
+    if kind is list and depth:
+        return [_copied(member, depth - 1) for member in value]
+    if kind is dict and depth and all(type(key) is str for key in value):
+        return {key: _copied(member, depth - 1) for key, member in value.items()}
+    raise _NotPlain
 
 
-def _as_it_is(value: Any, validated: ValidatorFunctionWrapHandler) -> Any:
-    """What certainly is JSON stays as it is: pydantic takes each part of it for a choice, which is slow."""
-    return value if _is_json(value) else validated(value)
+def _plainly(value: Any, validated: ValidatorFunctionWrapHandler) -> Any:
+    """What is plainly JSON is copied here: pydantic takes each part of it for a choice, which is slow."""
+    try:
+        return _copied(value)
+    except _NotPlain:
+        return validated(value)
 
 
-def _object_as_it_is(value: Any, validated: ValidatorFunctionWrapHandler) -> Any:
-    return value if type(value) is dict and _is_json(value) else validated(value)
+def _plainly_an_object(value: Any, validated: ValidatorFunctionWrapHandler) -> Any:
+    return _plainly(value, validated) if type(value) is dict else validated(value)
 
 
-Json = Annotated[JsonValue, WrapValidator(_as_it_is)]
-JsonObject = Annotated[dict[str, JsonValue], WrapValidator(_object_as_it_is)]
+Json = Annotated[JsonValue, WrapValidator(_plainly)]
+JsonObject = Annotated[dict[str, JsonValue], WrapValidator(_plainly_an_object)]
 
 
 class Wire(BaseModel):

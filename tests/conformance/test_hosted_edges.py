@@ -17,7 +17,11 @@ from interlock.conformance.adapter import (
     CommitFault,
     Segment,
 )
+from interlock.conformance.kills import kill
+from interlock.conformance.mutants import Mutant
 from interlock.conformance.protocol import METHODS
+from interlock.conformance.stages import Order
+from interlock.machines.runtime.runtime import Runtime
 
 KIT = {"kit": {"name": "interlock", "version": "0"}}
 
@@ -151,3 +155,36 @@ def test_a_handshake_keeps_what_the_adapter_says_itself():
     assert without["control"]["crash"] == []
     assert kept["control"]["crash"] == ["soft"]
     assert kept["control"]["store"] == "own"
+
+
+class WearsItsArgumentsDown(Runtime):
+    """Takes an argument out of what the model gave, in place."""
+
+    def arguments(self, call, resume):
+        """The arguments, less one."""
+        call.args.pop("v", None)
+        return super().arguments(call, resume)
+
+
+class FillsThePayload(Runtime):
+    """Writes into what was decided, in place."""
+
+    def take(self, decision):
+        """The decision, with more in it."""
+        if isinstance(decision.payload, dict):
+            decision.payload["v"] = "more"
+        super().take(decision)
+
+
+@pytest.mark.parametrize(
+    ("make", "clause", "says"),
+    [
+        (WearsItsArgumentsDown, "DECIDE-7", "yet it ran with"),
+        (FillsThePayload, "DECIDE-6", "yet its replay got"),
+    ],
+)
+def test_who_changes_what_it_was_handed_is_seen(make, clause, says):
+    """What the kit sent stays as it was, though a runtime in its process changes what it was handed."""
+    killed = kill(Mutant(make, clause, says), Order("", 1_000), 0)
+
+    assert killed.is_dead, killed.why
