@@ -83,7 +83,7 @@ def recorded(bench: Bench, examples: int) -> Record:
 
     drawing, suite.Drawing = suite.Drawing, Chooser  # type: ignore[misc]
     try:
-        _run(Recording, examples)
+        play(Recording, examples)
     finally:
         suite.Drawing = drawing  # type: ignore[misc]
     return record
@@ -125,7 +125,8 @@ def _drawn(left: Any, data: st.DataObject) -> Any:
 # --- the table --------------------------------------------------------------------------------------
 
 
-def _run(machine: type[RuleBasedStateMachine], examples: int) -> None:
+def play(machine: type[RuleBasedStateMachine], examples: int) -> None:
+    """One round of a machine."""
     run_state_machine_as_test(seed(SEED)(machine), settings=settings(suite.GENERATE, max_examples=examples))
 
 
@@ -187,7 +188,7 @@ def main(profile: str = "tirea", examples: int = 100, depth: int = WHOLE) -> Non
     bench, tally = Bench(lambda: Hosted(factory(profile))), Tally()
     record = recorded(bench, examples)
     guided = seconds(lambda: suite.generate(bench, examples, SEED, tally))
-    draws = seconds(lambda: _run(empty(record), examples))
+    draws = seconds(lambda: play(empty(record), examples))
     sent = tally.stimuli // TIMES
     print(f"{profile}, stimuli a second\n")
     print(f"the machine          {sent / guided:6.0f}")

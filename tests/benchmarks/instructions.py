@@ -1,0 +1,91 @@
+"""How many instructions the machine takes beside its draws alone, and how often they wait for memory.
+
+    python tests/benchmarks/instructions.py [PROFILE] [EXAMPLES]
+
+Times of a busy computer differ by a sixth from run to run; Valgrind's cachegrind counts, and counts the same
+again.  Each round is played in a process of its own, behind one that warms it up, and what a process without
+it takes is subtracted.  Without Valgrind the reason is said.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from throughput import SEED, empty, play, recorded
+
+from interlock.conformance import suite
+from interlock.conformance.adapters.reference import factory
+from interlock.conformance.campaign import Bench, Tally
+from interlock.conformance.hosted import Hosted
+
+CACHE = "1048576,16,64"
+"""The last cache in front of memory that others use too: its bytes, its ways, and the bytes of a line."""
+
+COUNTED = re.compile(r"==\d+== (I +refs|LLi misses|LLd misses): +([\d,]+)")
+
+
+class Counts(NamedTuple):
+    """What cachegrind counted: instructions, and how often code or data was not in the cache."""
+
+    instructions: int
+    misses: int
+
+    def without(self, other: Counts) -> Counts:
+        """What is more here than there."""
+        return Counts(self.instructions - other.instructions, self.misses - other.misses)
+
+
+def round_of(what: str, profile: str, examples: int, rounds: int) -> None:
+    """Warm up, and play so many rounds of the machine or of its draws alone."""
+    bench, tally = Bench(lambda: Hosted(factory(profile))), Tally()
+    record = recorded(bench, examples)
+    gc.collect()
+    gc.freeze()
+    for _ in range(rounds):
+        if what == "draws":
+            play(empty(record), examples)
+        else:
+            suite.generate(bench, examples, SEED, tally)
+    bench.close()
+
+
+def counted(what: str, profile: str, examples: int, rounds: int) -> Counts:
+    """What a process that does so counts to."""
+    valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=yes", f"--LL={CACHE}"]
+    child = [sys.executable, __file__, what, profile, str(examples), str(rounds)]
+    command = [*valgrind, "--cachegrind-out-file=/dev/null", *child]
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    found = {name.split()[0]: int(number.replace(",", "")) for name, number in COUNTED.findall(done.stderr)}
+    return Counts(found["I"], found["LLi"] + found["LLd"])
+
+
+def main(profile: str = "tirea", examples: int = 60) -> None:
+    """Print the table."""
+    if shutil.which("valgrind") is None:
+        sys.exit("Valgrind is not installed; it counts the instructions.")
+    asked = [(what, rounds) for what in ("machine", "draws") for rounds in (0, 1)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        counts = dict(
+            zip(asked, pool.map(lambda one: counted(one[0], profile, examples, one[1]), asked), strict=True)
+        )
+    machine, draws = (counts[what, 1].without(counts[what, 0]) for what in ("machine", "draws"))
+    print(f"{profile}, a round of {examples} schedules, in millions\n")
+    print("                 instructions   misses of a cache of 1 MiB")
+    for name, one in (("the machine", machine), ("its draws alone", draws)):
+        print(f"{name:<17}{one.instructions / 1e6:12,.0f}{one.misses / 1e6:16.1f}")
+    print(f"\nThe draws are {draws.instructions / machine.instructions:.2f} of the instructions.")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 5:
+        round_of(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    else:
+        main(*sys.argv[1:2], *map(int, sys.argv[2:3]))
