@@ -77,6 +77,24 @@ class Attended(Coroutine[Any, Any, Any]):
         return self.cr_await.__await__()
 
 
+def _raised(task: asyncio.Task[Any]) -> BaseException | None:
+    """What a task raised; the frames that it went through lead back to the task, and are let go."""
+    try:
+        task.result()  # which lets go of them too, unlike `exception`
+    except BaseException as error:
+        _forget_frames(error)
+        return error
+    return None
+
+
+def _forget_frames(error: BaseException) -> None:
+    known = [error]
+    for one in known:
+        one.__traceback__ = None
+        from_others = (one.__cause__, one.__context__)
+        known += [other for other in from_others if other is not None and other not in known]
+
+
 CURRENT: ContextVar[Verb | None] = ContextVar("verb", default=None)
 
 
@@ -177,9 +195,9 @@ class Life:
         if task.cancelled():
             result = self._given_up(verb)
         else:
-            error = task.exception()
+            error = _raised(task)
             assert error is not None  # what returns has left the verbs already
-            result = self._failed(verb, error.with_traceback(None))  # which leads back to the task
+            result = self._failed(verb, error)
         self._returned(verb, result, beside)
 
     def _given_up(self, verb: Verb) -> Segment | None:

@@ -452,20 +452,25 @@ class Runtime(Replays):
             await self.commit(trigger, cause)
 
     @property
-    def _called_off(self) -> BaseException | None:
-        """Why nothing more of the run is to begin: something of it broke, or it is cancelled."""
-        return self.broken or (RunCancelled() if self.cancelling else None)
+    def _is_called_off(self) -> bool:
+        """Whether nothing more of the run is to begin: something of it broke, or it is cancelled."""
+        return self.broken is not None or self.cancelling
+
+    def _why_called_off(
+        self,
+    ) -> BaseException:  # raised as it is given: a frame that kept it would keep itself
+        return self.broken or RunCancelled()
 
     def heed(self) -> None:
         """Begin nothing once the run is called off."""
-        if why := self._called_off:
-            raise why
+        if self._is_called_off:
+            raise self._why_called_off()
 
     async def outside(self, waiting: Coroutine[Any, Any, T], drains: bool = False) -> T:
         """Wait for the outside world; a cancel takes the wait away, unless tools drain."""
-        if why := self._called_off:
+        if self._is_called_off:
             waiting.close()  # never entered: the world does not hear of it
-            raise why
+            raise self._why_called_off()
         task = asyncio.current_task()
         assert task is not None  # only coroutines of the loop wait
         self._waiting.add(task)
@@ -474,8 +479,8 @@ class Runtime(Replays):
         try:
             return await waiting
         except asyncio.CancelledError:
-            if why := self._called_off:
-                raise why from None
+            if self._is_called_off:
+                raise self._why_called_off() from None
             raise
         finally:
             self._waiting.discard(task)
