@@ -22,6 +22,7 @@ from interlock.conformance.coverage import Coverage, Goal
 from interlock.conformance.exceptions import AdapterError, InterlockError
 from interlock.conformance.framing import quote
 from interlock.conformance.judge import Asked, Judge, Violation
+from interlock.conformance.judged_later import JudgedLater, Precedents
 from interlock.conformance.leaks import Leak, leaks_of
 from interlock.conformance.moves import Move
 from interlock.conformance.open_policies import Exclusion, Undeclared, nothing_left
@@ -150,6 +151,7 @@ class Bench:
         self.undeclared = Undeclared.of(load_spec(), self.handshake, self.policies, self.only)
         self.applies = {clause: self._is_asked(standing) for clause, standing in self.standings.items()}
         self.scenarios = list(scenarios(self.handshake, self.policies))
+        self.precedents: Precedents = {}
 
     @cached_property
     def asked(self) -> Asked:
@@ -198,6 +200,13 @@ class Bench:
         """Open a scenario under the judge."""
         judge = self.judge(scenario)
         return Session(self.sut, self.handshake, scenario, judge, self._empty_folder(), revive=self.revive)
+
+    def session_judged_later(self, scenario: Scenario) -> JudgedLater:
+        """Open a scenario that the judge hears when it is over."""
+        judge, folder = self.judge(scenario), self._empty_folder()
+        return JudgedLater(
+            self.precedents, self.sut, self.handshake, scenario, judge, folder, revive=self.revive
+        )
 
     def judge(self, scenario: Scenario) -> Judge:
         """Who judges a scenario."""
@@ -254,15 +263,15 @@ class Bench:
         """Take what a finished session showed into a tally."""
         tally.schedules += 1
         tally.stimuli += session.account.stimuli
-        tally.exercised.update(session.judge.exercised)
+        ruling = session.ruling
+        tally.exercised.update(ruling.exercised)
         tally.shown.update(_shown(session.trace))
-        tally.coverage.add(session.judge.coverage)
+        tally.coverage.add(ruling.coverage)
         for leak in leaks_of(session):
             tally.leak(leak)
-        violation = session.violation
-        if violation is not None:
-            tally.note(violation.clause, _found(session, violation))
-        for one, exclusion in session.judge.open.excluded.items():
+        if ruling.violation is not None:
+            tally.note(ruling.violation.clause, _found(session, ruling.violation))
+        for one, exclusion in ruling.excluded.items():
             ruled_out = Violation(exclusion.clause, exclusion.because, session.account.stimuli)
             tally.exclude(one, exclusion, _found(session, ruled_out))
 

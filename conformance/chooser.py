@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -25,6 +25,16 @@ def pick(chooser: Chooser, options: Sequence[T]) -> T:
 def chance(chooser: Chooser, one_in: int) -> bool:
     """True about once in so many times; false is the plain choice."""
     return chooser.choose(one_in) == one_in - 1
+
+
+class Plain:
+    """The chooser that always makes the plainest choice."""
+
+    def choose(self, count: int) -> int:
+        return 0
+
+
+PLAIN: Final = Plain()
 
 
 class Seeded:

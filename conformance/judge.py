@@ -17,7 +17,7 @@ from interlock.conformance.coverage import Coverage, Trails
 from interlock.conformance.derived import Derived
 from interlock.conformance.invariants import HELD, INVARIANTS, Invariant, name_of
 from interlock.conformance.joint_oracle import JointOracle
-from interlock.conformance.open_policies import OpenPolicies, Undeclared
+from interlock.conformance.open_policies import Exclusion, OpenPolicies, Undeclared
 from interlock.conformance.oracle import Judgement, Oracle
 from interlock.conformance.paths import Paths
 from interlock.conformance.protocol import Handshake, Observation, Report, Scenario
@@ -31,6 +31,17 @@ class Violation:
     clause: str
     because: str
     stimulus: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What a judge has to say of a scenario, when it has heard so many answers of it."""
+
+    answers: int
+    violation: Violation | None
+    exercised: Mapping[str, int]
+    coverage: Coverage
+    excluded: Mapping[tuple[str, str], Exclusion]
 
 
 NOTHING_OPEN: Final = Undeclared({}, {})
@@ -96,6 +107,7 @@ class Judge:
         self.open = OpenPolicies(undeclared)
         self.asked = asked or Asked(self.applies, undeclared)
         self.leaves_open = undeclared.policies.keys()
+        self.answers = 0  # that were judged
         self.exercised: Counter[str] = Counter()
         self.violation: Violation | None = None
         self.held_back: Violation | None = None  # the first objection of a patient check
@@ -149,6 +161,7 @@ class Judge:
         """Take a whole report in: its observations in order, then its end."""
         unexplained = self.unexplained
         if self.violation is None:
+            self.answers += 1
             self.joint.answered(report)
         for seen in report.observations:
             self.observe(seen)
@@ -158,6 +171,11 @@ class Judge:
     def end(self) -> None:
         """There is nothing more to come that could name the cause of what nothing explains."""
         self.violation = self.violation or self.unexplained
+
+    @property
+    def ruling(self) -> Ruling:
+        """What it has to say by now."""
+        return Ruling(self.answers, self.violation, self.exercised, self.coverage, self.open.excluded)
 
     def _ask(self, checks: Iterable[Invariant], *seen: Observation) -> None:
         """Ask each check, until one objects."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 from interlock.conformance.answers import Gates, fitted, moved_by_itself
 from interlock.conformance.bookmark import Bookmark, Step
 from interlock.conformance.exceptions import AdapterError, Restless, SutDied
-from interlock.conformance.judge import Judge, Violation
+from interlock.conformance.judge import Judge, Ruling, Violation
 from interlock.conformance.moves import CRASH_AND_RECOVER, INSPECT, Move, admitted, as_seen, grounded
 from interlock.conformance.protocol import (
     DID_NOT_SETTLE,
@@ -59,17 +59,20 @@ class Session:
         self.steps: list[Step] = []
         self.sent: list[Move] = []
         self.attempted: list[Move] = []  # the same, and the one whose answer is missing
-        self.trace.add("handshake", handshake.to_wire())
-        self.trace.add("scenario", scenario.to_wire())
-        whole = scenario.model_dump(mode="json", by_alias=True)
-        stop = [condition.model_dump(exclude_none=True) for condition in scenario.agent.stop]
-        self._opening = {**whole, "data": data, "agent": {"stop": stop}}
+        self.trace.add("handshake", handshake.as_sent)
+        self.trace.add("scenario", scenario.as_sent)
+        self._opening = {**scenario.in_full, "data": data}
         self._request("scenario.open", self._opening)
 
     @property
     def violation(self) -> Violation | None:
         """The first thing that nothing explains, or nothing."""
         return self.judge.violation
+
+    @property
+    def ruling(self) -> Ruling:
+        """What the judge has to say by now."""
+        return self.judge.ruling
 
     def play(self, moves: Iterable[Move], behind: Bookmark | None = None) -> None:
         """Send moves until one of them breaks a clause; a move whose gate is not open is left out.
@@ -103,7 +106,7 @@ class Session:
         self.sent.append(move)
         is_idle = method == "settle" and self.account.quiescent and self.judge.silence_counts
         self.trace.add("stimulus", {"method": method, "params": dict(params)})
-        self.judge.stimulus(method, params)
+        self._hear_stimulus(method, params)
         raw = self._request(method, params) if answer is None else answer
         self.steps.append(Step(move, method, params, raw))
         report = fitted(Report, raw, f"The answer to {method}", f"{method}.answer")
@@ -111,9 +114,15 @@ class Session:
         for observation in raw.get("observations") or ():
             self.trace.add("observation", observation)
         self.trace.add("report", {"quiescent": report.quiescent, "refused": raw.get("refused") or []})
-        self.judge.answer(report)
+        self._hear_answer(report)
         if is_idle and self.violation is None and (error := moved_by_itself(report)):
             raise error
+
+    def _hear_stimulus(self, method: str, params: Mapping[str, Any]) -> None:
+        self.judge.stimulus(method, params)
+
+    def _hear_answer(self, report: Report) -> None:
+        self.judge.answer(report)
 
     def _inspect(self, move: Move) -> bool:
         """Look at the run, where the runtime lets itself be looked at; what it shows is an observation."""
@@ -155,7 +164,7 @@ class Session:
     def _note_the_crash(self, move: Move) -> None:
         self.trace.add("crash", dict(move.params))
         self.gates.begin_a_life()
-        self.judge.stimulus("crash", {})
+        self._hear_stimulus("crash", {})
 
     def _end_the_life(self, move: Move) -> None:
         if move.params.get("by") == "kill":
@@ -256,9 +265,13 @@ class Session:
         number = len(self.account.decision_ids) + 1
         return {"id": f"end{number}-{call}", "call": call, "action": "resume", "payload": None}
 
+    def end(self) -> None:
+        """Nothing more is to come: whatever waited for that is judged now."""
+        self.judge.end()
+
     def close(self) -> None:
         """End the scenario on the runtime."""
-        self.judge.end()
+        self.end()
         answer = self._request("scenario.close", {})
         closed = fitted(Closed, answer, "The answer to scenario.close", "scenario.close.answer")
         self.trace.add("end", {"leaks": closed.leaks})

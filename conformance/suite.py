@@ -6,8 +6,7 @@ shortest schedule that Hypothesis finds.  A campaign uses the same machine to ge
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
 from hypothesis import HealthCheck, Phase, seed, settings
@@ -20,10 +19,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from interlock.conformance.actions import ACTIONS, GATE_OF, Stage, with_turns
+from interlock.conformance.actions import ACTIONS, GATE_OF, Stage, may_race, with_turns
 from interlock.conformance.campaign import Bench, Tally
+from interlock.conformance.chooser import PLAIN
 from interlock.conformance.exceptions import InterlockError
 from interlock.conformance.moves import Move
+from interlock.conformance.scenario import to_text
 from interlock.conformance.session import Session
 from interlock.conformance.sut import Sut
 
@@ -36,21 +37,13 @@ GENERATE: Final = settings(
     database=None,
     suppress_health_check=tuple(HealthCheck),
 )
-TEST: Final = settings(GENERATE, phases=(Phase.generate, Phase.shrink), print_blob=False)
+TEST: Final = settings(
+    GENERATE, phases=(Phase.generate, Phase.shrink), print_blob=False, report_multiple_bugs=False
+)
 
 
 class ClauseBroken(AssertionError):
-    """A clause is broken; the message says which, why, and by which stimuli."""
-
-
-class Plain:
-    """The chooser that always makes the plainest choice."""
-
-    def choose(self, count: int) -> int:
-        return 0
-
-
-PLAIN: Final = Plain()
+    """A clause is broken: the message says which and why, and a note shows the schedule as a scenario."""
 
 
 class Drawing:
@@ -75,14 +68,14 @@ class Machine(RuleBasedStateMachine):
         self.stage: Stage | None = None
         self.aside: Stage | None = None  # where actions try whether they have an occasion
         self.open_kinds: set[str] = set()  # of gates
+        self.has_complained = False
 
-    @initialize(index=st.integers(0, 9))
-    def open(self, index: int) -> None:
+    def begin(self, index: int) -> None:
         """A scenario is opened, and its first run begins."""
         if self.tally is not None and not self.bench.admit(self.tally):
             return
-        scenario = self.bench.scenarios[index % len(self.bench.scenarios)]
-        self.session = self.bench.session(scenario)
+        opened = self.bench.session if self.tally is None else self.bench.session_judged_later
+        self.session = opened(self.bench.scenarios[index])
         self.stage = Stage(self.session.account)
         self.act("start", PLAIN)
 
@@ -93,39 +86,48 @@ class Machine(RuleBasedStateMachine):
         move = ACTIONS[name](self.stage, chooser)
         if move is not None:
             move = with_turns(move, self.stage, chooser)
-            with self.trouble():
+            try:
                 self.session.send(move)
+            except InterlockError as error:
+                self.have_trouble(error)
         can_go_on = self.session is not None and self.session.violation is None
         self.aside = self.stage.aside() if can_go_on else None
-        self.open_kinds = {gate.on for gate in self.stage.account.open_gates}
+        self.open_kinds = {gate.on for gate in self.stage.account.open_gates} if can_go_on else set()
         self.complain()
 
-    @contextmanager
-    def trouble(self) -> Iterator[None]:
+    def have_trouble(self, error: InterlockError) -> None:
         """What cannot be judged is played once more on a fresh SUT, and then counted as trouble."""
-        try:
-            yield
-        except InterlockError:
-            if self.tally is None or self.session is None:
-                raise
-            scenario, moves, self.session = self.session.scenario, tuple(self.session.attempted), None
-            self.bench.renew()
+        if self.tally is None or self.session is None:
+            raise error
+        session, self.session = self.session, None
+        scenario, moves = session.scenario, tuple(session.attempted)
+        self.bench.renew()
+        session.end()
+        if session.violation is None:
             self.bench.play(scenario, lambda session: _replayed(session, moves), self.tally)
+        else:  # what came before is broken, and what a broken runtime does then does not matter
+            self.bench.enter(session, self.tally)
 
-    def has_occasion(self, name: str) -> bool:
-        """Whether an action of this class has something to act on."""
-        if self.aside is None:
-            return name == "settle"  # Hypothesis wants a rule at every step
-        gate = GATE_OF.get(name)
+    def has_occasion(self, name: str, gate: str | None) -> bool:
+        """Whether an action of this class, which releases such a gate if any, has something to act on."""
         if gate is not None and gate not in self.open_kinds:
             return False
+        if self.aside is None:
+            return name == "settle"  # Hypothesis wants a rule at every step
+        if name == "races":
+            return may_race(self.aside)
         return ACTIONS[name](self.aside, PLAIN) is not None
 
     def complain(self) -> None:
-        """Raise what is broken, unless it is only gathered."""
-        violation = self.session.violation if self.session is not None else None
-        if violation is not None and self.tally is None:
-            raise ClauseBroken(f"{violation.clause}: {violation.because}")
+        """Raise what is broken, once, unless it is only gathered."""
+        if self.session is None or self.tally is not None or self.has_complained:
+            return
+        violation = self.session.violation
+        if violation is not None:
+            self.has_complained = True
+            broken = ClauseBroken(f"{violation.clause}: {violation.because}")
+            broken.add_note(to_text(self.session.trace))
+            raise broken
 
     def teardown(self) -> None:
         """Give the run whatever it still waits for; then nothing may be left open."""
@@ -133,16 +135,21 @@ class Machine(RuleBasedStateMachine):
         if session is None:
             return
         try:
-            with self.trouble():
-                session.drain()
-            session.judge.end()
-            self.complain()
-        finally:
-            with self.trouble():
-                session.close()
+            self.finish(session)
+        except InterlockError as error:
+            self.have_trouble(error)
         if self.tally is not None and self.session is session:
             self.bench.enter(session, self.tally)
         self.session = self.stage = self.aside = None  # Hypothesis keeps the machine until a collection
+
+    def finish(self, session: Session) -> None:
+        """Drain the run, judge what is left to be judged, and close the scenario in any case."""
+        try:
+            session.drain()
+            session.end()
+            self.complain()
+        finally:
+            session.close()
 
 
 def _replayed(session: Session, moves: Sequence[Move]) -> None:
@@ -155,19 +162,28 @@ def _rule(name: str) -> Any:
     def act(self: Machine, data: st.DataObject) -> None:
         self.act(name, Drawing(data))
 
+    gate = GATE_OF.get(name)
+
     def has_occasion(self: Machine) -> bool:  # by its name: Hypothesis looks up the source of a lambda
-        return self.has_occasion(name)
+        return self.has_occasion(name, gate)
 
     act.__name__ = name
     act.__doc__ = ACTIONS[name].__doc__
     return precondition(has_occasion)(rule(data=st.data())(act))
 
 
+def _opening(scenarios: int) -> Any:
+    def open(self: Machine, index: int) -> None:
+        self.begin(index)
+
+    return initialize(index=st.integers(0, scenarios - 1))(open)
+
+
 def machine(bench: Bench, tally: Tally | None = None) -> type[Machine]:
     """A machine for the runtime on the bench, with a rule for each class of action."""
     rules = {name: _rule(name) for name in ACTIONS if name not in ("start", "kill")}
-    again = {"start_again": _rule("start")}
-    return type("RuntimeMachine", (Machine,), {**rules, **again, "bench": bench, "tally": tally})
+    rules |= {"start_again": _rule("start"), "open": _opening(len(bench.scenarios))}
+    return type("RuntimeMachine", (Machine,), {**rules, "bench": bench, "tally": tally})
 
 
 def generate(bench: Bench, examples: int, seed_number: int, tally: Tally) -> None:

@@ -22,6 +22,7 @@ from interlock.conformance.protocol import (
     Message,
     Observation,
     Refusal,
+    Report,
     Scenario,
 )
 from interlock.conformance.subjects import Audience, Call, Decided, Gate, Run
@@ -198,6 +199,12 @@ class Account:
             fold(self, seen)
         self.shown.append(seen)
         self.known.clear()
+
+    def answer(self, report: Report) -> None:
+        """Take a whole answer in: what the SUT shows, in order, and its end."""
+        for seen in report.observations:
+            self.observe(seen)
+        self.report(report.quiescent, report.refused)
 
     def report(self, quiescent: bool, refused: list[Refusal]) -> None:
         """The answer is complete."""

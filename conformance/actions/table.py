@@ -24,7 +24,7 @@ from interlock.conformance.actions.plugins import hook_acts, hook_continues
 from interlock.conformance.actions.runs import cancel, crash, give_input, kill, settle, start, time_passes
 from interlock.conformance.actions.stage import Action, Stage
 from interlock.conformance.actions.watchers import decide_and_watch, unwatch, watch
-from interlock.conformance.chooser import Chooser, chance, pick
+from interlock.conformance.chooser import PLAIN, Chooser, chance, pick
 from interlock.conformance.moves import CRASH_AND_RECOVER, Move, race
 
 TURNS_MAX: Final = 7
@@ -41,6 +41,20 @@ def races(stage: Stage, chooser: Chooser) -> Move | None:
         if move is not None and not meets(move, moves):
             moves.append(move)
     return race(moves) if len(moves) > 1 else None
+
+
+def may_race(stage: Stage) -> bool:
+    """Whether two things can happen before the runtime runs again."""
+    found: list[Move] = []
+    for name in (
+        reversed(RACERS) if "deliver" in stage.handshake.stimuli else ()
+    ):  # the last are asked soonest
+        move = ACTIONS[name](stage, PLAIN)
+        if move is not None and not meets(move, found):
+            found.append(move)
+        if len(found) > 1:
+            return True
+    return False
 
 
 def meets(move: Move, moves: list[Move]) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -55,6 +57,13 @@ class Scenario(Wire):
     agent: Agent = Agent()
     hooks: list[HookSpec] = Field(default_factory=list)
     hold: list[str] = Field(default_factory=list)
+
+    @cached_property
+    def in_full(self) -> Mapping[str, Any]:
+        """Every field of it as the runtime is handed it, but for `data`; of a stop condition what it has."""
+        whole = self.model_dump(mode="json", by_alias=True)
+        stop = [condition.model_dump(exclude_none=True) for condition in self.agent.stop]
+        return {**whole, "agent": {"stop": stop}}
 
 
 class Closed(Wire):

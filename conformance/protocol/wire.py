@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Annotated, Any, Final
+from collections.abc import Mapping
+from functools import cached_property, partial
+from typing import Annotated, Any, Final, Self
 
 from pydantic import (
     BaseModel,
@@ -94,6 +95,18 @@ class Wire(BaseModel):
             for name, field in cls.model_fields.items()
             if not field.is_required() and field.get_default(call_default_factory=True) is not None
         )
+
+    @cached_property
+    def as_sent(self) -> Mapping[str, Any]:
+        """The same as `to_wire`, made once: whoever is handed it leaves it as it is."""
+        return self.to_wire()
+
+    def __copy__(self) -> Self:
+        """A copy that may be given other fields: nothing that was made of these comes along."""
+        copied = super().__copy__()
+        for name in vars(copied).keys() - type(self).model_fields:
+            del vars(copied)[name]
+        return copied
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object that this part is on the wire, without the fields that were left out."""
