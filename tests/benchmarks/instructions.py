@@ -18,15 +18,16 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from throughput import SEED, empty, play, recorded
+from throughput import SEED, bench_of, empty, play, recorded
 
 from interlock.conformance import suite
-from interlock.conformance.adapters.reference import factory
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.hosted import Hosted
+from interlock.conformance.campaign import Tally
 
 CACHE = "1048576,16,64"
-"""The last cache in front of memory that others use too: its bytes, its ways, and the bytes of a line."""
+"""A cache that a core has to itself: its bytes, how many ways it has, and how many bytes a line has."""
+
+COUNT = "count"
+"""What a child is asked for."""
 
 COUNTED = re.compile(r"==\d+== (I +refs|LLi misses|LLd misses): +([\d,]+)")
 
@@ -43,26 +44,27 @@ class Counts(NamedTuple):
 
 
 def round_of(what: str, profile: str, examples: int, rounds: int) -> None:
-    """Warm up, and play so many rounds of the machine or of its draws alone."""
-    bench, tally = Bench(lambda: Hosted(factory(profile))), Tally()
-    record = recorded(bench, examples)
+    """Warm up, and play so many rounds: of the machine, on a bench that knows nothing, or of its draws."""
+    record = recorded(bench_of(profile), examples)
+    bench = bench_of(profile)
     gc.collect()
     gc.freeze()
     for _ in range(rounds):
         if what == "draws":
-            play(empty(record), examples)
+            play(empty(record, len(bench.scenarios)), examples)
         else:
-            suite.generate(bench, examples, SEED, tally)
-    bench.close()
+            suite.generate(bench, examples, SEED, Tally())
 
 
 def counted(what: str, profile: str, examples: int, rounds: int) -> Counts:
     """What a process that does so counts to."""
     valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=yes", f"--LL={CACHE}"]
-    child = [sys.executable, __file__, what, profile, str(examples), str(rounds)]
+    child = [sys.executable, __file__, COUNT, what, profile, str(examples), str(rounds)]
     command = [*valgrind, "--cachegrind-out-file=/dev/null", *child]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        sys.exit("\n".join(line for line in done.stderr.splitlines() if not line.startswith("==")))
     found = {name.split()[0]: int(number.replace(",", "")) for name, number in COUNTED.findall(done.stderr)}
     return Counts(found["I"], found["LLi"] + found["LLd"])
 
@@ -85,7 +87,7 @@ def main(profile: str = "tirea", examples: int = 60) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 5:
-        round_of(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    if sys.argv[1:2] == [COUNT]:
+        round_of(*sys.argv[2:4], *map(int, sys.argv[4:6]))
     else:
         main(*sys.argv[1:2], *map(int, sys.argv[2:3]))
