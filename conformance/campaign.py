@@ -203,9 +203,14 @@ class Bench:
 
     def session_judged_later(self, scenario: Scenario) -> JudgedLater:
         """Open a scenario that the judge hears when it is over."""
-        judge, folder = self.judge(scenario), self._empty_folder()
         return JudgedLater(
-            self.precedents, self.sut, self.handshake, scenario, judge, folder, revive=self.revive
+            self.sut,
+            self.handshake,
+            scenario,
+            self.judge(scenario),
+            self._empty_folder(),
+            precedents=self.precedents,
+            revive=self.revive,
         )
 
     def judge(self, scenario: Scenario) -> Judge:

@@ -13,9 +13,10 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from interlock.conformance.account import Account
-from interlock.conformance.judge import Ruling, Violation
-from interlock.conformance.protocol import Report
+from interlock.conformance.judge import Judge, Ruling, Violation
+from interlock.conformance.protocol import Handshake, Report, Scenario
 from interlock.conformance.session import Session
+from interlock.conformance.sut import Sut
 
 Precedents = dict[bytes, Ruling]
 """What was ruled of each trace that was judged on a bench, by its digest."""
@@ -27,10 +28,19 @@ BY_VALUE: Final = 2
 class JudgedLater(Session):
     """A scenario under way that nobody judges before its end; `violation` is nothing until then."""
 
-    def __init__(self, precedents: Precedents, *of: Any, revive: Callable[[], Any] | None = None) -> None:
-        super().__init__(*of, revive=revive)
-        judge = self.judge
-        self.account = Account(self.handshake, judge.account.policies, self.scenario)
+    def __init__(
+        self,
+        sut: Sut,
+        handshake: Handshake,
+        scenario: Scenario,
+        judge: Judge,
+        data: str | None = None,
+        *,
+        precedents: Precedents,
+        revive: Callable[[], Sut] | None = None,
+    ) -> None:
+        super().__init__(sut, handshake, scenario, judge, data, revive=revive)
+        self.account = Account(handshake, judge.account.policies, scenario)  # the judge's is behind
         self.precedents = precedents
         self._heard: list[tuple[str, Mapping[str, Any]] | Report] = []
         self._ruling: Ruling | None = None
@@ -46,6 +56,9 @@ class JudgedLater(Session):
         self.end()
         assert self._ruling is not None
         return self._ruling
+
+    def bookmark(self) -> None:
+        """Nothing: it is not judged yet, so that nobody can go on from here."""
 
     def _hear_stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         self._heard.append((method, params))

@@ -88,11 +88,13 @@ def _raised(task: asyncio.Task[Any]) -> BaseException | None:
 
 
 def _forget_frames(error: BaseException) -> None:
-    known = [error]
-    for one in known:
+    ahead, known = [error], set()
+    while ahead:
+        one = ahead.pop()
         one.__traceback__ = None
-        from_others = (one.__cause__, one.__context__)
-        known += [other for other in from_others if other is not None and other not in known]
+        known.add(id(one))
+        came_from = (one.__cause__, one.__context__)
+        ahead += [other for other in came_from if other is not None and id(other) not in known]
 
 
 CURRENT: ContextVar[Verb | None] = ContextVar("verb", default=None)

@@ -45,10 +45,10 @@ def races(stage: Stage, chooser: Chooser) -> Move | None:
 
 def may_race(stage: Stage) -> bool:
     """Whether two things can happen before the runtime runs again."""
+    if "deliver" not in stage.handshake.stimuli:
+        return False
     found: list[Move] = []
-    for name in (
-        reversed(RACERS) if "deliver" in stage.handshake.stimuli else ()
-    ):  # the last are asked soonest
+    for name in RACERS:
         move = ACTIONS[name](stage, PLAIN)
         if move is not None and not meets(move, found):
             found.append(move)
