@@ -20,7 +20,7 @@ from interlock.conformance.moves import Move, moves_of
 from interlock.conformance.mutants import MUTANTS, Mutant
 from interlock.conformance.protocol import SUT_CRASHED, ProtocolError, Scenario
 from interlock.conformance.scenario import from_text
-from interlock.conformance.suite import ClauseBroken, conformance_test, generate
+from interlock.conformance.suite import ClauseBroken, Machine, conformance_test, generate
 
 REFERENCE = partial(Hosted, factory("tirea"))
 LATER = (Move("settle", {}), Move("clock.advance", {"ms": 1}), Move("settle", {}))
@@ -56,20 +56,14 @@ def test_it_draws_every_class_of_stimulus(bench: Bench) -> None:
     assert offered - {"run.again", "cancel.waiting"} - sent.keys() == set()
 
 
-def test_every_scenario_is_as_likely() -> None:
-    """The number that is drawn for a scenario is that of a scenario, and each has one."""
-    opened: Counter[str] = Counter()
-
-    class Counted(Bench):
-        def session_judged_later(self, scenario: Scenario) -> Any:
-            opened[scenario.scenario] += 1
-            return super().session_judged_later(scenario)
-
-    bench = Counted(REFERENCE)
+def test_every_scenario_has_one_number(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is drawn for a scenario is its place, so that none is had for two numbers, and each comes."""
+    drawn: set[int] = set()
+    begin = Machine.begin
+    monkeypatch.setattr(Machine, "begin", lambda self, index: (drawn.add(index), begin(self, index)))
     generate(bench, 100, 0, Tally())
-    bench.close()
 
-    assert opened.keys() == {scenario.scenario for scenario in bench.scenarios}
+    assert drawn == set(range(len(bench.scenarios)))
 
 
 # --- when it is judged --------------------------------------------------------------------------
@@ -82,7 +76,7 @@ def test_who_is_judged_later_is_judged_alike(mutant: Mutant) -> None:
     assert exhibit is not None
     scenario = Scenario.model_validate(next(exhibit.trace.of("scenario")))
     bench = Bench(lambda: Hosted(mutant))
-    at_once, later = bench.session(scenario), None
+    at_once = bench.session(scenario)
     at_once.play(moves_of(exhibit.trace))
     at_once.close()
     later = bench.session_judged_later(scenario)
@@ -122,15 +116,23 @@ def test_what_was_answered_as_before_is_ruled_as_before(
 
 def test_what_was_answered_otherwise_is_judged_anew(bench: Bench) -> None:
     """The same stimuli with another answer are no precedent."""
-    rulings = []
-    for text in ("one", "another"):
+    rulings, request, move = [], bench.sut.request, Move("run.start", {"run": "r1", "input": "hello"})
+
+    def slipping(method: str, params: dict[str, Any]) -> dict[str, Any]:
+        answer = request(method, params)
+        if method == "run.start" and rulings:  # only the second time
+            answer["observations"].append({"kind": "run.status", "run": "r1", "to": "Waiting"})
+        return answer
+
+    bench.sut.request = slipping  # type: ignore[method-assign]
+    for _ in range(2):
         session = bench.session_judged_later(bench.scenarios[0])
-        session.play([Move("run.start", {"run": "r1", "input": text})])
+        session.play([move])
         session.close()
         rulings.append(session.ruling)
 
-    assert rulings[0] is not rulings[1]
-    assert len(bench.precedents) == 2
+    assert rulings[0].violation is None
+    assert rulings[1].violation is not None
 
 
 class Name(StrEnum):
