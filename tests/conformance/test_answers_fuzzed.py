@@ -157,12 +157,12 @@ def bench_of(profile):
     return BENCHES[profile]
 
 
-def played(profile, script, at, change):
+def played(profile, script, at, change, begin=Bench.session):
     """A script on a runtime that is tampered with: the session, or what is said of the runtime."""
     bench = bench_of(profile)
     bench.sut = Tampered(resolve(f"reference:{profile}").open(), at, change)
     try:
-        session = bench.session(script.scenario)
+        session = begin(bench, script.scenario)
         play(script)(session)
     except AdapterError as error:
         return error, None
@@ -176,16 +176,20 @@ SCRIPTS = {profile: [one for one in corpus() if not applicable(one, bench_of(pro
            for profile in ("awaken-9", "tirea-stream")}  # fmt: skip
 
 
+@pytest.mark.parametrize("begin", [Bench.session, Bench.session_judged_later])
 @pytest.mark.parametrize("profile", SCRIPTS)
-def test_any_answer_is_judged_or_blamed(profile):
-    """An answer with any part changed is judged, or blamed on the adapter in a sentence."""
+def test_any_answer_is_judged_or_blamed(profile, begin):
+    """An answer with any part changed is judged, or blamed on the adapter in a sentence.
+
+    That is so too where nobody stops at the first thing that is wrong.
+    """
 
     @FUZZ
     @given(st.data())
     def fuzzed(data):
         script = data.draw(st.sampled_from(SCRIPTS[profile]))
         at = data.draw(st.integers(1, 8))
-        error, session = played(profile, script, at, lambda answer: data.draw(changes(answer)))
+        error, session = played(profile, script, at, lambda answer: data.draw(changes(answer)), begin)
 
         if error is not None:
             assert (error.blame, str(error).isprintable()) == ("adapter", True)
