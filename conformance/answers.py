@@ -22,6 +22,7 @@ from interlock.conformance.protocol import (
     Report,
     Wire,
 )
+from interlock.conformance.wording import plain
 
 Message = TypeVar("Message", bound=Wire)
 
@@ -67,7 +68,7 @@ def _place(path: Sequence[Any]) -> str:
     """The place as its author would write it; the kind of an observation is named behind it."""
     kind = path[2] if path[:1] == ("observations",) and len(path) > 2 else None
     parts = (*path[:2], *path[3:]) if kind is not None else path
-    place = ".".join(str(part) for part in parts) or "the whole of it"
+    place = ".".join(plain(str(part)) for part in parts) or "the whole of it"
     return f"{place} of a {kind}" if kind in LISTED else place
 
 

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from interlock.conformance.answers import fitted
 from interlock.conformance.campaign import Bench, Tally
 from interlock.conformance.child import EndlessLine, Silent
 from interlock.conformance.corpus import applicable, corpus, play
 from interlock.conformance.exceptions import AdapterError
-from interlock.conformance.protocol import LISTED, ProtocolError
+from interlock.conformance.protocol import LISTED, ProtocolError, Report
 from interlock.conformance.stdio import Pipe
 from interlock.conformance.targets import resolve
 from interlock.conformance.wording import shown
@@ -198,6 +199,17 @@ def test_any_answer_is_judged_or_blamed(profile, begin):
             assert session.violation is None or session.violation.because
 
     fuzzed()
+
+
+def test_a_place_is_printable_whatever_it_is_called():
+    """Where an answer does not fit is said in visible characters, though the runtime named the place."""
+    stored = {"run": {"status": "Done"}, "decisions": {"\x1b": None}}
+    seen = {"kind": "checkpoint", "run": "r1", "trigger": "UserMessage", "state": stored}
+
+    with pytest.raises(AdapterError, match=r"state\.decisions\.\\x1b of a checkpoint") as raised:
+        fitted(Report, {"observations": [seen]}, "The answer to run.start", "run.start.answer")
+
+    assert str(raised.value).isprintable()
 
 
 class Greeting:
