@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from interlock.conformance.adapter import Refused, RequiredAdapter, Segment
 from interlock.conformance.gates import Counts, KitHost
-from interlock.conformance.loop import DidNotSettle, VirtualLoop
+from interlock.conformance.loop import DidNotSettle, VirtualLoop, raised
 from interlock.conformance.protocol import INTERNAL_ERROR, ProtocolError, Reason, Scenario
 
 WIND_UP_TURNS_MAX: Final = 1_000
@@ -75,26 +75,6 @@ class Attended(Coroutine[Any, Any, Any]):
 
     def __await__(self) -> Any:
         return self.cr_await.__await__()
-
-
-def _raised(task: asyncio.Task[Any]) -> BaseException | None:
-    """What a task raised; the frames that it went through lead back to the task, and are let go."""
-    try:
-        task.result()  # which lets go of them too, unlike `exception`
-    except BaseException as error:
-        _forget_frames(error)
-        return error
-    return None
-
-
-def _forget_frames(error: BaseException) -> None:
-    ahead, known = [error], set()
-    while ahead:
-        one = ahead.pop()
-        one.__traceback__ = None
-        known.add(id(one))
-        came_from = (one.__cause__, one.__context__)
-        ahead += [other for other in came_from if other is not None and id(other) not in known]
 
 
 CURRENT: ContextVar[Verb | None] = ContextVar("verb", default=None)
@@ -197,7 +177,7 @@ class Life:
         if task.cancelled():
             result = self._given_up(verb)
         else:
-            error = _raised(task)
+            error = raised(task)
             assert error is not None  # what returns has left the verbs already
             result = self._failed(verb, error)
         self._returned(verb, result, beside)

@@ -109,6 +109,8 @@ class VirtualLoop(AsyncioFace):
         with self._running(), _unheard():
             for task in list(self._tasks):
                 _close(task.get_coro())
+                if task.done():
+                    raised(task)  # whose frames know the task, and all that called it
             self._tasks.clear()
             self._ready.clear()
             self._timers.clear()
@@ -170,6 +172,26 @@ class VirtualLoop(AsyncioFace):
         due = self._timers[0][0] if self._timers else self._horizon
         self._now = max(self._now, min(due, self._horizon))
         self._collect_due()
+
+
+def raised(task: asyncio.Task[Any]) -> BaseException | None:
+    """What a task raised; the frames that it went through lead back to the task, and are let go."""
+    try:
+        task.result()  # which lets go of them too, unlike `exception`
+    except BaseException as error:
+        _forget_frames(error)
+        return error
+    return None
+
+
+def _forget_frames(error: BaseException) -> None:
+    ahead, known = [error], set()
+    while ahead:
+        one = ahead.pop()
+        one.__traceback__ = None
+        known.add(id(one))
+        came_from = (one.__cause__, one.__context__)
+        ahead += [other for other in came_from if other is not None and id(other) not in known]
 
 
 @contextmanager
