@@ -273,7 +273,7 @@ class Charted:
         self, move: Move, place: int | None, was: Control, calls: tuple[Call, ...], after: tuple[Call, ...]
     ) -> Iterator[Way]:
         """The way of a move, unless it changes nothing but what is durable."""
-        to, after = _without_store(move.to), tuple(call._replace(kept=None) for call in after)
+        to, after = _without_store(move.to), tuple(map(_unkept, after))
         if (to, after) != (was, calls):
             labels = tuple(one for one in _labels(was, calls, to, after) if one.of in self.atlas.shown)
             yield Way(move.what, move.cue, place, to, after, labels)
@@ -314,7 +314,12 @@ def _landings(move: Move, calls: tuple[Call, ...]) -> Iterator[tuple[int | None,
 
 def _without_store(control: Control) -> Control:
     """What is durable is seen; only a run that is Created has to be told whether it is."""
-    return control if control.work == "created" else control._replace(kept_run="", kept_work="")
+    is_told = control.work == "created" or not (control.kept_run or control.kept_work)
+    return control if is_told else control._replace(kept_run="", kept_work="")
+
+
+def _unkept(call: Call) -> Call:
+    return call if call.kept is None else call._replace(kept=None)
 
 
 def _labels(was: Control, calls: tuple[Call, ...], to: Control, after: tuple[Call, ...]) -> Iterator[Label]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from interlock.conformance.joint_charts import BREAKS, Label, Way
-from interlock.conformance.joint_ground import Given, Ground, Hypothesis
+from interlock.conformance.joint_ground import Given, Ground, Hypothesis, is_seen
 from interlock.conformance.joint_world import as_stored
 from interlock.machines.explore.facts import is_over, is_running
 from interlock.machines.explore.terms import NOT_ASKED, Call
@@ -59,18 +59,22 @@ class Shows:
                 yield paid or one
             if paid is None:
                 yield from self._behind_one_move(ground, one)
-        late = [after for one in reached for way, after in ground.steps(one) if self._may_be_late(way)]
+        late = [after for one in reached for _, after in ground.steps(one, self._may_be_late)]
         for one in ground.silently(late):
             yield from self._behind_one_move(ground, one)
 
     def _behind_one_move(self, ground: Ground, one: Hypothesis) -> Iterator[Hypothesis]:
-        after = (_pay(after, self.label) for way, after in ground.steps(one) if self.label in way.shows)
+        after = (_pay(after, self.label) for _, after in ground.steps(one, self._is_shown_by))
         yield from (paid for paid in after if paid is not None)
+
+    def _is_shown_by(self, way: Way) -> bool:
+        return self.label in way.shows
 
     def _may_be_late(self, way: Way) -> bool:
         """Whether a move may be shown only behind this one, which it let come."""
-        shown = {(label.of, label.to) for label in way.shows}
-        return len(way.shows) == 1 and shown <= LATE.get((self.label.of, self.label.to), frozenset())
+        if len(way.shows) != 1:
+            return False
+        return way.shows[0][::2] in LATE.get((self.label.of, self.label.to), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,7 @@ class ShowsWhere:
             if self.is_so(one):
                 yield one
             else:
-                steps = ground.steps(one)
-                yield from (after for way, after in steps if way.shows and self.is_so(after))
+                yield from (after for _, after in ground.steps(one, is_seen) if self.is_so(after))
 
 
 @dataclass(frozen=True, slots=True)

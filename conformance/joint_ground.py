@@ -6,13 +6,13 @@ is used when the runtime gets to it, and some things may come to be for which it
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final, NamedTuple
 
 from interlock.conformance.joint_charts import UNENTERED, Charted, Label, Way
 from interlock.machines.explore.terms import Call, Control
 
-__all__ = ["HYPOTHESES_MAX", "Given", "Ground", "Hypothesis", "TooMany", "Unsaid", "World"]
+__all__ = ["HYPOTHESES_MAX", "Given", "Ground", "Hypothesis", "TooMany", "Unsaid", "World", "is_seen"]
 
 HYPOTHESES_MAX: Final = 300
 """So many hypotheses at once, and what explains so much explains nothing."""
@@ -20,6 +20,16 @@ HYPOTHESES_MAX: Final = 300
 
 class TooMany(Exception):
     """So many hypotheses explain what was seen that following them is given up."""
+
+
+def is_silent(way: Way) -> bool:
+    """Whether there is nothing to see of a way."""
+    return not way.shows
+
+
+def is_seen(way: Way) -> bool:
+    """Whether there is something to see of a way."""
+    return bool(way.shows)
 
 
 class Given(NamedTuple):
@@ -86,8 +96,8 @@ class Ground:
         reached = dict.fromkeys(states)
         ahead = list(reached)
         while ahead:
-            for way, after in self.steps(ahead.pop()):
-                if not way.shows and after not in reached:
+            for _, after in self.steps(ahead.pop(), is_silent):
+                if after not in reached:
                     reached[after] = None
                     ahead.append(after)
             if len(reached) > HYPOTHESES_MAX:
@@ -95,10 +105,13 @@ class Ground:
         self.looked_at += len(reached)
         return reached
 
-    def steps(self, one: Hypothesis) -> Iterator[tuple[Way, Hypothesis]]:
-        """Every way that may be gone now, and the hypothesis that it leads to."""
+    def steps(
+        self, one: Hypothesis, is_wanted: Callable[[Way], bool] | None = None
+    ) -> Iterator[tuple[Way, Hypothesis]]:
+        """Every way that may be gone now, of those that are wanted, and the hypothesis that it leads to."""
         control, calls, owed, given = one
-        for way in self.charts.ways(control, calls):
+        ways = self.charts.ways(control, calls)
+        for way in ways if is_wanted is None else filter(is_wanted, ways):
             inbox: tuple[Given, ...] | None = given
             if way.cue:
                 inbox = _use(given, way) if given else None

@@ -132,14 +132,18 @@ class JointStates:
     def _each(
         self, work: Callable[[Ground, Collection[Hypothesis]], Iterable[T]], world: World
     ) -> Iterator[Found[T]]:
-        """Work on every set; where what is settled does not say enough, it is taken apart."""
-        waiting = sorted(self.sets, key=repr)
+        """Work on every set; where what is settled does not say enough, it is taken apart.
+
+        In which order makes a difference only to what is taken apart first.
+        """
+        in_order = partial(sorted, key=repr) if self.left else list
+        waiting = in_order(self.sets)
         looked_at = 0
         while waiting:
             supposed, states = waiting.pop()
             try:
                 ground = Ground(charted(self.settled, supposed, self.shown), world)
-                found = list(work(ground, sorted(states, key=repr)))
+                found = list(work(ground, in_order(states)))
             except Open as one:
                 taken_apart = (tuple(sorted((*supposed, (one.key, value)))) for value in self.left[one.key])
                 waiting += [(each, states) for each in taken_apart]
