@@ -2,11 +2,11 @@
 
     python tests/benchmarks/throughput.py [PROFILE] [EXAMPLES] [DEPTH]
 
-Three ways in one run, by time of the processor: the Hypothesis machine as `check` has it, with its units, on
-a bench that has judged nothing yet; a machine that asks for the same draws and does nothing, from a record of
-the first; and every schedule of three stimuli and more, of which the last is new, and those before it are
-handed over again but not judged again.  Longer schedules than three are a sample, for there are too many.
-What the draws take the kit cannot save.
+Three ways in one run, in turns, by time of the processor: the Hypothesis machine as `check` has it, with its
+units; a machine that asks for the same draws and does nothing, from a record of the first; and every schedule
+of three stimuli and more, of which the last is new, and those before it are handed over again but not judged
+again.  Longer schedules than three are a sample, for there are too many.  Each time each way has a bench that
+has judged nothing yet, and of each unit the least time counts.  What the draws take the kit cannot save.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
+from math import inf
 from typing import Any, NamedTuple
 
 from hypothesis import seed, settings
@@ -36,6 +38,7 @@ from interlock.conformance.campaign import SHARDS, Bench, Tally, shard_sizes
 from interlock.conformance.hosted import Hosted
 from interlock.conformance.levels import Level
 from interlock.conformance.menu import Scope
+from interlock.conformance.protocol import Scenario
 from interlock.conformance.systematic import Point
 
 WHOLE = 3
@@ -54,6 +57,7 @@ class Record:
     """Of each example, what was asked of Hypothesis: which rules had an occasion, and what was drawn."""
 
     examples: list[list[Any]] = field(default_factory=list)
+    stimuli: int = 0
 
     def begin(self) -> None:
         """The next example."""
@@ -67,8 +71,8 @@ class Record:
 
 def recorded(bench: Bench, examples: int, seed_number: int = SEED) -> Record:
     """One round of the machine, written down."""
-    record = Record()
-    machine = suite.machine(bench, Tally())
+    record, tally = Record(), Tally()
+    machine = suite.machine(bench, tally)
 
     class Recording(machine):  # type: ignore[misc,valid-type]
         def __init__(self) -> None:
@@ -88,6 +92,7 @@ def recorded(bench: Bench, examples: int, seed_number: int = SEED) -> Record:
         play(Recording, examples, seed_number)
     finally:
         suite.Drawing = drawing  # type: ignore[misc]
+    record.stimuli = tally.stimuli
     return record
 
 
@@ -124,7 +129,7 @@ def _drawn(left: Any, data: st.DataObject) -> Any:
     return left
 
 
-# --- the table --------------------------------------------------------------------------------------
+# --- the ways ---------------------------------------------------------------------------------------
 
 
 def play(machine: type[RuleBasedStateMachine], examples: int, seed_number: int = SEED) -> None:
@@ -133,113 +138,142 @@ def play(machine: type[RuleBasedStateMachine], examples: int, seed_number: int =
     run_state_machine_as_test(made, settings=settings(suite.GENERATE, max_examples=examples))
 
 
-def units(examples: int) -> list[tuple[int, int]]:
-    """How many schedules each unit of a campaign plays, and its seed."""
-    return [(size, SEED * SHARDS + shard) for shard, size in enumerate(shard_sizes(examples)) if size]
-
-
-def seconds(deed: Callable[[], None]) -> float:
-    """How long a deed took of the processor."""
-    began = time.process_time()
-    deed()
-    return time.process_time() - began
-
-
-class Pass(NamedTuple):
-    """Once through all units: how many stimuli were sent, and how long each took, and its draws alone."""
-
-    stimuli: int
-    guided: list[float]
-    drawn: list[float]
-
-
-def once_through(profile: str, examples: int, records: list[Record]) -> Pass:
-    """Play each unit, and its draws right behind it, so that a busy computer is busy for both."""
-    bench, tally = bench_of(profile), Tally()
-    machine, draws = [], []
-    for record, (size, seed_number) in zip(records, units(examples), strict=True):
-        machine.append(seconds(lambda: suite.generate(bench, size, seed_number, tally)))  # noqa: B023
-        nothing = empty(record, len(bench.scenarios))
-        draws.append(seconds(lambda: play(nothing, size, seed_number)))  # noqa: B023
-    return Pass(tally.stimuli, machine, draws)
-
-
-def least(times: Iterable[list[float]]) -> float:
-    """What all units take, each as fast as it ever was."""
-    return sum(map(min, zip(*times, strict=True)))
-
-
 def bench_of(profile: str) -> Bench:
     """A bench with the reference."""
     return Bench(lambda: Hosted(factory(profile)))
 
 
-class Enough(Exception):
-    """So many stimuli were handed over as were asked for."""
+class Sent(NamedTuple):
+    """How many stimuli reached the runtime, and how many of them only to get where others had been."""
 
-
-@dataclass
-class Search:
-    """The schedules of so many stimuli on a bench: how many stimuli were handed over, and were new."""
-
-    bench: Bench
     stimuli: int
-    handed: int = 0
-    new: int = 0
+    again: int = 0
+
+    def __add__(self, other: Any) -> Sent:
+        return Sent(self.stimuli + other.stimuli, self.again + other.again)
+
+
+class Way:
+    """A way to send stimuli, cut into units: what each sent, and the least that it ever took."""
+
+    def __init__(self, units: Iterable[Callable[[Bench], Sent]]) -> None:
+        self.units = list(units)
+        self.seconds = [inf] * len(self.units)
+        self.sent = [Sent(0)] * len(self.units)
+
+    def play(self, unit: int, bench: Bench) -> None:
+        """Play a unit once more."""
+        began = time.process_time()
+        self.sent[unit] = self.units[unit](bench)
+        self.seconds[unit] = min(self.seconds[unit], time.process_time() - began)
 
     @property
-    def is_whole(self) -> bool:
-        """Whether every schedule is played."""
-        return self.stimuli <= WHOLE
+    def rate(self) -> float:
+        """Stimuli a second."""
+        return sum(self.sent, Sent(0)).stimuli / sum(self.seconds)
 
-    def run(self) -> None:
-        """Play them."""
-        for shard in range(SHARDS if self.is_whole else 1):
-            for scenario in self.bench.scenarios:
-                level = Level(self.bench, self.stimuli, shard, Scope(uneven=0))
-                self.count(lambda level=level, scenario=scenario: level.descend(Point(scenario)))  # type: ignore[misc]
-                self.new += level.tally.schedules
 
-    def count(self, deed: Callable[[], None]) -> None:
-        """Count what is handed over, and stop where a sample has enough of it."""
-        judged, before = self.bench.judged, self.handed
+def guided(examples: int, seed_number: int, bench: Bench) -> Sent:
+    """A unit of the machine."""
+    tally = Tally()
+    suite.generate(bench, examples, seed_number, tally)
+    return Sent(tally.stimuli)
 
+
+def only_drawn(examples: int, seed_number: int, record: Record, bench: Bench) -> Sent:
+    """The draws of a unit, which stand for the stimuli that the machine sent with them."""
+    play(empty(record, len(bench.scenarios)), examples, seed_number)
+    return Sent(record.stimuli)
+
+
+def searched(stimuli: int, shard: int, scenario: Scenario, bench: Bench) -> Sent:
+    """A shard of the schedules of so many stimuli in one scenario; of many it is a sample."""
+    level = Level(bench, stimuli, shard, Scope(uneven=0))
+    handed = Handed(bench, at_most=inf if stimuli <= WHOLE else SAMPLE)
+    with handed, suppress(Enough):
+        level.descend(Point(scenario))
+    return Sent(handed.stimuli, handed.stimuli - level.tally.schedules)
+
+
+class Enough(Exception):
+    """As many stimuli were handed over as were asked for."""
+
+
+class Handed:
+    """Counts what a search hands over, and stops it when that is enough."""
+
+    def __init__(self, bench: Bench, at_most: float) -> None:
+        self.bench = bench
+        self.at_most = at_most
+        self.stimuli = 0
+
+    def __enter__(self) -> None:
+        self.bench.judged = self._counted(self.bench.judged)  # type: ignore[method-assign]
+
+    def __exit__(self, *_error: object) -> None:
+        del self.bench.judged
+
+    def _counted(self, judged: Any) -> Any:
         def counting(*what: Any) -> Any:
             session = judged(*what)
-            self.handed += session.account.stimuli
-            if not self.is_whole and self.handed - before > SAMPLE:
+            self.stimuli += session.account.stimuli
+            if self.stimuli > self.at_most:
                 raise Enough
             return session
 
-        self.bench.judged = counting  # type: ignore[method-assign]
-        with suppress(Enough):
-            deed()
-        del self.bench.judged
+        return counting
+
+
+# --- the table --------------------------------------------------------------------------------------
+
+
+def guided_ways(profile: str, examples: int) -> tuple[Way, Way]:
+    """The machine and its draws, in the units of a campaign."""
+    bench = bench_of(profile)
+    units = [(size, SEED * SHARDS + shard) for shard, size in enumerate(shard_sizes(examples)) if size]
+    records = [recorded(bench, *unit) for unit in units]
+    machine = Way(partial(guided, *unit) for unit in units)
+    draws = Way(partial(only_drawn, *unit, record) for unit, record in zip(units, records, strict=True))
+    return machine, draws
+
+
+def search_of(profile: str, stimuli: int) -> Way:
+    """The search for schedules of so many stimuli, by shards and scenarios."""
+    scenarios = bench_of(profile).scenarios
+    shards = range(SHARDS if stimuli <= WHOLE else 1)
+    return Way(partial(searched, stimuli, shard, one) for shard in shards for one in scenarios)
+
+
+def in_turns(profile: str, ways: Sequence[Way]) -> None:
+    """Once through the units of all ways, in turns, so that a busy computer is busy for all of them."""
+    benches = [bench_of(profile) for _ in ways]
+    rounds = max(len(way.units) for way in ways)
+    for turn in range(rounds):
+        for way, bench in zip(ways, benches, strict=True):
+            share = len(way.units) / rounds
+            for unit in range(int(turn * share), int((turn + 1) * share)):
+                way.play(unit, bench)
 
 
 def main(profile: str = "tirea", examples: int = 750, depth: int = WHOLE) -> None:
     """Print the table."""
-    bench = bench_of(profile)
-    records = [recorded(bench, size, seed_number) for size, seed_number in units(examples)]
+    machine, draws = guided_ways(profile, examples)
+    searches = {stimuli: search_of(profile, stimuli) for stimuli in range(min(WHOLE, depth), depth + 1)}
+    gc.collect()
     gc.freeze()  # as a worker of `check` does
-    passes = [once_through(profile, examples, records) for _ in range(TIMES)]
-    sent = passes[0].stimuli
-    machine, draws = sent / least(one.guided for one in passes), sent / least(one.drawn for one in passes)
+    for _ in range(TIMES):
+        in_turns(profile, [machine, draws, *searches.values()])
     print(f"{profile}, stimuli a second\n")
-    print(f"the machine          {machine:6.0f}")
-    print(f"its draws alone      {draws:6.0f}   the machine reaches {machine / draws:.2f} of that")
-    for stimuli in range(min(WHOLE, depth), depth + 1):
-        print(_searched(Search(bench, stimuli), machine), flush=True)
+    print(f"the machine        {machine.rate:6.0f}   {machine.rate / draws.rate:.2f} of its draws")
+    print(f"its draws alone    {draws.rate:6.0f}")
+    for stimuli, search in searches.items():
+        all_sent = sum(search.sent, Sent(0))
+        share = f"{search.rate / machine.rate:.2f} of the machine"
+        print(
+            f"schedules of {stimuli:<5} {search.rate:6.0f}   {share}; {all_sent.again:,} of {all_sent.stimuli:,} again"
+        )
     if depth > WHOLE:
         print(f"\nLonger schedules than {WHOLE}: the first {SAMPLE:,} stimuli of each scenario in one shard.")
-
-
-def _searched(search: Search, machine: float) -> str:
-    began = time.process_time()
-    search.run()
-    rate = search.handed / (time.process_time() - began)
-    what = f"{search.handed:,} were handed over: {search.handed - search.new:,} again, {search.new:,} anew"
-    return f"schedules of {search.stimuli:<7} {rate:6.0f}   {rate / machine:.2f} of the machine; {what}"
 
 
 if __name__ == "__main__":
