@@ -35,6 +35,7 @@ from interlock.conformance.protocol import (
     Verdict,
     Wire,
 )
+from interlock.conformance.protocol.wire import SCALARS
 
 Resume = Resumption | Mapping[str, Any] | EllipsisType | None
 
@@ -321,11 +322,16 @@ def _to_nobody(*_said: Any) -> None:
 
 def as_json(value: Any) -> Any:
     """A copy of a value as JSON has it, so that what was seen cannot change afterwards."""
-    if value is None or isinstance(value, (str, int, float, bool)):
+    kind = type(value)
+    if kind in SCALARS:
         return value
-    if isinstance(value, (list, tuple)):
+    if kind is dict:
+        return {str(key): as_json(member) for key, member in value.items()}
+    if kind is list or isinstance(value, (list, tuple)):
         return [as_json(member) for member in value]
-    if isinstance(value, (dict, Mapping)):  # an abstract class takes longer to say yes
+    if isinstance(value, (str, int, float)):  # of a kind of its own, such as a member of an enumeration
+        return value
+    if isinstance(value, Mapping):
         return {str(key): as_json(member) for key, member in value.items()}
     if isinstance(value, Wire):
         return value.to_wire()

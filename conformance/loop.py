@@ -32,6 +32,27 @@ class DidNotSettle(InterlockError):
     blame: ClassVar[Blame] = "SUT"
 
 
+class Running:
+    """While a loop runs: whoever asks for the running loop gets it, and its generators are its own."""
+
+    __slots__ = ("hooks", "loop", "outer", "thread")  # entered at every stimulus, so it is no generator
+
+    def __init__(self, loop: AsyncioFace) -> None:
+        self.loop = loop
+
+    def __enter__(self) -> None:
+        loop = self.loop
+        self.outer, self.hooks = events._get_running_loop(), sys.get_asyncgen_hooks()
+        self.thread, loop._thread = loop._thread, threading.get_ident()
+        events._set_running_loop(loop)
+        sys.set_asyncgen_hooks(firstiter=None, finalizer=loop._forget_generator)
+
+    def __exit__(self, *_error: object) -> None:
+        self.loop._thread = self.thread
+        sys.set_asyncgen_hooks(*self.hooks)
+        events._set_running_loop(self.outer)
+
+
 class VirtualLoop(AsyncioFace):
     """An asyncio loop that runs only when it is told to."""
 
@@ -39,12 +60,12 @@ class VirtualLoop(AsyncioFace):
 
     def turn(self) -> bool:
         """Run one batch of what is ready; false if there was none."""
-        with self._running():
+        with Running(self):
             return self._turn()
 
     def run_turns(self, turns: int) -> bool:
         """Run at most so many turns; true if nothing is left to run."""
-        with self._running():
+        with Running(self):
             for _ in range(turns):
                 if not self._turn():
                     break
@@ -52,7 +73,7 @@ class VirtualLoop(AsyncioFace):
 
     def settle(self, limit: int = TURNS_MAX) -> int:
         """Run until only the kit can move the SUT on; gives the number of turns."""
-        with self._running():
+        with Running(self):
             for turns in range(limit):
                 if not self._turn():
                     return turns
@@ -106,10 +127,11 @@ class VirtualLoop(AsyncioFace):
     def bury(self) -> None:
         """End, quietly, what an abandoned loop left suspended; its clean-up has no loop to run on."""
         self.abandon()
-        with self._running(), _unheard():
+        with Running(self), _unheard():
             for task in list(self._tasks):
-                _close(task.get_coro())
-                if task.done():
+                if not task.done():
+                    _close(task.get_coro())
+                else:
                     raised(task)  # whose frames know the task, and all that called it
             self._tasks.clear()
             self._ready.clear()
@@ -126,19 +148,6 @@ class VirtualLoop(AsyncioFace):
         self.bury()
 
     # One turn.
-
-    @contextmanager
-    def _running(self) -> Iterator[None]:
-        outer, hooks, thread = events._get_running_loop(), sys.get_asyncgen_hooks(), self._thread
-        events._set_running_loop(self)
-        sys.set_asyncgen_hooks(firstiter=None, finalizer=self._forget_generator)
-        self._thread = threading.get_ident()
-        try:
-            yield
-        finally:
-            self._thread = thread
-            sys.set_asyncgen_hooks(*hooks)
-            events._set_running_loop(outer)
 
     def _turn(self) -> bool:
         if self._dead:

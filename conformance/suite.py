@@ -68,6 +68,7 @@ class Machine(RuleBasedStateMachine):
         self.stage: Stage | None = None
         self.aside: Stage | None = None  # where actions try whether they have an occasion
         self.open_kinds: set[str] = set()  # of gates
+        self.occasions: dict[str, bool] = {}  # since the newest action
         self.has_complained = False
 
     def begin(self, index: int) -> None:
@@ -93,6 +94,7 @@ class Machine(RuleBasedStateMachine):
         can_go_on = self.session is not None and self.session.violation is None
         self.aside = self.stage.aside() if can_go_on else None
         self.open_kinds = {gate.on for gate in self.stage.account.open_gates} if can_go_on else set()
+        self.occasions = {}
         self.complain()
 
     def have_trouble(self, error: InterlockError) -> None:
@@ -112,6 +114,12 @@ class Machine(RuleBasedStateMachine):
         """Whether an action of this class, which releases such a gate if any, has something to act on."""
         if gate is not None and gate not in self.open_kinds:
             return False
+        known = self.occasions.get(name)  # Hypothesis asks about some rules several times a step
+        if known is None:
+            known = self.occasions[name] = self._may(name)
+        return known
+
+    def _may(self, name: str) -> bool:
         if self.aside is None:
             return name == "settle"  # Hypothesis wants a rule at every step
         if name == "races":

@@ -48,7 +48,7 @@ def may_race(stage: Stage) -> bool:
     if "deliver" not in stage.handshake.stimuli:
         return False
     found: list[Move] = []
-    for name in RACERS:
+    for name in reversed(RACERS):  # those that have an occasion most often come first by that
         move = ACTIONS[name](stage, PLAIN)
         if move is not None and not meets(move, found):
             found.append(move)
