@@ -15,7 +15,7 @@ from typing import Any, Final
 from interlock.conformance.account import Account
 from interlock.conformance.coverage import Coverage, Trails
 from interlock.conformance.derived import Derived
-from interlock.conformance.invariants import HELD, INVARIANTS, Invariant, name_of
+from interlock.conformance.invariants import HELD, INVARIANTS, Invariant, name_of, newest_of
 from interlock.conformance.joint_oracle import JointOracle
 from interlock.conformance.open_policies import Exclusion, OpenPolicies, Undeclared
 from interlock.conformance.oracle import Judgement, Oracle
@@ -59,26 +59,29 @@ class Asked:
             for check in INVARIANTS
             if applies.get(check.clause, True) or check.clause in undeclared.clauses
         ]
-        self._names = {name for check in every for name in check.at}
+        self._names = {name for check in every for name in (*check.at, *check.after)}
         self._of_kind: defaultdict[type[Observation] | None, list[Invariant]] = defaultdict(list)
         for check in every:
             self._of_kind[check.seeing].append(check)
-        self._asked: dict[tuple[type[Observation] | None, str, frozenset[str]], list[Invariant]] = {}
+        self._asked: dict[tuple[type[Observation] | None, str, str, frozenset[str]], list[Invariant]] = {}
 
-    def at_rest(self, came_to: frozenset[str]) -> list[Invariant]:
-        """What is asked at every quiescent point of a scenario that has come to all that."""
-        return self._of(None, "", came_to)
+    def at_rest(self, account: Account) -> list[Invariant]:
+        """What is asked at a quiescent point."""
+        return self._of(None, "", "", account.came_to)
 
-    def about(self, seen: Observation, came_to: frozenset[str]) -> list[Invariant]:
+    def about(self, account: Account, seen: Observation) -> list[Invariant]:
         """What is asked about an observation."""
-        name = name_of(seen)
-        return self._of(type(seen), name if name in self._names else "", came_to)
+        name, newest = name_of(seen), newest_of(account, seen)
+        named = name if name in self._names else ""
+        return self._of(type(seen), named, newest if newest in self._names else "", account.came_to)
 
-    def _of(self, kind: type[Observation] | None, name: str, came_to: frozenset[str]) -> list[Invariant]:
-        found = self._asked.get((kind, name, came_to))
+    def _of(
+        self, kind: type[Observation] | None, name: str, newest: str, came_to: frozenset[str]
+    ) -> list[Invariant]:
+        found = self._asked.get((kind, name, newest, came_to))
         if found is None:
-            found = [check for check in self._of_kind[kind] if check.is_asked(name, came_to)]
-            self._asked[kind, name, came_to] = found
+            found = [check for check in self._of_kind[kind] if check.is_asked(name, newest, came_to)]
+            self._asked[kind, name, newest, came_to] = found
         return found
 
 
@@ -132,7 +135,7 @@ class Judge:
         self.account.observe(seen)
 
     def _look_at(self, seen: Observation) -> None:
-        self._ask(self.asked.about(seen, self.account.came_to), seen)
+        self._ask(self.asked.about(self.account, seen), seen)
         if self.violation is None:
             self._weigh(self.oracle.judge(seen))
         if self.violation is None:
@@ -153,7 +156,7 @@ class Judge:
             self.derived.settled()
 
     def _look_at_rest(self) -> None:
-        self._ask(self.asked.at_rest(self.account.came_to))
+        self._ask(self.asked.at_rest(self.account))
         if self.violation is None:
             self._weigh(self.oracle.settled())
 

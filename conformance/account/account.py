@@ -27,7 +27,10 @@ from interlock.conformance.protocol import (
 )
 from interlock.conformance.subjects import Audience, Call, Decided, Gate, Run
 
-CameTo = Literal["calls", "a wait", "a decision", "a cancel", "a crash", "a watcher"]
+CameTo = Literal[
+    "a stop condition", "calls", "a wait", "a decision", "a cancel", "a crash", "a watcher", "a plugin",
+    "a fault",
+]  # fmt: skip
 """What a scenario may come to; before it does, much need not be looked at."""
 
 Look = TypeVar("Look", bound=Callable[..., Any])
@@ -52,7 +55,7 @@ class Account:
     def __init__(self, handshake: Handshake, policies: Mapping[str, Any], scenario: Scenario) -> None:
         self.handshake = handshake
         self.policies = dict(policies)
-        self.came_to: frozenset[CameTo] = frozenset()
+        self.came_to: frozenset[CameTo] = frozenset(["a stop condition"] if scenario.agent.stop else [])
         self.asked: set[str] = set()  # policies that somebody has read since this was emptied
         self.kinds = frozenset(handshake.observes)  # of observations that the SUT shows
         self.scenario = scenario

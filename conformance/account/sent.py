@@ -42,6 +42,7 @@ def _released(account: Account, params: Mapping[str, Any]) -> None:
     if kind in ("pending", "suspend"):
         account.comes_to("a wait")
     if kind in ("fault", "raise"):
+        account.comes_to("a fault")
         run.faulted, run.fault_alone = gate.on if kind == "fault" else "raise", account.alone
     if kind in ("fault", "block") and gate.on in ("tool", "permission") and account.alone:
         run.broke_at = gate

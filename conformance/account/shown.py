@@ -44,6 +44,7 @@ def _gate_opened(account: Account, seen: GateOpened) -> None:
     if seen.call is not None:
         gate.call = run.calls.get(seen.call)
     if seen.on == "hook":
+        account.comes_to("a plugin")
         run.hooks.append(gate)
     elif gate.call is not None:
         gate.call.listed_pending = False

@@ -167,11 +167,11 @@ def _failures(run: Run) -> Iterator[tuple[Call, str]]:
 INVARIANTS = (
     Invariant("ROUND-7", nothing_runs_after_a_block, GateOpened, at=("model", "permission", "tool")),
     Invariant("ROUND-6", a_block_does_what_was_declared, SegmentEnded, behind="calls"),
-    Invariant("ROUND-7", nothing_has_run_after_a_block),
-    Invariant("ROUND-8", a_raise_ends_the_run_or_not, SegmentEnded),
-    Invariant("ROUND-8", a_raise_leads_to_the_model_or_not, GateOpened, at=("model",)),
+    Invariant("ROUND-7", nothing_has_run_after_a_block, behind="calls"),
+    Invariant("ROUND-8", a_raise_ends_the_run_or_not, SegmentEnded, behind="a fault"),
+    Invariant("ROUND-8", a_raise_leads_to_the_model_or_not, GateOpened, at=("model",), behind="a fault"),
     Invariant("ROUND-9", the_rest_does_not_run, GateOpened, at=("tool",)),
-    Invariant("ROUND-9", the_rest_is_dealt_with, GateOpened, at=("model",)),
+    Invariant("ROUND-9", the_rest_is_dealt_with, GateOpened, at=("model",), behind="calls"),
     Invariant("ROUND-10", a_failed_call_does_not_end_the_run, SegmentEnded, at=("Error",)),
-    Invariant("ROUND-10", a_failed_call_is_shown, GateOpened, at=("model",)),
+    Invariant("ROUND-10", a_failed_call_is_shown, GateOpened, at=("model",), behind="calls"),
 )

@@ -96,12 +96,12 @@ def the_end_was_committed_behind_RunEnd(account: Account, seen: Checkpointed) ->
 
 
 FIRST_INVARIANTS = (
-    Invariant("FLOW-11", a_broken_model_ends_the_segment, GateOpened),
-    Invariant("FLOW-11", a_broken_model_ends_the_segment, SegmentEnded),
-    Invariant("FLOW-18", a_broken_executor_ends_the_segment, GateOpened),
-    Invariant("FLOW-18", a_broken_executor_ends_the_segment, SegmentEnded),
-    Invariant("FLOW-12", a_cancelled_inference_ends_as_Cancelled, SegmentEnded),
-    Invariant("FLOW-19", a_cancelled_round_ends_as_Cancelled, SegmentEnded),
+    Invariant("FLOW-11", a_broken_model_ends_the_segment, GateOpened, at=("model",), behind="a fault"),
+    Invariant("FLOW-11", a_broken_model_ends_the_segment, SegmentEnded, behind="a fault"),
+    Invariant("FLOW-18", a_broken_executor_ends_the_segment, GateOpened, at=("model",), behind="a fault"),
+    Invariant("FLOW-18", a_broken_executor_ends_the_segment, SegmentEnded, behind="a fault"),
+    Invariant("FLOW-12", a_cancelled_inference_ends_as_Cancelled, SegmentEnded, behind="a cancel"),
+    Invariant("FLOW-19", a_cancelled_round_ends_as_Cancelled, SegmentEnded, behind="a cancel"),
     Invariant("FLOW-12", a_cancelled_inference_is_given_up, behind="a cancel"),
 )
 """Asked before the reasons of a run are weighed: they say where in the flow it went wrong."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from interlock.conformance.invariants.kinds import HELD, NOTHING, Invariant, Judgements
 from interlock.conformance.invariants.shown import followed, may_be_a_replay
 from interlock.conformance.protocol import GateOpened, PhaseEntered, SegmentEnded
 from interlock.conformance.subjects import Call, Run
@@ -177,7 +177,7 @@ def run_end_comes_before_the_end(account: Account, seen: SegmentEnded) -> Judgem
 
 
 INVARIANTS = (
-    Invariant("PHASE-21", run_start_comes_first, PhaseEntered),
+    Invariant("PHASE-21", run_start_comes_first, PhaseEntered, after=(NOTHING,)),
     Invariant("PHASE-22", run_start_fires_once, PhaseEntered, at=("RunStart",)),
     Invariant("PHASE-29", run_end_comes_last, PhaseEntered),
     Invariant("PHASE-27", the_gate_judges_before_execution, PhaseEntered, at=("BeforeToolExecute",)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from interlock.conformance.account import Account
 from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 from interlock.conformance.protocol import CallMoved, GateOpened, MessageAppended, PhaseEntered, SegmentEnded
@@ -150,21 +152,31 @@ def _rewritten_result(run: Run, call: str | None) -> object | None:
     return left.get("content") if left is not None else None
 
 
+def ends(clause: str, check: Callable[..., Judgements], *gates: str) -> tuple[Invariant, Invariant]:
+    """What shows whether a plugin was heard: one of these gates would not open, and the segment ends."""
+    return (
+        Invariant(clause, check, GateOpened, at=gates, behind="a plugin"),
+        Invariant(clause, check, SegmentEnded, behind="a plugin"),
+    )
+
+
 INVARIANTS = (
-    Invariant("PHASE-80", what_was_set_up_is_found_again, GateOpened, at=("hook",)),
-    Invariant("PHASE-81", the_model_is_asked_as_rewritten, GateOpened, at=("model",)),
-    Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, CallMoved),
-    Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, GateOpened),
-    Invariant("PHASE-83", a_result_is_shown_as_rewritten, MessageAppended, at=("tool",)),
-    Invariant("FLOW-9", an_end_before_inference_asks_no_model, GateOpened),
-    Invariant("FLOW-9", an_end_before_inference_asks_no_model, SegmentEnded),
-    Invariant("PHASE-42", a_skipped_inference_asks_no_model, GateOpened),
-    Invariant("PHASE-42", a_skipped_inference_asks_no_model, SegmentEnded),
-    Invariant("FLOW-15", an_end_after_inference_runs_no_tool, GateOpened),
-    Invariant("FLOW-15", an_end_after_inference_runs_no_tool, SegmentEnded),
-    Invariant("PHASE-44", an_end_after_inference_runs_no_tool, GateOpened),
-    Invariant("PHASE-44", an_end_after_inference_runs_no_tool, SegmentEnded),
-    Invariant("PHASE-45", an_end_after_inference_comes_behind_the_step, PhaseEntered, at=("RunEnd",)),
+    Invariant("PHASE-80", what_was_set_up_is_found_again, GateOpened, at=("hook",), behind="a plugin"),
+    Invariant("PHASE-81", the_model_is_asked_as_rewritten, GateOpened, at=("model",), behind="a plugin"),
+    Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, CallMoved, behind="a plugin"),
+    Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, GateOpened, behind="a plugin"),
+    Invariant("PHASE-83", a_result_is_shown_as_rewritten, MessageAppended, at=("tool",), behind="a plugin"),
+    *ends("FLOW-9", an_end_before_inference_asks_no_model, "model"),
+    *ends("PHASE-42", a_skipped_inference_asks_no_model, "model"),
+    *ends("FLOW-15", an_end_after_inference_runs_no_tool, "tool", "permission"),
+    *ends("PHASE-44", an_end_after_inference_runs_no_tool, "tool", "permission"),
+    Invariant(
+        "PHASE-45",
+        an_end_after_inference_comes_behind_the_step,
+        PhaseEntered,
+        at=("RunEnd",),
+        behind="a plugin",
+    ),
     Invariant("FLOW-24", an_end_that_was_asked_for_passes_run_end, SegmentEnded, at=("BehaviorRequested",)),
-    Invariant("RUN-4", a_plugin_ends_the_run, SegmentEnded),
+    Invariant("RUN-4", a_plugin_ends_the_run, SegmentEnded, behind="a plugin"),
 )

@@ -98,7 +98,7 @@ def after(clause: str, station: str, right: str, sentence: str) -> Invariant:
 
     follows.__name__ = f"{station}_leads_to_{right}"
     follows.__doc__ = f"{sentence[0].upper()}{sentence[1:]}."
-    return Invariant(clause, follows, ResumeEntered)
+    return Invariant(clause, follows, ResumeEntered, after=(station,))
 
 
 def branch(clause: str, action: str, right: str) -> Invariant:
@@ -113,7 +113,7 @@ def branch(clause: str, action: str, right: str) -> Invariant:
 
     takes.__name__ = f"a_decision_to_{action}_takes_{right}"
     takes.__doc__ = f"A decision to {action} takes the branch {right}."
-    return Invariant(clause, takes, ResumeEntered, behind="a decision")
+    return Invariant(clause, takes, ResumeEntered, after=("Replay",), behind="a decision")
 
 
 def nothing_acts_before_it_is_written(account: Account, seen: CallMoved) -> Judgements:
@@ -195,15 +195,26 @@ def _committed(account: Account, run: Run, what: str) -> Judgements:
 
 INVARIANTS = (
     Invariant("RESUME-20", no_pass_is_left_open, PhaseEntered, at=("StepStart", "RunEnd")),
-    Invariant("RESUME-3", a_decision_that_meets_its_call_is_resolved, ResumeEntered, behind="a decision"),
     Invariant(
-        "RESUME-1", an_empty_pass_ends_in_NoDecision, ResumeEntered, at=("DrainDecisionChannel", "NoDecision")
+        "RESUME-3",
+        a_decision_that_meets_its_call_is_resolved,
+        ResumeEntered,
+        after=("DrainDecisionChannel",),
+        behind="a decision",
+    ),
+    Invariant(
+        "RESUME-1",
+        an_empty_pass_ends_in_NoDecision,
+        ResumeEntered,
+        at=("DrainDecisionChannel", "NoDecision"),
+        after=("DrainDecisionChannel",),
     ),
     Invariant(
         "RESUME-2",
         a_pass_that_meets_no_call_ends_in_NoDecision,
         ResumeEntered,
         at=("DrainDecisionChannel", "NoDecision"),
+        after=("DrainDecisionChannel",),
         behind="a decision",
     ),
     after(
@@ -213,14 +224,39 @@ INVARIANTS = (
     Invariant("RESUME-5", nothing_acts_before_it_is_written, CallMoved),
     branch("RESUME-6", "cancel", "ReplayCancel"),
     branch("RESUME-7", "resume", "ReplayResume"),
-    Invariant("RESUME-8", the_cancelling_branch_enters_no_tool, ResumeEntered, behind="a decision"),
+    Invariant(
+        "RESUME-8",
+        the_cancelling_branch_enters_no_tool,
+        ResumeEntered,
+        after=("ReplayCancel",),
+        behind="a decision",
+    ),
     after("RESUME-9", "ReplayResume", "ExecuteReplayedTool", "what is resumed runs again"),
-    Invariant("RESUME-10", a_replay_that_is_over_clears_its_decision, ResumeEntered, behind="a decision"),
-    Invariant("RESUME-11", a_replay_that_is_held_records_its_suspension, ResumeEntered, behind="a decision"),
+    Invariant(
+        "RESUME-10",
+        a_replay_that_is_over_clears_its_decision,
+        ResumeEntered,
+        after=("ExecuteReplayedTool",),
+        behind="a decision",
+    ),
+    Invariant(
+        "RESUME-11",
+        a_replay_that_is_held_records_its_suspension,
+        ResumeEntered,
+        after=("ExecuteReplayedTool",),
+        behind="a decision",
+    ),
     after("RESUME-12", "SetNextSuspended", "ClearResolved", "a decision is cleared once the call waits anew"),
     after("RESUME-13", "ClearResolved", "SnapshotIfStateChanged", "a cleared decision leads to a snapshot"),
     after("RESUME-14", "SnapshotIfStateChanged", "CommitReplay", "what was resolved is committed"),
-    Invariant("RESUME-14", a_resolved_pass_is_committed, ResumeEntered, is_patient=True, behind="a decision"),
+    Invariant(
+        "RESUME-14",
+        a_resolved_pass_is_committed,
+        ResumeEntered,
+        after=("CommitReplay",),
+        behind="a decision",
+        is_patient=True,
+    ),
     Invariant(
         "RESUME-14",
         a_resolved_pass_is_committed_before_the_model_is_asked,

@@ -289,15 +289,15 @@ STAGES_40: Final = ("ROUND-40", "ROUND-42", "ROUND-43")
 
 INVARIANTS = (
     *(
-        Invariant(clause, nothing_behind_a_block_is_looked_at, kind)
+        Invariant(clause, nothing_behind_a_block_is_looked_at, kind, at=at, behind="calls")
         for clause in ("ROUND-21", "ROUND-41")
-        for kind in (CallMoved, PhaseEntered)
+        for kind, at in ((CallMoved, ("Suspended",)), (PhaseEntered, LOOKS))
     ),
     *(
-        Invariant(clause, all_are_looked_at_before_any_runs, GateOpened)
+        Invariant(clause, all_are_looked_at_before_any_runs, GateOpened, at=("tool",))
         for clause in ("ROUND-24", "ROUND-25", "ROUND-46", "ROUND-47")
     ),
-    Invariant("ROUND-27", nothing_behind_a_suspension_runs, GateOpened),
+    Invariant("ROUND-27", nothing_behind_a_suspension_runs, GateOpened, at=("tool",), behind="a wait"),
     Invariant("ROUND-26", the_next_call_runs, GateOpened),
     Invariant("ROUND-26", the_next_call_runs, SegmentEnded),
     Invariant("ROUND-30", a_batch_waits_for_every_outcome, GateOpened, at=("model",)),

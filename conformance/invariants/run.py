@@ -226,8 +226,8 @@ INVARIANTS = (
     Invariant("RUN-20", a_done_run_opens_no_gate, GateOpened, at=("model", "permission", "tool")),
     Invariant("RUN-21", a_segment_finishes_once, SegmentEnded, is_patient=True),
     Invariant("RUN-3", a_turn_without_calls_ends_the_run_naturally, SegmentEnded),
-    Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded),
-    Invariant("RUN-8", a_broken_world_asks_no_more, GateOpened, at=("model",)),
+    Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded, behind="a fault"),
+    Invariant("RUN-8", a_broken_world_asks_no_more, GateOpened, at=("model",), behind="a fault"),
     Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded, at=("Suspended",)),
 )
 

@@ -121,8 +121,8 @@ def a_stop_comes_behind_the_end_of_its_step(account: Account, seen: SegmentEnded
 
 
 INVARIANTS = (
-    Invariant("STOP-8", a_limit_that_is_reached_stops, GateOpened, at=("model",)),
-    Invariant("STOP-8", a_limit_that_is_only_reached_does_not_stop, SegmentEnded),
+    Invariant("STOP-8", a_limit_that_is_reached_stops, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-8", a_limit_that_is_only_reached_does_not_stop, SegmentEnded, at=("Stopped",)),
     Invariant("STOP-9", no_tool_runs_in_the_step_that_stops, GateOpened, at=("tool",)),
     Invariant("STOP-9", the_tools_of_the_last_step_are_executed, SegmentEnded, at=("Stopped",)),
     Invariant("STOP-11", a_stop_comes_behind_the_end_of_its_step, SegmentEnded, at=("Stopped",)),

@@ -231,8 +231,10 @@ INVARIANTS = (
     Invariant("STORE-18", a_turn_that_failed_is_not_committed, Checkpointed, at=("AssistantTurnCommitted",)),
     Invariant("STORE-16", checkpoints_have_their_trigger, Checkpointed),
     Invariant("STORE-18", a_turn_that_failed_was_not_committed, SegmentEnded),
-    Invariant("STORE-7", a_failed_commit_is_not_swallowed, GateOpened, at=("model", "tool")),
-    Invariant("STORE-7", a_failed_commit_ends_the_run_in_Error, SegmentEnded),
+    Invariant(
+        "STORE-7", a_failed_commit_is_not_swallowed, GateOpened, at=("model", "tool"), behind="a fault"
+    ),
+    Invariant("STORE-7", a_failed_commit_ends_the_run_in_Error, SegmentEnded, behind="a fault"),
     Invariant("STORE-1", messages_only_grow, Checkpointed),
     Invariant("STORE-4", the_turn_is_durable_before_its_tools, GateOpened, at=("permission", "tool")),
     Invariant("STORE-5", the_round_is_committed_before_the_next_inference, GateOpened),

@@ -267,11 +267,9 @@ def main(profile: str = "tirea", examples: int = 750, depth: int = WHOLE) -> Non
     print(f"the machine        {machine.rate:6.0f}   {machine.rate / draws.rate:.2f} of its draws")
     print(f"its draws alone    {draws.rate:6.0f}")
     for stimuli, search in searches.items():
-        sent = sum(search.sent, Sent(0))
-        share = f"{search.rate / machine.rate:.2f} of the machine"
-        print(
-            f"schedules of {stimuli:<5} {search.rate:6.0f}   {share}; {sent.again:,} of {sent.stimuli:,} again"
-        )
+        sent, share = sum(search.sent, Sent(0)), search.rate / machine.rate
+        again = f"{sent.again:,} of {sent.stimuli:,} again"
+        print(f"schedules of {stimuli:<5} {search.rate:6.0f}   {share:.2f} of the machine; {again}")
     if depth > WHOLE:
         print(f"\nLonger schedules than {WHOLE}: the first {SAMPLE:,} stimuli of each scenario in one shard.")
 

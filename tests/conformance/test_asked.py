@@ -7,7 +7,8 @@ from interlock.conformance.campaign import Bench, Tally
 from interlock.conformance.chooser import Seeded
 from interlock.conformance.corpus import applicable, corpus, play
 from interlock.conformance.hosted import Hosted
-from interlock.conformance.invariants import INVARIANTS, name_of
+from interlock.conformance.invariants import INVARIANTS, name_of, newest_of
+from interlock.conformance.invariants.kinds import NEWEST
 from interlock.conformance.judge import Asked
 from interlock.conformance.mutants import MUTANTS
 from interlock.conformance.walk import walk
@@ -22,18 +23,19 @@ class Outspoken(Asked):
     def __init__(self, judge):
         self.asked, self.account, self.spoke = judge.asked, judge.account, []
 
-    def at_rest(self, came_to):
+    def at_rest(self, account):
         """Let everybody speak, those too that are not asked."""
-        self._listen(None, "", came_to)
-        return self.asked.at_rest(came_to)
+        self._listen(None, "", "")
+        return self.asked.at_rest(account)
 
-    def about(self, seen, came_to):
+    def about(self, account, seen):
         """Let everybody speak, those too that are not asked."""
-        self._listen(type(seen), name_of(seen), came_to, seen)
-        return self.asked.about(seen, came_to)
+        self._listen(type(seen), name_of(seen), newest_of(account, seen), seen)
+        return self.asked.about(account, seen)
 
-    def _listen(self, kind, name, came_to, *seen):
-        left_out = (one for one in INVARIANTS if one.seeing is kind and not one.is_asked(name, came_to))
+    def _listen(self, kind, name, newest, *seen):
+        where = name, newest, self.account.came_to
+        left_out = (one for one in INVARIANTS if one.seeing is kind and not one.is_asked(*where))
         self.spoke += [one.title for one in left_out if list(one.judge(self.account, *seen))]
 
 
@@ -75,7 +77,9 @@ def test_who_is_not_asked_has_nothing_to_say_of_a_mutant(mutant):
 def test_every_name_is_one_that_an_observation_can_bear():
     """A check that named something else would never be asked."""
     for check in INVARIANTS:
-        assert check.seeing is not None or not check.at
-        shown = repr(check.seeing.model_json_schema()) if check.at else ""
-        free = check.seeing.__name__ in {"GateOpened", "Checkpointed"} if check.at else True
-        assert free or all(f"'{name}'" in shown for name in check.at), check.title
+        names = (*check.at, *check.after)
+        assert check.seeing is not None or not names
+        shown = repr(check.seeing.model_json_schema()) if names else ""
+        free = check.seeing.__name__ in {"GateOpened", "Checkpointed"} if names else True
+        assert free or all(f"'{name}'" in shown for name in names if name), check.title
+        assert not check.after or check.seeing in NEWEST, check.title
