@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Final
 
 from interlock.machines.table import Row, Table
@@ -116,6 +116,11 @@ class Reading:
             yield ()
         if label in self.enters.get(now, ()):
             yield from self.ways(was, now, detours)
+
+    @cached_property
+    def closed(self) -> str:
+        """The clause that says that nothing but the drawn ways is gone."""
+        return next(iter(self.table.closed.values()))
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -224,7 +224,7 @@ class KitHost:
     def observe(self, kind: str, **fields: Any) -> None:
         if "origin" in fields and kind in {"run.status", "call.status"}:
             fields["from"] = fields.pop("origin")
-        shown = {name: as_json(value) for name, value in fields.items()}
+        shown = as_json(fields)
         if kind == "call.status" and shown.get("to") == "Suspended" and not self.dead:
             self._count_suspension(shown)
         elif (
@@ -326,9 +326,11 @@ def as_json(value: Any) -> Any:
     if kind in SCALARS:
         return value
     if kind is dict:
-        return {str(key): as_json(member) for key, member in value.items()}
+        return {
+            str(key): member if type(member) in SCALARS else as_json(member) for key, member in value.items()
+        }
     if kind is list or isinstance(value, (list, tuple)):
-        return [as_json(member) for member in value]
+        return [member if type(member) in SCALARS else as_json(member) for member in value]
     if isinstance(value, (str, int, float)):  # of a kind of its own, such as a member of an enumeration
         return value
     if isinstance(value, Mapping):

@@ -9,6 +9,7 @@ waits) ends the following of a run; nothing is judged of it any more.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from typing import Any, Final
 
 from interlock.conformance.account import Account
@@ -66,6 +67,9 @@ CALLS_MAX: Final = 5
 """With more live calls at once, too many joint states explain too little."""
 
 WAYS_SAID: Final = 6
+
+ASKS: Final = ShowsWhere(Asking())
+SHUTS: Final = ShowsWhere(HasShut())
 
 PLAIN: Final = {
     "is decided: resume": "is resumed by the decision for it",
@@ -229,7 +233,7 @@ class JointOracle:
 
     def judge(self, seen: Observation) -> Iterator[Judgement]:
         """Yield whether some joint state explains what the runtime shows."""
-        if self.states is None or seen.run not in (None, self.run):
+        if isinstance(seen, PASSING) or self.states is None or seen.run not in (None, self.run):
             return
         beyond = self._beyond_the_charts(seen)
         if beyond:
@@ -239,7 +243,7 @@ class JointOracle:
         self._follow(self._event_of(seen))
         if isinstance(seen, (GateOpened, GateClosed)):
             self._world = None
-        if self.states is None or self.states.sets == before:
+        if self.states is None or self.states.sets is before or self.states.sets == before:
             return
         if self.states.sets:
             yield Judgement(SEEN_CLAUSE)
@@ -329,17 +333,15 @@ class JointOracle:
         return f"an answer{call}" if call else ""
 
     def _event_of(self, seen: Observation) -> Event | None:
-        if isinstance(seen, PASSING):
-            return None
         if isinstance(seen, RunMoved):
-            return Shows(Label("run", None, seen.to))
+            return _moved("run", None, seen.to)
         place = self._place(seen)
         if isinstance(seen, CallMoved) and place is not None:
-            return Shows(Label("call", place, seen.to))
+            return _moved("call", place, seen.to)
         if isinstance(seen, ResumeEntered) and "gate" in self.shown:
             return _station(seen.state)
         if isinstance(seen, GateOpened) and seen.on == "model":
-            return ShowsWhere(Asking())
+            return ASKS
         if isinstance(seen, GateOpened) and seen.on == "tool" and place is not None:
             return ShowsWhere(Executing(place))
         if isinstance(seen, SegmentEnded):
@@ -405,10 +407,14 @@ def _given_to(run: Run) -> Iterator[tuple[str, str]]:
         yield "", "cancel"
 
 
+@cache
+def _moved(of: str, call: int | None, to: str) -> Event:
+    return Shows(Label(of, call, to))
+
+
 def _station(state: str) -> Event:
-    if state == RESUME_GATE.initial or RESUME_GATE.is_final(state):
-        return ShowsWhere(HasShut())
-    return Shows(Label("gate", None, state))
+    is_shut = state == RESUME_GATE.initial or RESUME_GATE.is_final(state)
+    return SHUTS if is_shut else _moved("gate", None, state)
 
 
 def _turned_down(report: Report) -> Iterator[str]:

@@ -185,8 +185,9 @@ class Judge:
         if self.leaves_open:
             self._weigh(judged for check in checks for judged in self._ask_under_each_value(check, *seen))
             return
+        account = self.account
         for check in checks:
-            for because in check.check(self.account, *seen):
+            for because in check.check(account, *seen):
                 self._hear(check.clause, because, is_patient=check.is_patient)
                 if self.violation is not None:
                     return

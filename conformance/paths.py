@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 from interlock.conformance.account import Account
 from interlock.conformance.coverage import Trails
@@ -140,6 +140,9 @@ PASS_READING: Final = Reading(
 COMMITS: Final = ("UserMessage", "AssistantTurnCommitted", "RunFinished")
 """Triggers that the flow of a segment draws by their own names."""
 
+Who = tuple[str, Any]
+"""What is on its way, by the word for it and its name, which are put together where there is an objection."""
+
 TELLING: Final = (PhaseEntered, GateOpened, ResumeEntered, Checkpointed, SegmentEnded)
 """The kinds of observation that tell where on its way something stands."""
 
@@ -182,14 +185,14 @@ class Paths:
 
     def _take(
         self,
-        who: str,
+        who: Who,
         follower: Follower,
         label: str,
         detours: Detours = NO_DETOURS,
         *,
         surely: bool = True,
     ) -> Iterator[Judgement]:
-        closed = next(iter(follower.reading.table.closed.values()))
+        closed = follower.reading.closed
         if surely and not follower.after(label, detours):
             self._object(closed, who, follower, label, detours)
             follower.lose()
@@ -212,8 +215,8 @@ class Paths:
             else:
                 self.trails.take(table, follower, row)
 
-    def _object(self, clause: str, who: str, follower: Follower, label: str, detours: Detours) -> None:
-        ways = " or ".join(follower.right(detours))
+    def _object(self, clause: str, named: Who, follower: Follower, label: str, detours: Detours) -> None:
+        ways, who = " or ".join(follower.right(detours)), "{} {}".format(*named)
         if not ways:
             because = f"{who} is over, yet {label} was seen behind {follower.last}"
         elif follower.last:
@@ -233,7 +236,7 @@ class Paths:
         label, is_over = _flow_label(seen), isinstance(seen, SegmentEnded)
         if label is None and not is_over:
             return
-        who, detours = f"the segment of run {run.id}", _flow_detours(*self._cases_of_the_flow(run))
+        who, detours = ("the segment of run", run.id), _flow_detours(*self._cases_of_the_flow(run))
         if label is None:
             if "CommitFinished" not in follower.states and run.faulted != "store.put":
                 self._object(FLOW.closed["RunEnd"], who, follower, "the end of the segment", detours)
@@ -296,8 +299,8 @@ class Paths:
             held_back = behind_the_wait and label in PHASES_OF_CALLS
             ends_again = self._ends_at_waits and label == "StepEnd" and _has_ended_to_wait(run)
             surely = not (held_back or ends_again or _may_be_replayed(run, seen))
-            who = f"step {vars(seen).get('step') or run.steps}"  # not each kind has one
-            yield from self._take(who, follower, label, detours, surely=surely)
+            number = vars(seen).get("step") or run.steps  # not each kind has one
+            yield from self._take(("step", number), follower, label, detours, surely=surely)
 
     @cached_property
     def _step_reading(self) -> Reading | None:
@@ -334,7 +337,7 @@ class Paths:
         if label == "BeforeToolExecute" and self._may_begin(follower):
             follower.begin(label)
         else:
-            yield from self._take(f"call {call.id}", follower, label)
+            yield from self._take(("call", call.id), follower, label)
 
     @cached_property
     def _has_passes(self) -> bool:

@@ -6,7 +6,7 @@ A stimulus counts where it is certain what it met: it came alone, to a runtime t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final
 
 from interlock.conformance.account import Account
@@ -31,15 +31,23 @@ DECISIONS: Final = {"decide resume": "resume", "decide cancel": "resume"}
 def refusing_calls(handshake: Handshake) -> Iterator[tuple[str, str]]:
     """Each state of a call with each stimulus that it refuses, as far as the runtime can be sent it."""
     if "decide" in handshake.stimuli:
-        for stimulus, event in DECISIONS.items():
-            yield from ((state, stimulus) for state in _refusing(CALLS, event))
-            yield UNKNOWN, stimulus
+        yield from _turned_down_alone()
         if handshake.decisions.suspensions:
             yield from ((state, STALE) for state in CALLS.states if state != CALLS.initial)
         if handshake.decisions.ids:
             yield from ((state, AGAIN) for state in CALLS.states)
     if {"cancel", "deliver"} <= set(handshake.stimuli):
         yield "Cancelled", LATE
+
+
+@cache
+def _turned_down_alone() -> tuple[tuple[str, str], ...]:
+    """Each state of a call with a decision that it refuses for no other reason."""
+    return tuple(
+        (state, stimulus)
+        for stimulus, event in DECISIONS.items()
+        for state in (*_refusing(CALLS, event), UNKNOWN)
+    )
 
 
 def refusing_runs(handshake: Handshake, table: Table) -> Iterator[tuple[str, str]]:

@@ -19,11 +19,10 @@ class Stage:
 
     account: Account
     counts: dict[str, int] = field(default_factory=dict)
+    handshake: Handshake = field(init=False)  # what the runtime can take
 
-    @property
-    def handshake(self) -> Handshake:
-        """What the runtime can take."""
-        return self.account.handshake
+    def __post_init__(self) -> None:
+        self.handshake = self.account.handshake
 
     @property
     def run(self) -> Run | None:

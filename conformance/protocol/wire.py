@@ -37,6 +37,7 @@ class ProtocolError(Exception):
 
 
 SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+TEXT: Final = frozenset({str})
 DEPTH_MAX: Final = 40
 """What is nested deeper is left to pydantic, which also finds what holds itself."""
 
@@ -51,9 +52,12 @@ def _copied(value: Any, depth: int = DEPTH_MAX) -> Any:
     if kind in SCALARS:
         return value
     if kind is list and depth:
-        return [_copied(member, depth - 1) for member in value]
-    if kind is dict and depth and all(type(key) is str for key in value):
-        return {key: _copied(member, depth - 1) for key, member in value.items()}
+        return [member if type(member) in SCALARS else _copied(member, depth - 1) for member in value]
+    if kind is dict and depth and TEXT.issuperset(map(type, value)):
+        return {
+            key: member if type(member) in SCALARS else _copied(member, depth - 1)
+            for key, member in value.items()
+        }
     raise _NotPlain
 
 
