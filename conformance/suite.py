@@ -19,7 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from interlock.conformance.actions import ACTIONS, GATE_OF, Stage, may_race, with_turns
+from interlock.conformance.actions import ACTIONS, NEEDS, Stage, may_race, there, with_turns
 from interlock.conformance.campaign import Bench, Tally
 from interlock.conformance.chooser import PLAIN
 from interlock.conformance.exceptions import InterlockError
@@ -67,7 +67,7 @@ class Machine(RuleBasedStateMachine):
         self.session: Session | None = None
         self.stage: Stage | None = None
         self.aside: Stage | None = None  # where actions try whether they have an occasion
-        self.open_kinds: set[str] = set()  # of gates
+        self.there: set[str] = set()  # of what actions need
         self.occasions: dict[str, bool] = {}  # since the newest action
         self.has_complained = False
 
@@ -93,7 +93,7 @@ class Machine(RuleBasedStateMachine):
                 self.have_trouble(error)
         can_go_on = self.session is not None and self.session.violation is None
         self.aside = self.stage.aside() if can_go_on else None
-        self.open_kinds = {gate.on for gate in self.stage.account.open_gates} if can_go_on else set()
+        self.there = there(self.stage) if can_go_on else set()
         self.occasions = {}
         self.complain()
 
@@ -110,9 +110,10 @@ class Machine(RuleBasedStateMachine):
         else:  # what came before is broken, and what a broken runtime does then does not matter
             self.bench.enter(session, self.tally)
 
-    def has_occasion(self, name: str, gate: str | None) -> bool:
-        """Whether an action of this class, which releases such a gate if any, has something to act on."""
-        if gate is not None and gate not in self.open_kinds:
+    def has_occasion(self, name: str) -> bool:
+        """Whether an action of this class has something to act on."""
+        need = NEEDS.get(name)
+        if need is not None and need not in self.there:
             return False
         known = self.occasions.get(name)  # Hypothesis asks about some rules several times a step
         if known is None:
@@ -123,7 +124,7 @@ class Machine(RuleBasedStateMachine):
         if self.aside is None:
             return name == "settle"  # Hypothesis wants a rule at every step
         if name == "races":
-            return may_race(self.aside)
+            return may_race(self.aside, self.has_occasion)
         return ACTIONS[name](self.aside, PLAIN) is not None
 
     def complain(self) -> None:
@@ -170,10 +171,8 @@ def _rule(name: str) -> Any:
     def act(self: Machine, data: st.DataObject) -> None:
         self.act(name, Drawing(data))
 
-    gate = GATE_OF.get(name)
-
     def has_occasion(self: Machine) -> bool:  # by its name: Hypothesis looks up the source of a lambda
-        return self.has_occasion(name, gate)
+        return self.has_occasion(name)
 
     act.__name__ = name
     act.__doc__ = ACTIONS[name].__doc__

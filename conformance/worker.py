@@ -153,6 +153,15 @@ def bench_of(order: Order, between: Between, journal: Journal | None = None) -> 
 
 STOP: Final = "stop"
 
+YOUNG_MAX: Final = 100_000
+"""So many objects are made before a collection goes over those that are left of them."""
+
+
+def collect_rarely() -> None:
+    """What was loaded stays, and what a schedule makes is freed with it: there is little to be collected."""
+    gc.freeze()
+    gc.set_threshold(YOUNG_MAX)
+
 
 def main() -> None:
     """Take tasks from the connection whose descriptor is the first argument, until it closes."""
@@ -175,7 +184,7 @@ def _serve(connection: Connection, order: Order, journal: Journal) -> None:
     except InterlockError as error:
         connection.send(("refused", error))
         return
-    gc.freeze()  # what was loaded stays: no collection need go over it again
+    collect_rarely()
     connection.send(("facts", bench.facts))
     while (task := connection.recv()) is not None:
         if task != STOP:  # it came too late: the unit was complete

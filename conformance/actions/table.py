@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from interlock.conformance.actions.answers import permission_answers, store_breaks, store_takes, tool_answers
@@ -24,7 +25,7 @@ from interlock.conformance.actions.plugins import hook_acts, hook_continues
 from interlock.conformance.actions.runs import cancel, crash, give_input, kill, settle, start, time_passes
 from interlock.conformance.actions.stage import Action, Stage
 from interlock.conformance.actions.watchers import decide_and_watch, unwatch, watch
-from interlock.conformance.chooser import PLAIN, Chooser, chance, pick
+from interlock.conformance.chooser import Chooser, chance, pick
 from interlock.conformance.moves import CRASH_AND_RECOVER, Move, race
 
 TURNS_MAX: Final = 7
@@ -43,18 +44,13 @@ def races(stage: Stage, chooser: Chooser) -> Move | None:
     return race(moves) if len(moves) > 1 else None
 
 
-def may_race(stage: Stage) -> bool:
-    """Whether two things can happen before the runtime runs again."""
+def may_race(stage: Stage, has_occasion: Callable[[str], bool]) -> bool:
+    """Whether two things can happen before the runtime runs again, if these classes have an occasion."""
     if "deliver" not in stage.handshake.stimuli:
         return False
-    found: list[Move] = []
-    for name in reversed(RACERS):  # those that have an occasion most often come first by that
-        move = ACTIONS[name](stage, PLAIN)
-        if move is not None and not meets(move, found):
-            found.append(move)
-        if len(found) > 1:
-            return True
-    return False
+    racers = filter(has_occasion, RACERS)
+    apart = {GATE_OF.get(name, name) for name in racers}  # a gate is released once
+    return len(apart) > 1
 
 
 def meets(move: Move, moves: list[Move]) -> bool:
@@ -127,7 +123,21 @@ FAMILIES: Final = {
 GATE_OF: Final[dict[str, str]] = {
     name: gate for name in ACTIONS for family, gate in FAMILIES.items() if name.startswith(family)
 }
-"""The kind of gate that a class of action releases: without an open one it has no occasion."""
+"""The kind of gate that a class of action releases."""
+
+A_WAIT: Final = "a call that waits"
+
+NEEDS: Final[dict[str, str]] = {
+    **GATE_OF,
+    **dict.fromkeys(("approve", "reject", "decide_all", "decide_with_a_bad_one", "decide_and_watch"), A_WAIT),
+}
+"""What has to be there for a class of action to have an occasion: an open gate of a kind, or a wait."""
+
+
+def there(stage: Stage) -> set[str]:
+    """What is there of that which classes of action need."""
+    waits = {A_WAIT} if stage.waiting() else set()
+    return {gate.on for gate in stage.account.open_gates} | waits
 
 
 def with_turns(move: Move, stage: Stage, chooser: Chooser) -> Move:

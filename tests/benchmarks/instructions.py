@@ -22,6 +22,7 @@ from throughput import SEED, bench_of, empty, play, recorded
 
 from interlock.conformance import suite
 from interlock.conformance.campaign import Tally
+from interlock.conformance.worker import collect_rarely
 
 CACHE = "1048576,16,64"
 """A cache that a core has to itself: its bytes, how many ways it has, and how many bytes a line has."""
@@ -48,7 +49,7 @@ def round_of(what: str, profile: str, examples: int, rounds: int) -> None:
     record = recorded(bench_of(profile), examples)
     bench = bench_of(profile)
     gc.collect()
-    gc.freeze()
+    collect_rarely()
     for _ in range(rounds):
         if what == "draws":
             play(empty(record, len(bench.scenarios)), examples)

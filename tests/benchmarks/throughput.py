@@ -40,6 +40,7 @@ from interlock.conformance.levels import Level
 from interlock.conformance.menu import Scope
 from interlock.conformance.protocol import Scenario
 from interlock.conformance.systematic import Point
+from interlock.conformance.worker import collect_rarely
 
 WHOLE = 3
 SAMPLE = 2_000
@@ -78,9 +79,15 @@ def recorded(bench: Bench, examples: int, seed_number: int = SEED) -> Record:
         def __init__(self) -> None:
             super().__init__()
             record.begin()
+            self.is_asking = False
 
-        def has_occasion(self, name: str, gate: str | None) -> bool:
-            return bool(record.note(super().has_occasion(name, gate)))
+        def has_occasion(self, name: str) -> bool:
+            by_hypothesis, self.is_asking = not self.is_asking, True  # and not by the machine itself
+            found = super().has_occasion(name)
+            if by_hypothesis:
+                self.is_asking = False
+                record.note(found)
+            return bool(found)
 
     class Chooser(suite.Drawing):
         def choose(self, count: int) -> int:
@@ -260,7 +267,7 @@ def main(profile: str = "tirea", examples: int = 750, depth: int = WHOLE) -> Non
     machine, draws = guided_ways(profile, examples)
     searches = {stimuli: search_of(profile, stimuli) for stimuli in range(min(WHOLE, depth), depth + 1)}
     gc.collect()
-    gc.freeze()  # as a worker of `check` does
+    collect_rarely()
     for _ in range(TIMES):
         in_turns(profile, [machine, draws, *searches.values()])
     print(f"{profile}, stimuli a second\n")
