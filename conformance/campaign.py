@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, Protocol
 
 from interlock.conformance.answers import fitted
@@ -198,8 +198,14 @@ class Bench:
 
     def session(self, scenario: Scenario) -> Session:
         """Open a scenario under the judge."""
-        judge = self.judge(scenario)
-        return Session(self.sut, self.handshake, scenario, judge, self._empty_folder(), revive=self.revive)
+        return Session(
+            self.sut,
+            self.handshake,
+            scenario,
+            partial(self.judge, scenario),
+            self._empty_folder(),
+            revive=self.revive,
+        )
 
     def session_judged_later(self, scenario: Scenario) -> JudgedLater:
         """Open a scenario that the judge hears when it is over."""
@@ -207,8 +213,9 @@ class Bench:
             self.sut,
             self.handshake,
             scenario,
-            self.judge(scenario),
+            partial(self.judge, scenario),
             self._empty_folder(),
+            policies=self.policies,
             precedents=self.precedents,
             revive=self.revive,
         )

@@ -33,14 +33,15 @@ class JudgedLater(Session):
         sut: Sut,
         handshake: Handshake,
         scenario: Scenario,
-        judge: Judge,
+        judge: Callable[[], Judge],
         data: str | None = None,
         *,
+        policies: Mapping[str, Any],
         precedents: Precedents,
         revive: Callable[[], Sut] | None = None,
     ) -> None:
         super().__init__(sut, handshake, scenario, judge, data, revive=revive)
-        self.account = Account(handshake, judge.account.policies, scenario)  # the judge's is behind
+        self.account = Account(handshake, policies, scenario)  # the judge's is behind
         self.precedents = precedents
         self._heard: list[tuple[str, Mapping[str, Any]] | Report] = []
         self._ruling: Ruling | None = None

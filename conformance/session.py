@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
+from interlock.conformance.account import Account
 from interlock.conformance.answers import Gates, fitted, moved_by_itself
 from interlock.conformance.bookmark import Bookmark, Step
 from interlock.conformance.exceptions import AdapterError, Restless, SutDied
@@ -35,7 +37,7 @@ WORDS_LIMIT: Final = 300
 class Session:
     """A scenario under way; `data` is the folder in which a runtime that stores for itself keeps its bytes.
 
-    `judge.violation` is the first thing that went wrong.
+    `judge` makes the one who judges it, unless it goes on where another one stood.
     """
 
     def __init__(
@@ -43,7 +45,7 @@ class Session:
         sut: Sut,
         handshake: Handshake,
         scenario: Scenario,
-        judge: Judge,
+        judge: Callable[[], Judge],
         data: str | None = None,
         *,
         revive: Callable[[], Sut] | None = None,
@@ -52,8 +54,7 @@ class Session:
         self.revive = revive
         self.handshake = handshake
         self.scenario = scenario
-        self.judge = judge
-        self.account = judge.account
+        self._new_judge = judge
         self.gates = Gates(handshake.gates)
         self.trace = Trace()
         self.steps: list[Step] = []
@@ -63,6 +64,16 @@ class Session:
         self.trace.add("scenario", scenario.as_sent)
         self._opening = {**scenario.in_full, "data": data}
         self._request("scenario.open", self._opening)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """Who judges it."""
+        return self._new_judge()
+
+    @cached_property
+    def account(self) -> Account:
+        """What is known of it."""
+        return self.judge.account
 
     @property
     def violation(self) -> Violation | None:
@@ -202,24 +213,24 @@ class Session:
         """Take the steps of a bookmark, if moves begin so; how many moves were sent by that."""
         if mark is None or mark.moves != moves[: len(mark.moves)]:
             return 0
-        answers = list(self._answers_again(mark))
-        if answers == [step.answer for step in mark.steps]:
-            self._stand_at(mark)
+        answers = []
+        for step in mark.steps:
+            answers.append(self._take_again(step))
+            if answers[-1] != step.answer:
+                break
         else:
-            for step, answer in zip(mark.steps, answers, strict=False):
-                self._judge_again(step, answer)
+            self._stand_at(mark)
+            return len(answers)
+        for step, answer in zip(mark.steps, answers, strict=False):
+            self._judge_again(step, answer)
         return len(answers)
 
-    def _answers_again(self, mark: Bookmark) -> Iterator[Mapping[str, Any]]:
-        """What the runtime answers to each step, up to the first answer that is another one."""
-        for step in mark.steps:
-            self.attempted.append(step.move)
-            if step.move.method == CRASH_AND_RECOVER:
-                self._end_the_life(step.move)
-            answer = self._answer_again(step)
-            yield answer
-            if answer != step.answer:
-                return
+    def _take_again(self, step: Step) -> Mapping[str, Any]:
+        """What the runtime answers to a step that it was sent before."""
+        self.attempted.append(step.move)
+        if step.move.method == CRASH_AND_RECOVER:
+            self._end_the_life(step.move)
+        return self._answer_again(step)
 
     def _answer_again(self, step: Step) -> Mapping[str, Any]:
         if step.method != INSPECT:
