@@ -112,6 +112,7 @@ def test_what_leads_to_a_bookmark_is_not_judged_again(monkeypatch):
     mark = judged(bench, [START, TURN]).bookmark()
     answers, answer = [], Judge.answer
     monkeypatch.setattr(Judge, "answer", lambda self, report: answers.append(report) or answer(self, report))
+    monkeypatch.setattr(bench, "judge", lambda scenario: pytest.fail("another judge is made"))
 
     session = judged(bench, [START, TURN, CANCEL], mark)
 

@@ -202,16 +202,18 @@ def test_it_raises_what_is_broken() -> None:
 # --- what it leaves behind ----------------------------------------------------------------------
 
 
-def test_a_refused_verb_leaves_no_frames_behind(bench: Bench) -> None:
-    """What was turned down, or given up, is freed with its scenario and not by a collection."""
+@pytest.mark.parametrize(
+    "moves",
+    [
+        [Move("run.input", {"run": "r1", "input": "never mind"}), Move("cancel", {"run": "r1"})],
+        [],
+    ],
+    ids=["turned down and called off", "under way at the end"],
+)
+def test_a_scenario_leaves_no_frames_behind(bench: Bench, moves: list[Move]) -> None:
+    """What was turned down, given up or cut off is freed with its scenario and not by a collection."""
     session = bench.session(bench.scenarios[0])
-    session.play(
-        [
-            Move("run.start", {"run": "r1", "input": "hello"}),
-            Move("run.input", {"run": "r1", "input": "never mind"}),
-            Move("cancel", {"run": "r1"}),
-        ]
-    )
+    session.play([Move("run.start", {"run": "r1", "input": "hello"}), *moves])
     gc.collect()
     gc.disable()
     try:
