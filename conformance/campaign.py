@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from interlock.conformance.answers import fitted
 from interlock.conformance.chooser import Seeded
@@ -53,6 +53,8 @@ INSPECTED: Final = "inspect yes"
 """What a clause needs about a look at a run: no handshake says whether there is one, only the answer does."""
 
 KIT_VERSION: Final = "0.1.0"
+
+Opened = TypeVar("Opened", bound=Session)
 
 Schedule = Callable[[Session], None]
 """Plays one schedule on an open session, and closes it."""
@@ -198,27 +200,15 @@ class Bench:
 
     def session(self, scenario: Scenario) -> Session:
         """Open a scenario under the judge."""
-        return Session(
-            self.sut,
-            self.handshake,
-            scenario,
-            partial(self.judge, scenario),
-            self._empty_folder(),
-            revive=self.revive,
-        )
+        return self._opened(Session, scenario)
 
     def session_judged_later(self, scenario: Scenario) -> JudgedLater:
         """Open a scenario that the judge hears when it is over."""
-        return JudgedLater(
-            self.sut,
-            self.handshake,
-            scenario,
-            partial(self.judge, scenario),
-            self._empty_folder(),
-            policies=self.policies,
-            precedents=self.precedents,
-            revive=self.revive,
-        )
+        return self._opened(JudgedLater, scenario, policies=self.policies, precedents=self.precedents)
+
+    def _opened(self, kind: type[Opened], scenario: Scenario, **more: Any) -> Opened:
+        new_judge, folder = partial(self.judge, scenario), self._empty_folder()
+        return kind(self.sut, self.handshake, scenario, new_judge, folder, revive=self.revive, **more)
 
     def judge(self, scenario: Scenario) -> Judge:
         """Who judges a scenario."""

@@ -325,16 +325,15 @@ def as_json(value: Any) -> Any:
     kind = type(value)
     if kind in SCALARS:
         return value
-    if kind is dict:
+    # most members are scalars, and asked here they take no call
+    if kind is list or isinstance(value, (list, tuple)):
+        return [member if type(member) in SCALARS else as_json(member) for member in value]
+    if kind is dict or isinstance(value, Mapping):  # an abstract class takes longer to say yes
         return {
             str(key): member if type(member) in SCALARS else as_json(member) for key, member in value.items()
         }
-    if kind is list or isinstance(value, (list, tuple)):
-        return [member if type(member) in SCALARS else as_json(member) for member in value]
     if isinstance(value, (str, int, float)):  # of a kind of its own, such as a member of an enumeration
         return value
-    if isinstance(value, Mapping):
-        return {str(key): as_json(member) for key, member in value.items()}
     if isinstance(value, Wire):
         return value.to_wire()
     if isinstance(value, BaseModel):

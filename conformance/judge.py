@@ -15,7 +15,7 @@ from typing import Any, Final
 from interlock.conformance.account import Account
 from interlock.conformance.coverage import Coverage, Trails
 from interlock.conformance.derived import Derived
-from interlock.conformance.invariants import HELD, INVARIANTS, Invariant, name_of, newest_of
+from interlock.conformance.invariants import HELD, INVARIANTS, NOTHING, Invariant, name_of, newest_of
 from interlock.conformance.joint_oracle import JointOracle
 from interlock.conformance.open_policies import Exclusion, OpenPolicies, Undeclared
 from interlock.conformance.oracle import Judgement, Oracle
@@ -59,7 +59,7 @@ class Asked:
             for check in INVARIANTS
             if applies.get(check.clause, True) or check.clause in undeclared.clauses
         ]
-        self._names = {name for check in every for name in (*check.at, *check.after)}
+        self._names = {name for check in every for name in check.at}
         self._of_kind: defaultdict[type[Observation] | None, list[Invariant]] = defaultdict(list)
         for check in every:
             self._of_kind[check.seeing].append(check)
@@ -67,13 +67,13 @@ class Asked:
 
     def at_rest(self, account: Account) -> list[Invariant]:
         """What is asked at a quiescent point."""
-        return self._of(None, "", "", account.came_to)
+        return self._of(None, "", NOTHING, account.came_to)
 
     def about(self, account: Account, seen: Observation) -> list[Invariant]:
         """What is asked about an observation."""
-        name, newest = name_of(seen), newest_of(account, seen)
-        named = name if name in self._names else ""
-        return self._of(type(seen), named, newest if newest in self._names else "", account.came_to)
+        name = name_of(seen)
+        listed = name if name in self._names else ""  # a runtime may make up others without end
+        return self._of(type(seen), listed, newest_of(account, seen), account.came_to)
 
     def _of(
         self, kind: type[Observation] | None, name: str, newest: str, came_to: frozenset[str]

@@ -33,14 +33,14 @@ class JudgedLater(Session):
         sut: Sut,
         handshake: Handshake,
         scenario: Scenario,
-        judge: Callable[[], Judge],
+        new_judge: Callable[[], Judge],
         data: str | None = None,
         *,
         policies: Mapping[str, Any],
         precedents: Precedents,
         revive: Callable[[], Sut] | None = None,
     ) -> None:
-        super().__init__(sut, handshake, scenario, judge, data, revive=revive)
+        super().__init__(sut, handshake, scenario, new_judge, data, revive=revive)
         self.account = Account(handshake, policies, scenario)  # the judge's is behind
         self.precedents = precedents
         self._heard: list[tuple[str, Mapping[str, Any]] | Report] = []

@@ -31,7 +31,7 @@ DECISIONS: Final = {"decide resume": "resume", "decide cancel": "resume"}
 def refusing_calls(handshake: Handshake) -> Iterator[tuple[str, str]]:
     """Each state of a call with each stimulus that it refuses, as far as the runtime can be sent it."""
     if "decide" in handshake.stimuli:
-        yield from _turned_down_alone()
+        yield from _refused_decisions()
         if handshake.decisions.suspensions:
             yield from ((state, STALE) for state in CALLS.states if state != CALLS.initial)
         if handshake.decisions.ids:
@@ -41,8 +41,8 @@ def refusing_calls(handshake: Handshake) -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _turned_down_alone() -> tuple[tuple[str, str], ...]:
-    """Each state of a call with a decision that it refuses for no other reason."""
+def _refused_decisions() -> tuple[tuple[str, str], ...]:
+    """Each state of a call with each decision that it refuses, whatever the decision says of itself."""
     return tuple(
         (state, stimulus)
         for stimulus, event in DECISIONS.items()

@@ -37,7 +37,7 @@ WORDS_LIMIT: Final = 300
 class Session:
     """A scenario under way; `data` is the folder in which a runtime that stores for itself keeps its bytes.
 
-    `judge` makes the one who judges it, unless it goes on where another one stood.
+    `new_judge` is not asked for one where the session goes on from a bookmark, which has its own.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Session:
         sut: Sut,
         handshake: Handshake,
         scenario: Scenario,
-        judge: Callable[[], Judge],
+        new_judge: Callable[[], Judge],
         data: str | None = None,
         *,
         revive: Callable[[], Sut] | None = None,
@@ -54,7 +54,7 @@ class Session:
         self.revive = revive
         self.handshake = handshake
         self.scenario = scenario
-        self._new_judge = judge
+        self._new_judge = new_judge
         self.gates = Gates(handshake.gates)
         self.trace = Trace()
         self.steps: list[Step] = []

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from interlock.conformance.actions import ACTIONS, NEEDS, Stage, may_race, there, with_turns
+from interlock.conformance.actions import ACTIONS, NEEDS, Stage, at_hand, may_race, with_turns
 from interlock.conformance.campaign import Bench, Tally
 from interlock.conformance.chooser import PLAIN
 from interlock.conformance.exceptions import InterlockError
@@ -67,7 +67,7 @@ class Machine(RuleBasedStateMachine):
         self.session: Session | None = None
         self.stage: Stage | None = None
         self.aside: Stage | None = None  # where actions try whether they have an occasion
-        self.there: set[str] = set()  # of what actions need
+        self.at_hand: set[str] = set()  # of what actions need
         self.occasions: dict[str, bool] = {}  # since the newest action
         self.has_complained = False
 
@@ -93,7 +93,7 @@ class Machine(RuleBasedStateMachine):
                 self.have_trouble(error)
         can_go_on = self.session is not None and self.session.violation is None
         self.aside = self.stage.aside() if can_go_on else None
-        self.there = there(self.stage) if can_go_on else set()
+        self.at_hand = at_hand(self.stage) if can_go_on else set()
         self.occasions = {}
         self.complain()
 
@@ -113,7 +113,7 @@ class Machine(RuleBasedStateMachine):
     def has_occasion(self, name: str) -> bool:
         """Whether an action of this class has something to act on."""
         need = NEEDS.get(name)
-        if need is not None and need not in self.there:
+        if need is not None and need not in self.at_hand:
             return False
         known = self.occasions.get(name)  # Hypothesis asks about some rules several times a step
         if known is None:

@@ -9,6 +9,6 @@ search can switch whole classes off, which finds more than any mixture of all of
 
 from interlock.conformance.actions.decisions import PAYLOADS
 from interlock.conformance.actions.stage import Stage
-from interlock.conformance.actions.table import ACTIONS, NEEDS, RACERS, may_race, meets, there, with_turns
+from interlock.conformance.actions.table import ACTIONS, NEEDS, RACERS, at_hand, may_race, meets, with_turns
 
-__all__ = ["ACTIONS", "NEEDS", "PAYLOADS", "RACERS", "Stage", "may_race", "meets", "there", "with_turns"]
+__all__ = ["ACTIONS", "NEEDS", "PAYLOADS", "RACERS", "Stage", "at_hand", "may_race", "meets", "with_turns"]

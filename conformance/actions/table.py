@@ -134,8 +134,8 @@ NEEDS: Final[dict[str, str]] = {
 """What has to be there for a class of action to have an occasion: an open gate of a kind, or a wait."""
 
 
-def there(stage: Stage) -> set[str]:
-    """What is there of that which classes of action need."""
+def at_hand(stage: Stage) -> set[str]:
+    """What there is of that which classes of action need."""
     waits = {A_WAIT} if stage.waiting() else set()
     return {gate.on for gate in stage.account.open_gates} | waits
 

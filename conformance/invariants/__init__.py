@@ -45,9 +45,9 @@ from interlock.conformance.invariants import (
     window,
 )
 from interlock.conformance.invariants import round as rounds
-from interlock.conformance.invariants.kinds import HELD, Invariant, name_of, newest_of
+from interlock.conformance.invariants.kinds import HELD, NOTHING, Invariant, name_of, newest_of
 
-__all__ = ["HELD", "INVARIANTS", "Invariant", "name_of", "newest_of"]
+__all__ = ["HELD", "INVARIANTS", "NOTHING", "Invariant", "name_of", "newest_of"]
 
 INVARIANTS: Final[tuple[Invariant, ...]] = (
     *wait.INVARIANTS,

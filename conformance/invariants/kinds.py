@@ -27,6 +27,7 @@ from interlock.conformance.subjects import Run
 
 HELD: Final = ""
 NOTHING: Final = ""
+"""The name of what was newest before a run showed any of its kind."""
 
 NAMES: Final[Mapping[type[Observation], Callable[[Any], str]]] = {
     GateOpened: attrgetter("on"),

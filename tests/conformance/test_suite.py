@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from interlock.conformance.actions import ACTIONS, NEEDS
 from interlock.conformance.adapters.reference import factory
 from interlock.conformance.campaign import Bench, Tally
+from interlock.conformance.chooser import PLAIN
 from interlock.conformance.exhibits import exhibit_of, witnessed
 from interlock.conformance.hosted import Hosted
 from interlock.conformance.judge import Judge
@@ -54,6 +56,24 @@ def test_it_draws_every_class_of_stimulus(bench: Bench) -> None:
     offered = {*bench.handshake.stimuli, "run.start", "gate.release", "settle", "crash", "recover"}
 
     assert offered - {"run.again", "cancel.waiting"} - sent.keys() == set()
+
+
+def test_what_is_not_at_hand_gives_no_occasion(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No class of action is switched off by what it is said to need, but where it would do nothing anyway."""
+    without: Counter[str] = Counter()
+    act = Machine.act
+
+    def tried(self: Machine, name: str, chooser: Any) -> None:
+        act(self, name, chooser)
+        for one, need in NEEDS.items() if self.aside is not None else ():
+            if need not in self.at_hand:
+                without[one] += 1
+                assert ACTIONS[one](self.aside, PLAIN) is None, one
+
+    monkeypatch.setattr(Machine, "act", tried)
+    generate(bench, 60, 0, Tally())
+
+    assert without.keys() == NEEDS.keys()
 
 
 def test_every_scenario_has_one_number(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
