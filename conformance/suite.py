@@ -24,6 +24,7 @@ from interlock.conformance.campaign import Bench, Tally
 from interlock.conformance.chooser import PLAIN
 from interlock.conformance.exceptions import InterlockError
 from interlock.conformance.moves import Move
+from interlock.conformance.protocol import Scenario
 from interlock.conformance.scenario import to_text
 from interlock.conformance.session import Session
 from interlock.conformance.sut import Sut
@@ -57,10 +58,9 @@ class Drawing:
 
 
 class Machine(RuleBasedStateMachine):
-    """A scenario under way on the runtime of `bench`; with a `tally` it gathers, without it raises."""
+    """A scenario under way on the runtime of `bench`; what becomes of what it shows, its two kinds say."""
 
     bench: ClassVar[Bench]
-    tally: ClassVar[Tally | None] = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,16 +69,31 @@ class Machine(RuleBasedStateMachine):
         self.aside: Stage | None = None  # where actions try whether they have an occasion
         self.at_hand: set[str] = set()  # of what actions need
         self.occasions: dict[str, bool] = {}  # since the newest action
-        self.has_complained = False
+
+    # -- what its kinds differ in
+
+    def opened(self, scenario: Scenario) -> Session | None:
+        """The scenario under way, if it is to be played."""
+        raise NotImplementedError
+
+    def have_trouble(self, error: InterlockError) -> None:
+        """What was sent cannot be judged."""
+        raise NotImplementedError
+
+    def look_at(self, session: Session) -> None:
+        """There is something new, which may be broken."""
+
+    def take(self, session: Session) -> None:
+        """The scenario is over."""
+
+    # -- what it lets happen
 
     def begin(self, index: int) -> None:
         """A scenario is opened, and its first run begins."""
-        if self.tally is not None and not self.bench.admit(self.tally):
-            return
-        opened = self.bench.session if self.tally is None else self.bench.session_judged_later
-        self.session = opened(self.bench.scenarios[index])
-        self.stage = Stage(self.session.account)
-        self.act("start", PLAIN)
+        self.session = self.opened(self.bench.scenarios[index])
+        if self.session is not None:
+            self.stage = Stage(self.session.account)
+            self.act("start", PLAIN)
 
     def act(self, name: str, chooser: Any) -> None:
         """Let an action of this class happen, if there is still something to find."""
@@ -95,20 +110,8 @@ class Machine(RuleBasedStateMachine):
         self.aside = self.stage.aside() if can_go_on else None
         self.at_hand = at_hand(self.stage) if can_go_on else set()
         self.occasions = {}
-        self.complain()
-
-    def have_trouble(self, error: InterlockError) -> None:
-        """What cannot be judged is played once more on a fresh SUT, and then counted as trouble."""
-        if self.tally is None or self.session is None:
-            raise error
-        session, self.session = self.session, None
-        scenario, moves = session.scenario, tuple(session.attempted)
-        self.bench.renew()
-        session.end()
-        if session.violation is None:
-            self.bench.play(scenario, lambda session: _replayed(session, moves), self.tally)
-        else:  # what came before is broken, and what a broken runtime does then does not matter
-            self.bench.enter(session, self.tally)
+        if self.session is not None:
+            self.look_at(self.session)
 
     def has_occasion(self, name: str) -> bool:
         """Whether an action of this class has something to act on."""
@@ -127,17 +130,6 @@ class Machine(RuleBasedStateMachine):
             return may_race(self.aside, self.has_occasion)
         return ACTIONS[name](self.aside, PLAIN) is not None
 
-    def complain(self) -> None:
-        """Raise what is broken, once, unless it is only gathered."""
-        if self.session is None or self.tally is not None or self.has_complained:
-            return
-        violation = self.session.violation
-        if violation is not None:
-            self.has_complained = True
-            broken = ClauseBroken(f"{violation.clause}: {violation.because}")
-            broken.add_note(to_text(self.session.trace))
-            raise broken
-
     def teardown(self) -> None:
         """Give the run whatever it still waits for; then nothing may be left open."""
         session = self.session
@@ -147,8 +139,8 @@ class Machine(RuleBasedStateMachine):
             self.finish(session)
         except InterlockError as error:
             self.have_trouble(error)
-        if self.tally is not None and self.session is session:
-            self.bench.enter(session, self.tally)
+        if self.session is session:
+            self.take(session)
         self.session = self.stage = self.aside = None  # Hypothesis keeps the machine until a collection
 
     def finish(self, session: Session) -> None:
@@ -156,9 +148,60 @@ class Machine(RuleBasedStateMachine):
         try:
             session.drain()
             session.end()
-            self.complain()
+            self.look_at(session)
         finally:
             session.close()
+
+
+class Raising(Machine):
+    """Judges at once, and raises what is broken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_complained = False
+
+    def opened(self, scenario: Scenario) -> Session:
+        """The scenario under way, and its judge beside it."""
+        return self.bench.session(scenario)
+
+    def have_trouble(self, error: InterlockError) -> None:
+        """What cannot be judged is an error of the test."""
+        raise error
+
+    def look_at(self, session: Session) -> None:
+        """Raise what is broken, once."""
+        violation = session.violation
+        if violation is not None and not self.has_complained:
+            self.has_complained = True
+            broken = ClauseBroken(f"{violation.clause}: {violation.because}")
+            broken.add_note(to_text(session.trace))
+            raise broken
+
+
+class Gathering(Machine):
+    """Judges what is over, and takes what it showed into a tally."""
+
+    tally: ClassVar[Tally]
+
+    def opened(self, scenario: Scenario) -> Session | None:
+        """The scenario under way, which is judged later."""
+        return self.bench.session_judged_later(scenario) if self.bench.admit(self.tally) else None
+
+    def have_trouble(self, error: InterlockError) -> None:
+        """What cannot be judged is played once more on a fresh SUT, and then counted as trouble."""
+        session, self.session = self.session, None
+        assert session is not None  # whose trouble it is
+        scenario, moves = session.scenario, tuple(session.attempted)
+        self.bench.renew()
+        session.end()
+        if session.violation is None:
+            self.bench.play(scenario, lambda session: _replayed(session, moves), self.tally)
+        else:  # what came before is broken, and what a broken runtime does then does not matter
+            self.take(session)
+
+    def take(self, session: Session) -> None:
+        """Take what it showed into the tally."""
+        self.bench.enter(session, self.tally)
 
 
 def _replayed(session: Session, moves: Sequence[Move]) -> None:
@@ -187,10 +230,15 @@ def _opening(scenarios: int) -> Any:
 
 
 def machine(bench: Bench, tally: Tally | None = None) -> type[Machine]:
-    """A machine for the runtime on the bench, with a rule for each class of action."""
+    """A machine for the runtime on the bench, with a rule for each class of action.
+
+    With a tally it gathers, without it raises.
+    """
     rules = {name: _rule(name) for name in ACTIONS if name not in ("start", "kill")}
     rules |= {"start_again": _rule("start"), "open": _opening(len(bench.scenarios))}
-    return type("RuntimeMachine", (Machine,), {**rules, "bench": bench, "tally": tally})
+    if tally is None:
+        return type("RuntimeMachine", (Raising,), {**rules, "bench": bench})
+    return type("RuntimeMachine", (Gathering,), {**rules, "bench": bench, "tally": tally})
 
 
 def generate(bench: Bench, examples: int, seed_number: int, tally: Tally) -> None:

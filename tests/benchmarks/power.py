@@ -42,7 +42,7 @@ from interlock.conformance.kills import Hunt, by_turns, scripts
 from interlock.conformance.mutants import MUTANTS, Mutant
 from interlock.conformance.session import Session
 from interlock.conformance.stages import SCRIPTED, Order
-from interlock.conformance.suite import Drawing, Machine, generate
+from interlock.conformance.suite import Drawing, Gathering, Machine, generate
 from interlock.conformance.walk import walk, walk_over
 
 Walk = Callable[[Session, Chooser], None]
@@ -106,7 +106,7 @@ def machine(hunt: Hunt, seed: int) -> None:
 def plain_machine(hunt: Hunt, seed_number: int) -> None:
     """What one writes first: a rule for each class of action, any of them at any time, by the defaults."""
     rules = {name: _rule(name) for name in ACTIONS if name != "kill"}
-    made = type("PlainMachine", (Machine,), {**rules, "bench": hunt, "tally": Tally()})
+    made = type("PlainMachine", (Gathering,), {**rules, "bench": hunt, "tally": Tally()})
     defaults = settings(
         max_examples=hunt.cap or EXAMPLES,
         phases=(Phase.generate,),
