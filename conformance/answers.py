@@ -6,7 +6,9 @@ What is wrong here is wrong with the adapter: no clause is about it, and no runt
 from __future__ import annotations
 
 import json
+import marshal
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
@@ -26,6 +28,10 @@ from interlock.conformance.wording import plain
 
 Message = TypeVar("Message", bound=Wire)
 
+REPORTS_KEPT: Final = 1024
+
+_BY_VALUE: Final = 2  # the last format of `marshal` that writes equal values alike, whoever shares them
+
 _OPENS_ONCE: Final = "Within one life of the runtime each gate has an id of its own."
 _CLOSES_ONCE: Final = "Only a gate that was opened is given up, and only once."
 _DECLARED: Final = "The kit releases what the handshake names in `gates`, and nothing else."
@@ -41,6 +47,24 @@ def fitted(model: type[Message], raw: Mapping[str, Any], what: str, schema: str)
     except ValidationError as error:
         place, flaw, right = _misfit(error, f"conformance/schemas/{schema}.json says what it holds.")
         raise AdapterError(f"{what} does not fit the protocol: {place} {flaw}.", right) from None
+
+
+def fitted_report(raw: Mapping[str, Any], method: str) -> Report:
+    """The answer to a stimulus, if it fits; runtimes repeat themselves, and what they repeat is read once."""
+    try:
+        return _read(written(raw))
+    except ValueError:  # which a `ValidationError` is too
+        return fitted(Report, raw, f"The answer to {method}", f"{method}.answer")
+
+
+@lru_cache(REPORTS_KEPT)
+def _read(report: bytes) -> Report:
+    return Report.model_validate(marshal.loads(report))
+
+
+def written(value: Any) -> bytes:
+    """What is plainly JSON, alike for equal values; for anything else a `ValueError`."""
+    return marshal.dumps(value, _BY_VALUE)
 
 
 def _misfit(error: ValidationError, otherwise: str) -> tuple[str, str, str]:

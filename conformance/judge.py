@@ -115,7 +115,7 @@ class Judge:
         self.violation: Violation | None = None
         self.held_back: Violation | None = None  # the first objection of a patient check
         self.unexplained: Violation | None = None  # by any joint state; what names the cause comes first
-        self.silence_counts = handshake.control.settle == "exact"
+        self.silence_counts = handshake.control.settles_exactly
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something."""

@@ -7,12 +7,12 @@ Schedules that are drawn come again; one that was answered as it was before is r
 from __future__ import annotations
 
 import json
-import marshal
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any
 
 from interlock.conformance.account import Account
+from interlock.conformance.answers import written
 from interlock.conformance.judge import Judge, Ruling, Violation
 from interlock.conformance.protocol import Handshake, Report, Scenario
 from interlock.conformance.session import Session
@@ -20,9 +20,6 @@ from interlock.conformance.sut import Sut
 
 Precedents = dict[bytes, Ruling]
 """What was ruled of each trace that was judged on a bench, by its digest."""
-
-BY_VALUE: Final = 2
-"""The last format of `marshal` that writes equal values alike, whoever shares them."""
 
 
 class JudgedLater(Session):
@@ -98,6 +95,6 @@ class JudgedLater(Session):
 
 def _written(records: list[Any]) -> bytes:
     try:
-        return marshal.dumps(records, BY_VALUE)
+        return written(records)
     except ValueError:  # a text or a number of a kind of its own, such as a member of an enumeration
         return json.dumps(records).encode()

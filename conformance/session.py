@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from interlock.conformance.account import Account
-from interlock.conformance.answers import Gates, fitted, moved_by_itself
+from interlock.conformance.answers import Gates, fitted, fitted_report, moved_by_itself
 from interlock.conformance.bookmark import Bookmark, Step
 from interlock.conformance.exceptions import AdapterError, Restless, SutDied
 from interlock.conformance.judge import Judge, Ruling, Violation
@@ -115,12 +115,12 @@ class Session:
     ) -> None:
         """Hand a stimulus over, unless it has its answer already, and have the answer judged."""
         self.sent.append(move)
-        is_idle = method == "settle" and self.account.quiescent and self.judge.silence_counts
+        is_idle = method == "settle" and self.account.quiescent and self.handshake.control.settles_exactly
         self.trace.add("stimulus", {"method": method, "params": dict(params)})
         self._hear_stimulus(method, params)
         raw = self._request(method, params) if answer is None else answer
         self.steps.append(Step(move, method, params, raw))
-        report = fitted(Report, raw, f"The answer to {method}", f"{method}.answer")
+        report = fitted_report(raw, method)
         self.gates.check(method, report)
         for observation in raw.get("observations") or ():
             self.trace.add("observation", observation)

@@ -67,13 +67,13 @@ def standing_of(clause: Clause, handshake: Handshake, policies: Mapping[str, Any
             return Standing(clause, "not-applicable", "the runtime has a store")
         if why := unmet(need, handshake):
             return Standing(clause, "untested", why, offered=False)
-    if handshake.control.settle != "exact" and clause.id in RESTS_ON_SILENCE:
+    if not handshake.control.settles_exactly and clause.id in RESTS_ON_SILENCE:
         return Standing(clause, "untested", SILENT, False)
     if clause.id not in CHECKED and clause.level == "MAY":
         return Standing(clause, "not-applicable", "it is a permission, which nobody can break")
     if clause.id not in CHECKED:
         return Standing(clause, "untested", "nothing checks it yet", offered=False)
-    hears_silence = handshake.control.settle == "exact" or clause.id not in HELD_BY_SILENCE
+    hears_silence = handshake.control.settles_exactly or clause.id not in HELD_BY_SILENCE
     return Standing(clause, hears_silence=hears_silence)
 
 

@@ -76,7 +76,7 @@ class Sign:
     def lacks(self, handshake: Handshake) -> list[str]:
         """Why it is never seen on such a runtime."""
         whys = [why for need in self.needs if (why := unmet(need, handshake))]
-        if self.seeing is None and handshake.control.settle != "exact":
+        if self.seeing is None and not handshake.control.settles_exactly:
             whys.append("it rests on silence, and the runtime settles as observed")
         return whys
 

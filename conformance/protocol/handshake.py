@@ -57,6 +57,11 @@ class Control(Wire):
     clock: Literal["virtual", "real"] = "real"
     step: Literal["turns", "none"] = "none"
 
+    @property
+    def settles_exactly(self) -> bool:
+        """Whether what a quiescent SUT has not shown will not come by itself, so that its silence counts."""
+        return self.settle == "exact"
+
 
 class DecisionSupport(Wire):
     """What the SUT can take in a decision.

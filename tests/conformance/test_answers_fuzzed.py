@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from interlock.conformance.answers import fitted
+from interlock.conformance.answers import fitted_report
 from interlock.conformance.campaign import Bench, Tally
 from interlock.conformance.child import EndlessLine, Silent
 from interlock.conformance.corpus import applicable, corpus, play
 from interlock.conformance.exceptions import AdapterError
-from interlock.conformance.protocol import LISTED, ProtocolError, Report
+from interlock.conformance.protocol import LISTED, ProtocolError
 from interlock.conformance.stdio import Pipe
 from interlock.conformance.targets import resolve
 from interlock.conformance.wording import shown
@@ -207,9 +207,26 @@ def test_a_place_is_printable_whatever_it_is_called():
     seen = {"kind": "checkpoint", "run": "r1", "trigger": "UserMessage", "state": stored}
 
     with pytest.raises(AdapterError, match=r"state\.decisions\.\\x1b of a checkpoint") as raised:
-        fitted(Report, {"observations": [seen]}, "The answer to run.start", "run.start.answer")
+        fitted_report({"observations": [seen]}, "run.start")
 
     assert str(raised.value).isprintable()
+
+
+def test_what_is_repeated_is_read_once():
+    """An answer that is the same as one before it is the very same report."""
+    raw = {"observations": [{"kind": "gate.open", "gate": "g1", "on": "model", "run": "r1"}]}
+
+    assert fitted_report(raw, "settle") is fitted_report(copy.deepcopy(raw), "settle")
+
+
+@pytest.mark.parametrize("wrong", [{"quiescent": 1}, {"quiescent": 1.0}, {"refused": ()}])
+def test_what_python_takes_for_equal_is_not_the_same_answer(wrong):
+    """What was read before does not let a number pass for a truth value."""
+    fitted_report({"quiescent": True}, "settle")
+    fitted_report({"refused": []}, "settle")
+
+    with pytest.raises(AdapterError):
+        fitted_report(wrong, "settle")
 
 
 class Greeting:
