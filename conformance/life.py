@@ -170,7 +170,7 @@ class Life:
 
     def _ended(self, verb: Verb, task: asyncio.Task[Any]) -> None:
         verb.task = None  # they know each other, and would live until a collection finds them
-        if verb not in self.verbs:
+        if verb not in self.verbs or self.host.dead:  # nobody hears what became of it
             return
         beside = frozenset(self.verbs)
         self.verbs.remove(verb)

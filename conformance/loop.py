@@ -127,15 +127,16 @@ class VirtualLoop(AsyncioFace):
     def bury(self) -> None:
         """End, quietly, what an abandoned loop left suspended; its clean-up has no loop to run on."""
         self.abandon()
-        with Running(self), _unheard():
-            for task in list(self._tasks):
-                if not task.done():
+        suspended = self.alive()
+        for task in self._tasks - suspended:
+            raised(task)  # whose frames know the task, and all that called it
+        if suspended:
+            with Running(self), _unheard():
+                for task in suspended:
                     _close(task.get_coro())
-                else:
-                    raised(task)  # whose frames know the task, and all that called it
-            self._tasks.clear()
-            self._ready.clear()
-            self._timers.clear()
+        self._tasks.clear()
+        self._ready.clear()
+        self._timers.clear()
 
     def run_until_complete(self, future: Any) -> Any:
         task = asyncio.ensure_future(future, loop=self)
