@@ -47,7 +47,7 @@ SAMPLE = 2_000
 """Of schedules that are longer than WHOLE, so many stimuli are handed over in each scenario of one shard."""
 
 SEED = 7
-TIMES = 3
+TIMES = 5
 
 
 # --- what the machine drew --------------------------------------------------------------------------
@@ -169,9 +169,12 @@ class Way:
         self.sent = [Sent(0)] * len(self.units)
 
     def play(self, unit: int, bench: Bench) -> None:
-        """Play a unit once more."""
+        """Play a unit once more; what it leaves is for it to clear away, and what others left is not."""
+        gc.collect()
+        collect_rarely()
         began = time.process_time()
         self.sent[unit] = self.units[unit](bench)
+        gc.collect()
         self.seconds[unit] = min(self.seconds[unit], time.process_time() - began)
 
     @property
@@ -262,12 +265,10 @@ def in_turns(profile: str, ways: Sequence[Way]) -> None:
                 way.play(unit, bench)
 
 
-def main(profile: str = "tirea", examples: int = 750, depth: int = WHOLE) -> None:
+def main(profile: str = "awaken-8", examples: int = 750, depth: int = WHOLE) -> None:
     """Print the table."""
     machine, draws = guided_ways(profile, examples)
     searches = {stimuli: search_of(profile, stimuli) for stimuli in range(min(WHOLE, depth), depth + 1)}
-    gc.collect()
-    collect_rarely()
     for _ in range(TIMES):
         in_turns(profile, [machine, draws, *searches.values()])
     print(f"{profile}, stimuli a second\n")
