@@ -237,14 +237,20 @@ class Handed:
 # --- the table --------------------------------------------------------------------------------------
 
 
-def guided_ways(profile: str, examples: int) -> tuple[Way, Way]:
-    """The machine and its draws, in the units of a campaign."""
+def in_units(examples: int) -> list[tuple[int, int]]:
+    """The examples and the seed of each unit of a campaign."""
+    return [(size, SEED * SHARDS + shard) for shard, size in enumerate(shard_sizes(examples)) if size]
+
+
+def machine_of(examples: int) -> Way:
+    """The machine, in the units of a campaign."""
+    return Way(partial(guided, *unit) for unit in in_units(examples))
+
+
+def draws_of(profile: str, examples: int) -> Way:
+    """What Hypothesis draws for the machine, unit by unit."""
     bench = bench_of(profile)
-    units = [(size, SEED * SHARDS + shard) for shard, size in enumerate(shard_sizes(examples)) if size]
-    records = [recorded(bench, *unit) for unit in units]
-    machine = Way(partial(guided, *unit) for unit in units)
-    draws = Way(partial(only_drawn, *unit, record) for unit, record in zip(units, records, strict=True))
-    return machine, draws
+    return Way(partial(only_drawn, *unit, recorded(bench, *unit)) for unit in in_units(examples))
 
 
 def search_of(profile: str, stimuli: int) -> Way:
@@ -267,7 +273,7 @@ def in_turns(profile: str, ways: Sequence[Way]) -> None:
 
 def main(profile: str = "awaken-8", examples: int = 750, depth: int = WHOLE) -> None:
     """Print the table."""
-    machine, draws = guided_ways(profile, examples)
+    machine, draws = machine_of(examples), draws_of(profile, examples)
     searches = {stimuli: search_of(profile, stimuli) for stimuli in range(min(WHOLE, depth), depth + 1)}
     for _ in range(TIMES):
         in_turns(profile, [machine, draws, *searches.values()])
