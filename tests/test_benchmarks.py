@@ -1,0 +1,59 @@
+"""Each benchmark runs, and counts something: once, as small as it can be told to be."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+FOLDER = Path(__file__).parent / "benchmarks"
+ENVIRONMENTS = Path(__file__).parents[1] / ".interlock"
+
+
+class Small(NamedTuple):
+    """The words for a small run, and what it prints, as a pattern, if it has measured anything."""
+
+    words: str
+    prints: str
+
+
+BENCHMARKS = {
+    "ablation": Small("1 100", r"\| \+ joint states \| \d+ \| [1-9]"),
+    "ast_mutants": Small("1000 3", r"\| \*\*all\*\* \| [1-9]"),
+    "calm": Small("160 1 1", r"\| all \| 160 \| [1-9]\d+ \| 0 \|"),
+    "equal_runs": Small("2 .interlock pydantic-ai", r"run 1: [1-9]\d* files, .*\nrun 2: the same\n"),
+    "explore": Small("2", r"kit, every call named +609 "),
+    "instructions": Small("count machine awaken-8 1 1", r"\A\Z"),  # what Valgrind counts, for minutes
+    "kills": Small("1 1", r"call-by-call +1 +[1-9] +0\n"),
+    "load": Small("101", r"file for a finished one, KiB +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d\n"),
+    "pipe": Small("1", r"[1-9]\d* round trips, [1-9]"),
+    "power": Small(
+        "--seeds 1 --cap 30 --every 300 --others 1 --others-every 300 --others-cap 2 --jobs 1",
+        r"\| portfolio \| 30 \| [1-9]\d* of ",
+    ),
+    "shares": Small("awaken-8 16 2", r"Hypothesis draws +[1-9]\d* +0\nthe judge +\d+ +[1-9]"),
+    "throughput": Small("awaken-8 16 2", r"schedules of 2 +[1-9]\d* .*; [1-9]\d* of [1-9][\d,]* again\n"),
+    "tours": Small("1", r"tirea +44 +44 in "),
+}
+"""Every benchmark, by name."""
+
+
+def test_no_benchmark_is_left_out():
+    """Each program in the folder has a row."""
+    assert set(BENCHMARKS) == {path.stem for path in FOLDER.glob("*.py")}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_benchmark_runs(name):
+    """It ends well, and what it prints says that there was something to count."""
+    if name == "equal_runs" and not ENVIRONMENTS.joinpath("pydantic-ai").exists():
+        pytest.skip("pydantic-ai is not installed here")
+    small = BENCHMARKS[name]
+    command = [sys.executable, FOLDER / f"{name}.py", *small.words.split()]
+    ran = subprocess.run(command, cwd=FOLDER.parents[1], capture_output=True, text=True, check=False)
+
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert re.search(small.prints, ran.stdout), ran.stdout
