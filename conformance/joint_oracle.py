@@ -82,6 +82,8 @@ PASSING: Final = (PhaseEntered, MessageAppended, Published, DecisionTaken)
 
 TOO_MANY: Final = "too many joint states explain what was seen"
 
+NEVER_WAS: Final = "nothing of it outlived a crash, so that it never was"
+
 
 class JointOracle:
     """Follows one scenario; ask it about each answer before the account takes its observations in."""
@@ -257,7 +259,7 @@ class JointOracle:
         """What the runtime may do by right, and no chart of the sources draws."""
         run, handshake = self.account.runs.get(self.run), self.account.handshake
         if run is None:
-            return ""
+            return NEVER_WAS
         if handshake.profile == "core" and self._goes_on_beside(run, seen):
             return "a runtime of the core alone goes on beside a wait in a way of its own"
         drains = self.account.policies.get("cancel.inflight") != "abort"
@@ -371,6 +373,9 @@ class JointOracle:
         """Yield whether some joint state explains that the runtime rests."""
         gates = [gate.on for gate in self.account.open_gates]
         if self.states is None or not set(gates) <= set(WORKING_GATES):
+            return
+        if self.run not in self.account.runs:
+            self._give_up(NEVER_WAS)
             return
         before = self.states.sets
         self._follow(Rests("model" in gates, entered(self.account, self.names), bool(gates)))

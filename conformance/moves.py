@@ -67,8 +67,13 @@ def _whole(on: str, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def admitted(move: Move, account: Account) -> Move | None:
-    """The move without what the runtime did not offer to take now; nothing if nothing is left."""
-    kept = [(method, params) for method, params in move.parts() if _offers(account, method, params)]
+    """The move without what the runtime did not offer to take now, and what is for no run that it has begun.
+
+    Nothing if nothing is left.
+    """
+    offered = [part for part in move.parts() if _offers(account, *part)]
+    runs = {None, *account.runs, *(params["run"] for method, params in offered if method == "run.start")}
+    kept = [part for part in offered if part[1].get("run") in runs]
     if account.policy("state") == "caller" or not account.handshake.decisions.live:
         kept = _one_segment(kept)
     if len(kept) == len(move.parts()):

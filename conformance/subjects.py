@@ -151,6 +151,14 @@ class Call:
         return self.listed_pending
 
     @property
+    def may_wait(self) -> bool:
+        """Whether it waits for a decision, or may without a word, since what it was asked last held it."""
+        if self.claimed is not None or self.waits or self.executing or self.is_final:
+            return self.waits
+        answer = self.last_answer
+        return self.last_verdict == "suspend" if answer is None else answer["kind"] == "pending"
+
+    @property
     def may_have_waited(self) -> bool:
         """Whether it has waited for a decision, or may have done so without a word."""
         if self.claims or self.suspensions:

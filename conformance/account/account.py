@@ -99,6 +99,11 @@ class Account:
         """Whether the SUT said that it shows this kind."""
         return kind in self.kinds
 
+    @property
+    def tells_ends(self) -> bool:
+        """Whether the SUT shows that a run is over; else one that is over looks like one that hangs."""
+        return self.observes("run.status") or self.observes("run.finished")
+
     def policy(self, key: str) -> Any:
         """The value of a policy, or nothing while it is open."""
         self.asked.add(key)

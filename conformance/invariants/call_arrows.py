@@ -82,7 +82,7 @@ def only_a_cancel_cancels(origin: str) -> Invariant:
         run = account.run
         if run is None or run.is_done or run.cancel_at or run.had_input or run.faulted or run.crashes:
             return
-        if account.is_committing(run):  # it may be about to end
+        if account.is_committing(run) or not account.tells_ends:  # it may be about to end, or over
             return
         for call in run.calls.values():
             if call.claimed == "Cancelled" and call.before_claim == origin and not call.doubled:

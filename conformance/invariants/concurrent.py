@@ -132,13 +132,19 @@ def a_wait_can_be_decided(clause: str, which: str, said: str) -> Invariant:
 
     def can_be_decided(account: Account) -> Judgements:
         for run, call, decided in _just_decided(account):
-            if _kind_of_wait(run, call, decided) == which:
+            if _kind_of_wait(run, call, decided) == which and not _is_blocked(account, run):
                 why = f"call {call.id} {said}, yet decision {decided.id} for it was turned down"
                 yield why if decided.turned_down else HELD
 
     can_be_decided.__name__ = f"a_decision_for_a_call_that_{said.replace(' ', '_')}_is_taken"
     can_be_decided.__doc__ = f"A decision for a call that {said} is taken."
     return Invariant(clause, can_be_decided)
+
+
+def _is_blocked(account: Account, run: Run) -> bool:
+    """Whether a block ends the run, which then takes no more decisions, though a sibling is still at work."""
+    blocks = any(call.last_verdict == "block" for call in run.calls.values())
+    return blocks and account.policy("round.block") != "fail_call"
 
 
 def _kind_of_wait(run: Run, call: Call, decided: Decided) -> str:
@@ -222,7 +228,9 @@ def _raws(account: Account) -> Iterator[Mapping[str, Any]]:
 def the_last_call_ends_the_round(account: Account) -> Judgements:
     """A concurrent round is over when the last of its calls is."""
     found = round_of(account)
-    if found is not None and not account.gates_of(found[0]) and all(call.is_final for call in found[1]):
+    if found is None or not account.tells_ends or account.gates_of(found[0]):
+        return
+    if all(call.is_final for call in found[1]):
         last = found[1][-1].id
         yield f"every call of the round is over, call {last} too, yet the round is not"
 

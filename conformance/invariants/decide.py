@@ -225,12 +225,26 @@ def no_accepted_decision_is_lost(account: Account) -> Judgements:
             yield HELD
     if run.is_done or account.gates_of(run):
         return
-    waiting = [call for call in run.calls.values() if call.waits and not call.doubled]
+    waiting = [call for call in run.calls.values() if call.may_wait and not call.doubled]
     taken = [(call, _taken(call)) for call in waiting]
+    decides_all = all(decided is not None for _, decided in taken)
     partial = account.policy("resume") == "partial"
     for call, decided in taken:
-        if decided is not None and (partial or all(d is not None for _, d in taken)):
+        if decided is None or not _is_told_to_wait(account, call):
+            continue
+        if decides_all or (partial and _would_show(call, decided)):
             yield f"call {call.id} took decision {decided.id}, yet it still waits"
+
+
+def _is_told_to_wait(account: Account, call: Call) -> bool:
+    """Whether its status says that it waits, or its run, which says so each time that it comes to wait."""
+    return call.waits and (call.claimed is not None or account.observes("run.finished"))
+
+
+def _would_show(call: Call, decided: Decided) -> bool:
+    """Whether a decision shows when it acts, though the run goes on waiting: by a status, or by a gate."""
+    executes = call.tool is not None and call.tool.resume_mode != "use_as_result"
+    return call.claimed is not None or (executes and decided.action == "resume")
 
 
 def _taken(call: Call) -> Decided | None:

@@ -45,8 +45,10 @@ def _arguments(account: Account, call: Call, seen: GateOpened, payloads: list[An
     meant = call.tool is not None and call.tool.resume_mode == "pass_to_tool" and "pass_to_tool" in modes
     if not meant or seen.args is None:
         return
-    right = any(_carries(seen.args, payload) for payload in payloads)
-    said = f"call {call.id} was decided with payload {spelled(payloads[-1])} for its arguments"
+    acting = seen.resume.decision if seen.resume is not None else None
+    named = [decided.payload for decided in call.approvals if decided.id == acting] or payloads
+    right = any(_carries(seen.args, payload) for payload in named)
+    said = f"call {call.id} was decided with payload {spelled(named[-1])} for its arguments"
     yield HELD if right else f"{said}, yet it ran with {spelled(seen.args)}"
 
 

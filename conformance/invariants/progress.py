@@ -9,9 +9,9 @@ from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 def a_run_that_nothing_holds_goes_on(account: Account) -> Judgements:
     """A run that is not Done waits at a gate or for a decision."""
     run = account.run
-    if run is None or run.is_done:
+    if run is None or run.is_done or not account.tells_ends:
         return
-    waits = any(call.waits or (call.doubled and call.listed_pending) for call in run.calls.values())
+    waits = any(call.may_wait or (call.doubled and call.listed_pending) for call in run.calls.values())
     held = bool(account.gates_of(run)) or account.is_committing() or run.claimed == "Waiting" or waits
     tells = account.observes("run.status") or account.observes("call.status")
     if not held and run.crashes and not tells:

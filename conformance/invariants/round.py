@@ -263,7 +263,9 @@ def _is_held(call: Call) -> bool:
 def a_round_without_a_held_call_completes(account: Account) -> Judgements:
     """A round that is over with no call held lets its step complete."""
     found = first_pass(account)
-    if found is not None and not account.gates_of(found[0]) and all(call.is_final for call in found[1]):
+    if found is None or not account.tells_ends or account.gates_of(found[0]):
+        return
+    if all(call.is_final for call in found[1]):
         yield "the round is over and no call of it is held, yet its step is not complete"
 
 

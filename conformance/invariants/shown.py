@@ -23,9 +23,11 @@ Followed = PhaseEntered | GateOpened | SegmentEnded | Checkpointed | CallMoved |
 
 
 def followed(account: Account, seen: Followed) -> Run | None:
-    """The run, if its phases can be followed: they are shown, and no life of it was lost."""
+    """The run, if its phases can be followed: they are shown, and so are its segments; no life was lost."""
     run = account.run_of(seen)
-    return run if run is not None and not run.crashes and account.observes("phase") else None
+    has_one_segment = account.policies.get("waiting") == "parked"
+    is_told = account.observes("phase") and (has_one_segment or account.observes("run.finished"))
+    return run if run is not None and not run.crashes and is_told else None
 
 
 def is_cut_short(account: Account, run: Run) -> bool:

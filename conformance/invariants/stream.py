@@ -38,6 +38,8 @@ def _goes_to_the_watcher(account: Account, seen: Published, *came: str) -> Judge
     audience = account.audience
     if not _watched(account) or audience.came not in came:
         return
+    if seen.watcher is None and not account.observes("stream.closed"):
+        return  # its stream may have closed without a word
     right = seen.watcher == audience.watcher
     yield (
         HELD
@@ -117,7 +119,9 @@ def an_unwatched_run_goes_on(account: Account) -> Judgements:
     run, audience = account.run, account.audience
     if run is None or run.is_done or audience.watcher is not None or not audience.gone:
         return
-    held = account.gates_of(run) or run.claimed == "Waiting" or any(c.waits for c in run.calls.values())
+    if not account.tells_ends:
+        return
+    held = account.gates_of(run) or run.claimed == "Waiting" or any(c.may_wait for c in run.calls.values())
     yield HELD if held else "nobody watches the run, and it neither goes on nor waits for anything else"
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from interlock.conformance.account import Account
-from interlock.conformance.moves import Move, admitted
+from interlock.conformance.moves import Move, admitted, race
 from interlock.conformance.protocol import DecisionSupport, Handshake, Party, Report, Scenario
 
 
@@ -43,3 +43,22 @@ def test_a_decision_that_would_try_again_is_not_sent(support, kept):
     sent = {code: admitted(LATE, ended_as(code, **{support: False})) is not None for code in ends}
 
     assert sent == {code: code != kept for code in ends}
+
+
+def test_what_is_for_a_run_that_was_not_begun_is_not_sent():
+    """Who cannot be seen to end a run cannot be asked to begin another, and then nothing is for that one."""
+    account = ended_as("NaturalEnd")
+    other = Move("decide", {**LATE.params, "run": "r2"})
+
+    assert admitted(other, account) is None
+    assert admitted(LATE, account) == LATE
+
+
+def test_what_meets_the_start_of_its_run_is_sent():
+    """A cancel may come together with the start of the run that it is for."""
+    handshake = Handshake(
+        implementation=Party(name="toy", version="1"), gates=["model", "tool"], stimuli=["cancel"]
+    )
+    together = race([Move("run.start", {"run": "r1", "input": "go"}), Move("cancel", {"run": "r1"})])
+
+    assert admitted(together, Account(handshake, {}, Scenario(scenario="toy", tools=[]))) == together

@@ -1,7 +1,7 @@
 """The reference of which only a part is seen: what it hides, or does not declare, is not held against it."""
 
 import pytest
-from veiled import HIDEABLE, Veiled
+from veiled import HIDEABLE, KINDS, Veiled
 
 from interlock.conformance.adapters.reference import factory
 from interlock.conformance.campaign import Bench, Tally
@@ -20,13 +20,28 @@ WALKS = 12
 @pytest.mark.parametrize("profile", PROFILES)
 def test_what_is_not_seen_is_not_objected_to(profile, veil):
     """Scripts and walks behind a veil break nothing, and rule no policy out."""
-    bench, tally = Bench(lambda: Veiled(Hosted(factory(profile)), Seeded(veil))), Tally()
-    for script in corpus()[veil::VEILS]:
+    not_objected_to(lambda: Veiled(Hosted(factory(profile)), Seeded(veil)), veil)
+
+
+@pytest.mark.parametrize(
+    "shown", [(), *((kind,) for kind in KINDS)], ids=lambda one: "".join(one) or "nothing"
+)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_is_shown_alone_is_not_objected_to(profile, shown):
+    """Who shows gates and one kind more, or none, breaks nothing either."""
+    seed = len("".join(shown)) % VEILS
+    not_objected_to(lambda: Veiled(Hosted(factory(profile)), Seeded(seed), shown), seed)
+
+
+def not_objected_to(open_sut, seed):
+    """Play a share of the scripts, and walks."""
+    bench, tally = Bench(open_sut), Tally()
+    for script in corpus()[seed::VEILS]:
         if not applicable(script, bench.handshake):
             bench.play(script.scenario, play(script), tally)
     for index in range(WALKS):
         scenario = bench.scenarios[index % len(bench.scenarios)]
-        bench.play(scenario, lambda session, index=index: walk(session, Seeded(veil, index)), tally)
+        bench.play(scenario, lambda session, index=index: walk(session, Seeded(seed, index)), tally)
     tally.settle(bench.undeclared)
 
     assert {clause: found.violation.because for clause, found in tally.found.items()} == {}

@@ -12,15 +12,18 @@ from interlock.spec.model import load_spec
 HIDEABLE: Final = (
     "run.status", "call.status", "phase", "message", "decision", "event", "resume", "checkpoint",
 )  # fmt: skip
-"""What a runtime may show or not; how a segment ended it always tells."""
+"""What a runtime may show or not; how a segment ended it tells, unless it shows next to nothing."""
+
+KINDS: Final = (*HIDEABLE, "run.finished", "stream.closed")
 
 
 class Veiled:
-    """A SUT behind a veil, drawn by `chooser`."""
+    """A SUT behind a veil that `chooser` draws, or which lets through no kinds but those that are `shown`."""
 
-    def __init__(self, sut: Sut, chooser: Seeded) -> None:
+    def __init__(self, sut: Sut, chooser: Seeded, shown: Collection[str] | None = None) -> None:
         self.sut = sut
-        self.hidden = {kind for kind in HIDEABLE if chance(chooser, 3)}
+        drawn = {kind for kind in HIDEABLE if chance(chooser, 3)}
+        self.hidden = drawn if shown is None else set(KINDS) - set(shown)
         self.share = 1 + chooser.choose(3)  # one of so many policies is not declared
         self.chooser = chooser
 

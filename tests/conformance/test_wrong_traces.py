@@ -1,0 +1,32 @@
+"""What runtimes did wrong that share nothing with the kit: each trace breaks one clause, and no other.
+
+Each file is named after what was done in it.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from interlock.conformance.audit import audit
+
+TRACES = {path.stem: path for path in (Path(__file__).parent / "wrong_traces").glob("*.jsonl")}
+
+BREAKS = {
+    "an-approval-that-runs-with-an-earlier-payload": (
+        "DECIDE-17",
+        'call c1 was decided with payload {"v": 2} for its arguments, yet it ran with {"v": 1}',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_one_clause_is_broken(name):
+    """The clause that a trace is about objects, in its own words."""
+    clause, because = BREAKS[name]
+
+    assert {one.clause: one.because for one in audit(TRACES[name], name).witnesses} == {clause: because}
+
+
+def test_every_trace_breaks_a_clause():
+    """No trace lies about that nobody reads."""
+    assert set(TRACES) == set(BREAKS)
