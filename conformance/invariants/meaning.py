@@ -19,9 +19,9 @@ def the_payload_arrives(account: Account, seen: GateOpened) -> Judgements:
         return
     payloads = _payloads(call)
     if seen.resume is not None and payloads:
-        named = [one.payload for one in call.approvals if one.id == seen.resume.decision] or payloads
-        right = any(_same(seen.resume.payload, payload) for payload in named)
-        said = f"call {call.id} was decided with payload {spelled(named[-1])}"
+        acting = _acting(call, seen) or payloads
+        right = any(_same(seen.resume.payload, payload) for payload in acting)
+        said = f"call {call.id} was decided with payload {spelled(acting[-1])}"
         yield HELD if right else f"{said}, yet its replay got {spelled(seen.resume.payload)}"
     if payloads and not payloads[-1]:
         yield from _arguments(account, call, seen, payloads)
@@ -40,15 +40,19 @@ def _payloads(call: Call) -> list[Any]:
     return [decided.payload for decided in call.approvals if not decided.stale]
 
 
+def _acting(call: Call, seen: GateOpened) -> list[Any]:
+    """The payload of the decision on which the gate opens, if it names one that is known."""
+    return [one.payload for one in call.approvals if seen.resume and one.id == seen.resume.decision]
+
+
 def _arguments(account: Account, call: Call, seen: GateOpened, payloads: list[Any]) -> Judgements:
     modes = account.policies.get("decision.modes") or ()  # undeclared, a payload may mean anything
     meant = call.tool is not None and call.tool.resume_mode == "pass_to_tool" and "pass_to_tool" in modes
     if not meant or seen.args is None:
         return
-    acting = seen.resume.decision if seen.resume is not None else None
-    named = [decided.payload for decided in call.approvals if decided.id == acting] or payloads
-    right = any(_carries(seen.args, payload) for payload in named)
-    said = f"call {call.id} was decided with payload {spelled(named[-1])} for its arguments"
+    acting = _acting(call, seen) or payloads
+    right = any(_carries(seen.args, payload) for payload in acting)
+    said = f"call {call.id} was decided with payload {spelled(acting[-1])} for its arguments"
     yield HELD if right else f"{said}, yet it ran with {spelled(seen.args)}"
 
 

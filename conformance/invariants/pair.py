@@ -257,6 +257,23 @@ def every_success_was_given(account: Account, seen: GateOpened) -> Judgements:
             )
 
 
+def no_success_is_made_up(account: Account, seen: GateOpened) -> Judgements:
+    """Whatever became of its run, no call is shown as a success that nobody can have given."""
+    shown = {m.call for m in seen.messages or () if m.role == "tool" and m.status == "ok"}
+    ids = Counter(call.id for run in account.runs.values() for call in run.every_call)
+    for run in account.runs.values():
+        for call in run.every_call:
+            is_known = call.tool is not None and not call.doubled and ids[call.id] == 1 and not run.hooks
+            if is_known and call.id in shown and not _can_have_been_given(call):
+                yield f"nobody gave call {call.id} a result, yet the model is shown success"
+
+
+def _can_have_been_given(call: Call) -> bool:
+    """Whether its tool or the permission check gave a success, in whatever life, or a decision may have."""
+    given = {gate.outcome["kind"] for gate in (*call.entries, *call.judged) if gate.outcome is not None}
+    return bool(call.approvals) or bool(given & {"ok", "warning", "set_result"})
+
+
 def a_provided_result_is_shown(account: Account, seen: GateOpened) -> Judgements:
     """A success that the permission check gave is shown with the result that it gave, and with no other."""
     for call, content in _provided(account) if seen.messages is not None else ():
@@ -309,4 +326,5 @@ INVARIANTS = (
     Invariant("PAIR-4", no_finished_result_is_lost, GateOpened, at=("model",), behind="calls"),
     Invariant("PAIR-6", a_provided_result_is_shown, GateOpened, at=("model",), behind="calls"),
     Invariant("PAIR-6", every_success_was_given, GateOpened, at=("model",), behind="calls"),
+    Invariant("PAIR-6", no_success_is_made_up, GateOpened, at=("model",), behind="calls"),
 )

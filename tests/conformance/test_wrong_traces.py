@@ -12,6 +12,14 @@ from interlock.conformance.audit import audit
 TRACES = {path.stem: path for path in (Path(__file__).parent / "wrong_traces").glob("*.jsonl")}
 
 BREAKS = {
+    "a-cancelled-wait-that-is-shown-as-a-success": (
+        "PAIR-6",
+        "nobody gave call c1 a result, yet the model is shown success",
+    ),
+    "an-aborted-call-that-is-shown-as-a-success": (
+        "PAIR-6",
+        "nobody gave call c1 a result, yet the model is shown success",
+    ),
     "an-approval-that-runs-with-an-earlier-payload": (
         "DECIDE-17",
         'call c1 was decided with payload {"v": 2} for its arguments, yet it ran with {"v": 1}',
