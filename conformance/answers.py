@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import marshal
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, TypeVar
@@ -14,7 +15,7 @@ from typing import Any, Final, TypeVar
 from pydantic import ValidationError
 
 from interlock.conformance.exceptions import AdapterError
-from interlock.conformance.framing import quote
+from interlock.conformance.framing import QUOTE_LIMIT, quote
 from interlock.conformance.protocol import (
     LISTED,
     PART_OF_A_STATE,
@@ -24,13 +25,20 @@ from interlock.conformance.protocol import (
     Report,
     Wire,
 )
-from interlock.conformance.wording import plain
+from interlock.conformance.wording import cut, plain
 
 Message = TypeVar("Message", bound=Wire)
 
 REPORTS_KEPT: Final = 1024
 
 _BY_VALUE: Final = 2  # the last format of `marshal` that writes equal values alike, whoever shares them
+
+_WISHES: Final = {
+    "a valid (dictionary or instance of \\w+|dictionary|object)": "an object",
+    "a valid integer": "a whole number",
+    "a valid ": "a ",
+}
+"""What pydantic calls the things that JSON has, and what the kit does."""
 
 _OPENS_ONCE: Final = "Within one life of the runtime each gate has an id of its own."
 _CLOSES_ONCE: Final = "Only a gate that was opened is given up, and only once."
@@ -77,15 +85,17 @@ def _misfit(error: ValidationError, otherwise: str) -> tuple[str, str, str]:
     if first["type"] == "missing":
         return place, "is missing", otherwise
     given = json.dumps(first["input"], default=str, ensure_ascii=False)
-    return place, f"is {quote(given)}", _wish(str(first["msg"]))
+    return place, f"is {cut(plain(given), QUOTE_LIMIT)}", _wish(str(first["msg"]))
 
 
 def _wish(words: str) -> str:
     """What pydantic would have liked, in the words of the kit."""
     if not words.startswith("Input should be "):
         return f"{words}."
-    wish = words.removeprefix("Input should be ").replace("a valid integer", "a whole number")
-    return f"It should be {wish.replace('a valid ', 'a ').replace('a object', 'an object')}."
+    wish = words.removeprefix("Input should be ")
+    for theirs, ours in _WISHES.items():
+        wish = re.sub(theirs, ours, wish)
+    return f"It should be {wish}."
 
 
 def _place(path: Sequence[Any]) -> str:

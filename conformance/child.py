@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
 import select
 import signal
 import subprocess
@@ -27,6 +28,7 @@ LEAVE_LIMIT_SECONDS: Final = 1.0
 """How long a process may take to end after it closed its output or was told to go."""
 
 STDERR_TAIL_BYTES: Final = 16 * 1024
+_NAMES_AN_ERROR: Final = re.compile(rb"(?=\S).*?(?:Error|Exception|[Pp]anic|panicked)\b.*:")
 _CHUNK_BYTES: Final = 64 * 1024
 _COOKIE: Final = "INTERLOCK_CHILD"
 _NUMBERS: Final = itertools.count(1)
@@ -115,9 +117,13 @@ class Child:
         return line
 
     def last_words(self) -> bytes:
-        """The last line on standard error that says something."""
+        """The last line on standard error that names an error, or else the last that says something.
+
+        Not each runtime ends with it: some add where it was, their own version or how to learn more.
+        """
         lines = [line for line in self._tail.splitlines() if line.strip()]
-        return bytes(lines[-1].strip()) if lines else b""
+        telling = [line for line in lines if _NAMES_AN_ERROR.match(line)] or lines
+        return bytes(telling[-1].strip()) if telling else b""
 
     def leave(self) -> None:
         """Close standard input, and wait for as long as a process that obeys may take to end."""

@@ -206,11 +206,11 @@ class Pipe:
         return (INITIALIZE_LIMIT_SECONDS if method == "initialize" else ANSWER_LIMIT_SECONDS) * self._scale
 
     def _fail(self, error: AdapterError) -> NoReturn:
-        """End the process, and raise the error with the last line of standard error in its sentence."""
+        """End the process, and raise the error with what standard error says of it."""
         child = self._child
         self.kill()
         words = child.last_words() if child else b""
-        said = f" Its last line on standard error: {quote(words)}." if words else ""
+        said = f" On standard error: {quote(words)}." if words else ""
         raise type(error)(f"{error.what}{said}", error.right) from None
 
 

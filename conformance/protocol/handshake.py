@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from difflib import get_close_matches
+from typing import Annotated, Final, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
+from interlock.conformance.protocol.observations import LISTED
 from interlock.conformance.protocol.vocabulary import (
     PROTOCOL_VERSION,
     SPEC_REVISION,
+    GateKind,
     HookOutcome,
     PermissionOutcome,
     PhaseName,
@@ -93,6 +97,20 @@ class OfferedOutcomes(Wire):
     store_put: list[Literal["ok", "fault"]] = Field(default=["ok", "fault"], alias="store.put")
 
 
+MISSPELT: Final = 0.85  # how alike a word and a listed one are, of 1, where the one is a slip for the other
+
+
+def _not_misspelt(kind: str) -> str:
+    """A slip would leave untested what the runtime does show; a kind of its own may be named."""
+    meant = [] if kind in LISTED else get_close_matches(kind, LISTED, n=1, cutoff=MISSPELT)
+    if meant:
+        raise PydanticCustomError("misspelt", "Input should be '{meant}'", {"meant": meant[0]})
+    return kind
+
+
+ShownKind = Annotated[str, AfterValidator(_not_misspelt)]
+"""The kind of an observation: a listed one, or one of the runtime's own."""
+
 ALL_STIMULI: Final[list[StimulusKind]] = [
     "decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver",
 ]  # fmt: skip
@@ -107,8 +125,8 @@ class Handshake(Wire):
     profile: str = "core"
     policies: JsonObject = Field(default_factory=dict)
     control: Control = Control()
-    gates: list[str] = Field(default=["model", "tool"])
-    observes: list[str] = Field(default_factory=list)
+    gates: list[GateKind] = Field(default=["model", "tool"])
+    observes: list[ShownKind] = Field(default_factory=list)
     stimuli: list[StimulusKind] = Field(default=ALL_STIMULI)
     outcomes: OfferedOutcomes = OfferedOutcomes()
     tools: list[Literal["allow", "ask", "gate"]] = Field(default=["allow", "ask", "gate"])

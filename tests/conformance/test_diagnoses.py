@@ -64,7 +64,7 @@ TABLE = (
     # It shakes hands.
     Row("ends_with_exit_code_3_and_a_word", "initialize", "SUT",
         "ended with exit code 3 instead of answering initialize. "
-        "Its last line on standard error: “no configuration file”."),
+        "On standard error: “no configuration file”."),
     Row("hangs", "initialize", "SUT", "did not answer initialize within 1.5 s", HANGS),
     Row("writes_garbage", "initialize", "adapter",
         "wrote “\\x1b[2J\\x00 what?” instead of an answer to initialize, which is no JSON"),
@@ -128,17 +128,17 @@ TABLE = (
     # It shows what does not fit.
     Row("shows_no_list", "run.start", "adapter",
         "The answer to run.start does not fit the protocol: "
-        "observations is “{\"kind\": \"phase\"}”. It should be a list."),
+        "observations is {\"kind\": \"phase\"}. It should be a list."),
     Row("leaves_a_field_out", "run.start", "adapter",
         "observations.1.gate of a gate.open is missing. "
         "conformance/schemas/run.start.answer.json says what it holds."),
     Row("mistypes_a_field", "run.start", "adapter",
-        "observations.1.step of a gate.open is “\"one\"”. It should be a whole number."),
+        "observations.1.step of a gate.open is \"one\". It should be a whole number."),
     Row("invents_a_status", "run.start", "adapter",
-        "observations.0.to of a run.status is “\"Runing\"”. "
+        "observations.0.to of a run.status is \"Runing\". "
         "It should be 'Created', 'Running', 'Waiting' or 'Done'."),
     Row("stores_a_state_of_its_own", "run.start", "adapter",
-        "observations.2.state.messages.0 of a checkpoint is “\"hello\"”."),
+        "observations.2.state.messages.0 of a checkpoint is \"hello\". It should be an object."),
     Row("opens_a_gate_twice", "run.start", "adapter", "opens gate “gate-1” a second time. Within one life"),
     Row("opens_a_gate_that_it_does_not_name", "run.start", "adapter",
         "opens a gate on “teapot”, which the handshake does not name."),
@@ -328,7 +328,7 @@ IN_PROCESS = (
     (_exits, "SUT", "The runtime crashed at run.start: The runtime or its adapter crashed: SystemExit: 0"),
     (_spins, "SUT", "did not settle at run.start: The runtime was still busy after 10000 turns"),
     (_returns_nothing, "adapter", "The adapter's start returned 7; it should return a Segment, or None"),
-    (_shows_what_does_not_fit, "adapter", 'observations.0.to of a run.status is “"Runing"”'),
+    (_shows_what_does_not_fit, "adapter", 'observations.0.to of a run.status is "Runing"'),
     (_is_no_coroutine, "SUT", "TypeError: the adapter's start is no coroutine function"),
 )
 

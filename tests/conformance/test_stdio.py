@@ -244,7 +244,7 @@ def test_a_line_that_is_no_answer_is_quoted_and_explained(pipe, lines, what, rig
 
     assert what in error.what
     assert right in error.right
-    assert "Its last line on standard error: “about to answer”." in error.what
+    assert "On standard error: “about to answer”." in error.what
     assert error.blame == "adapter"
 
 
@@ -332,9 +332,36 @@ def test_an_end_before_the_handshake(pipe):
     error = diagnosis(pipe("ends_before_the_handshake"), SutDied, method="initialize")
 
     assert "ended with exit code 3 instead of answering initialize." in error.what
-    assert "Its last line on standard error: “no configuration file”." in error.what
+    assert "On standard error: “no configuration file”." in error.what
     assert "It runs until its input ends or it is killed" in error.right
     assert error.blame == "SUT"
+
+
+LAST_WORDS = {
+    "no error is named": (["listening", "", "going down"], "going down"),
+    "Python": (["Traceback (most recent call last):", '  File "a.py"', "KeyError: 'k'"], "KeyError: 'k'"),
+    "Node": (
+        ["  throw new TypeError('odd: t');", "  ^", "", "TypeError: odd: t", "    at f", "}", "Node.js v20"],
+        "TypeError: odd: t",
+    ),
+    "Java": (
+        ["Exception in thread \"main\" java.io.IOException: gone", "\tat A.main(A.java:3)", "\t... 3 more"],
+        "Exception in thread \"main\" java.io.IOException: gone",
+    ),
+    "Go": (["panic: out of range", "", "goroutine 1 [running]:", "exit status 2"], "panic: out of range"),
+    "Rust": (
+        ["thread 'main' panicked at src/main.rs:2:5:", "out of range", "note: run with `RUST_BACKTRACE=1`"],
+        "thread 'main' panicked at src/main.rs:2:5:",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "told"), list(LAST_WORDS.values()), ids=list(LAST_WORDS))
+def test_what_is_quoted_of_standard_error_names_the_cause(pipe, lines, told):
+    """A runtime that ends is told by the error that it named, whatever its language adds behind it."""
+    error = diagnosis(pipe("ends_before_the_handshake", *lines), SutDied, method="initialize")
+
+    assert error.what.endswith(f"On standard error: “{told}”.")
 
 
 def test_an_end_between_two_requests(pipe):

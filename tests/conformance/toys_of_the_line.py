@@ -146,6 +146,32 @@ class UnknownValue(Tiny):
     policies = {"round.mixed": "stop"}
 
 
+class _Misdeclared:
+    """Half of an adapter with the verbs, which names what it takes and shows."""
+
+    words: dict = {}
+
+    def initialize(self, params):
+        return {"implementation": {"name": "misdeclared", "version": "1"}, **self.words}
+
+    def scenario_open(self, params):
+        return {}
+
+    run_start = settle = gate_release = scenario_close = scenario_open
+
+
+class UnknownGate(_Misdeclared):
+    words = {"gates": ["model", "premission"]}
+
+
+class UnknownStimulus(_Misdeclared):
+    words = {"stimuli": ["decide", "cancle"]}
+
+
+class MisspeltObservation(_Misdeclared):
+    words = {"observes": ["run.status", "call.statsu"]}
+
+
 class WithoutStart:
     """Half of an adapter with the verbs."""
 
