@@ -113,6 +113,7 @@ class Seen(Joint):
             yield Move("is closed by the end", control, one=self._cancelled, cue="may" if left else "")
             yield Move("is closed by the end", control, one=self._failed, cue="may")
         if control.work == "ending" and control.reason in BREAKS:
+            yield Move("is broken off", control, one=self._broken_off, cue="may")
             for move in super()._closing(control):
                 yield replace(move, none=_is_at_work)  # a round may wait for its calls when one has broken
                 yield replace(move, cue="may")
@@ -134,6 +135,10 @@ class Seen(Joint):
 
     def _failed(self, call: Call) -> Changed | None:
         return self._send(call, "fail") if call.status == "New" else None
+
+    def _broken_off(self, call: Call) -> Changed | None:
+        """What breaks a run may be the error of each call that was at work in it, or cancel them."""
+        return self._send(call, "fail") if call.status in ("Running", "Resuming") else None
 
     def _round(self, control: Control) -> Iterator[Move]:
         """Where calls may go one by one, a call that waits may leave others behind, which run after it.

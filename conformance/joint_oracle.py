@@ -273,8 +273,7 @@ class JointOracle:
         """Whether something has broken, or was blocked, that may end the run."""
         policies = self.account.policies
         raised = run.faulted == "raise" and policies.get("tool.raises") != "failed_call"
-        is_blocked = any(call.last_verdict == "block" for call in run.calls.values())
-        blocked = is_blocked and policies.get("round.block") != "fail_call"
+        blocked = run.is_blocked and policies.get("round.block") != "fail_call"
         return run.faulted in ("permission", "tool") or raised or blocked
 
     def _goes_on_beside(self, run: Run, seen: Observation) -> bool:

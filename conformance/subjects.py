@@ -292,3 +292,8 @@ class Run:
         """Its calls, those whose id a later turn used again first."""
         yield from self.former_calls
         yield from self.calls.values()
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether its permission gate blocked a call of it."""
+        return any(call.last_verdict == "block" for call in self.every_call)

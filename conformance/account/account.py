@@ -142,6 +142,10 @@ class Account:
         unseen = self.handshake.control.store == "own" and not self.observes("checkpoint")
         return unseen or self.durable(run) is not None
 
+    def may_end_by_a_block(self, run: Run) -> bool:
+        """Whether a call of the run was blocked, and that may end it, though a sibling is still at work."""
+        return run.is_blocked and self.policy("round.block") != "fail_call"
+
     def gate(self, ref: str) -> Gate | None:
         """The open gate of that id, or of that name (`model`, `tool:c1`), the oldest first."""
         known = self.gates.get(ref)

@@ -132,19 +132,13 @@ def a_wait_can_be_decided(clause: str, which: str, said: str) -> Invariant:
 
     def can_be_decided(account: Account) -> Judgements:
         for run, call, decided in _just_decided(account):
-            if _kind_of_wait(run, call, decided) == which and not _is_blocked(account, run):
+            if _kind_of_wait(run, call, decided) == which and not account.may_end_by_a_block(run):
                 why = f"call {call.id} {said}, yet decision {decided.id} for it was turned down"
                 yield why if decided.turned_down else HELD
 
     can_be_decided.__name__ = f"a_decision_for_a_call_that_{said.replace(' ', '_')}_is_taken"
     can_be_decided.__doc__ = f"A decision for a call that {said} is taken."
     return Invariant(clause, can_be_decided)
-
-
-def _is_blocked(account: Account, run: Run) -> bool:
-    """Whether a block ends the run, which then takes no more decisions, though a sibling is still at work."""
-    blocks = any(call.last_verdict == "block" for call in run.calls.values())
-    return blocks and account.policy("round.block") != "fail_call"
 
 
 def _kind_of_wait(run: Run, call: Call, decided: Decided) -> str:

@@ -15,15 +15,14 @@ def a_block_does_what_was_declared(account: Account, seen: SegmentEnded) -> Judg
     run, policy = account.run_of(seen), account.policy("round.block")
     if run is None or policy is None or run.cancel_at or run.faulted or run.crashes:
         return
-    blocked = any(call.last_verdict == "block" for call in run.every_call)
     code = seen.reason.code
     if code == "Blocked":
         yield (
             HELD
-            if blocked and policy == "end_run"
+            if run.is_blocked and policy == "end_run"
             else (
                 "a block fails its call alone, yet the run ended as Blocked"
-                if blocked
+                if run.is_blocked
                 else "nothing was blocked, yet the run ended as Blocked"
             )
         )
@@ -47,7 +46,7 @@ def nothing_has_run_after_a_block(account: Account) -> Judgements:
     run = account.run
     if run is None or account.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
         return
-    if any(call.last_verdict == "block" for call in run.every_call):
+    if run.is_blocked:
         yield HELD
 
 

@@ -82,6 +82,9 @@ def what_is_allowed_is_executed(account: Account, seen: PhaseEntered) -> Judgeme
     call, shown = _ending(account, seen)
     if call is None or call.tool is None or call.decisions or call.raced:
         return
+    run = account.run_of(seen)
+    if run is not None and account.may_end_by_a_block(run):
+        return
     if call.tool.permission == "allow" or _verdict(account, shown) == "allow":
         entered = any(isinstance(one, GateOpened) and one.on == "tool" for one in shown)
         yield HELD if entered else f"nothing held call {call.id} back, yet its pass ends without its tool"

@@ -78,8 +78,7 @@ def a_stop_ends_the_run_as_Stopped(account: Account, seen: SegmentEnded) -> Judg
 def _fired(account: Account, run: Run) -> bool:
     """Whether a limit is certainly passed, behind a turn that does not end the run by itself."""
     asked = bool((run.last_turn or {}).get("tool_calls")) and run.turn_alone
-    blocked = any(call.last_verdict == "block" for call in run.every_call)
-    return asked and not blocked and any(_is_over(run, one) for one in account.scenario.agent.stop)
+    return asked and not run.is_blocked and any(_is_over(run, one) for one in account.scenario.agent.stop)
 
 
 def _is_over(run: Run, condition: object) -> bool:

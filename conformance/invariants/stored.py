@@ -207,15 +207,17 @@ def a_checkpoint_holds_the_thread(account: Account, seen: TakenDown) -> Judgemen
     for message in _standing(account):
         key = (message.role, message.call, message.text)
         why = _misses(kept[key], joined[key])
-        yield HELD if not why else f"{_words(message.role, message.text)}{why}"
+        yield HELD if not why else f"{_words(*key)}{why}"
     for (role, call, text), times in kept.items():
         if times > joined[role, call, text] and role in ("user", "assistant", "tool"):
-            said = _words(role, text)
+            said = _words(role, call, text)
             yield f"the checkpoint holds that {said}, which has not joined the thread"
 
 
-def _words(role: str, text: Any) -> str:
-    return f"the {role} said {str(text)[:40]!r}"
+def _words(role: str | None, call: str | None, text: Any) -> str:
+    """What was said by whom; the result of a call need not come from its tool."""
+    speaker = f"the result of call {call}" if role == "tool" else f"the {role}"
+    return f"{speaker} said {str(text)[:40]!r}"
 
 
 def _misses(kept: int, joined: int) -> str:

@@ -38,6 +38,7 @@ ABOUT = {
     "a-life-that-begins-in-a-step": "PHASE-70",
     "a-life-that-begins-with-nothing-to-commit": "FLOW-40",
     "a-parked-run-that-goes-on-beside-a-wait": "CALL-8",
+    "a-pass-that-a-block-cuts-short": "PHASE-56",
     "a-payload-in-the-place-of-the-arguments": "STORE-12",
     "a-payload-of-an-undeclared-meaning": "DECIDE-6",
     "a-pending-answer-that-meets-a-stop": "PHASE-14",
@@ -88,6 +89,7 @@ ABOUT = {
     "done-before-its-commit-from-created": "RUN-31",
     "done-before-its-commit-from-waiting": "RUN-22",
     "replays-at-once-beside-the-model": "ONCE-1",
+    "siblings-that-fail-when-one-broke": "RUN-31",
     "time-that-passes-behind-a-step": "STOP-3",
 }
 
