@@ -47,8 +47,9 @@ class Undeclared:
 
 
 def _is_open(policy: Policy, declared: Mapping[str, Any]) -> bool:
-    matters = all(declared.get(key, values[0]) in values for key, values in policy.when.items())
-    return matters and policy.key not in declared and policy.kind == "one of"
+    if policy.key in declared or policy.ruled_out(declared):
+        return False
+    return policy.kind == "one of"
 
 
 def _waiting(

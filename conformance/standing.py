@@ -86,8 +86,7 @@ SILENT: Final = "it rests on silence, and the runtime settles as observed"
 
 def _ruled_out(key: str, policies: Mapping[str, Any]) -> str:
     """Why a policy says nothing of such a runtime, if another policy rules it out."""
-    when = load_spec().policy(key).when
-    other = next((one for one, values in when.items() if policies.get(one, values[0]) not in values), None)
+    other = load_spec().policy(key).ruled_out(policies)
     return f"the policy {key} says nothing where {other} is {policies[other]}" if other is not None else ""
 
 

@@ -79,6 +79,11 @@ class Policy(Word):
     sources: Annotated[list[Source], Field(min_length=1)]
     when: dict[str, list[str]] = Field(default_factory=dict)
 
+    def ruled_out(self, policies: Mapping[str, Any]) -> str | None:
+        """The policy under whose value this one says nothing, if there is one; an open one has any value."""
+        met = (key for key, values in self.when.items() if policies.get(key, values[0]) not in values)
+        return next(met, None)
+
 
 class Profile(Word):
     """A named choice for the policies; one that is left out is open."""

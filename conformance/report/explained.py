@@ -188,16 +188,17 @@ def _facts(clause: Clause, right: Example | None, wrong: Example | None) -> dict
 def of_policy(policy: Policy) -> Sheet:
     """A policy: its values, who takes which, and the clauses that ask for each."""
     spec = load_spec()
-    taken = {name: one.policies.get(policy.key) for name, one in spec.profiles.items() if one.policies}
+    taken = {name: _taken(policy, one) for name, one in spec.profiles.items() if one.policies}
     asked = {value: _asking(policy.key, value) for value in policy.values}
     parts: list[Part] = [
         Said("values", [f"{'any' if policy.kind == 'set of' else 'one'} of {', '.join(policy.values)}"]),
         Said("matters", [f"where {key} is {' or '.join(values)}" for key, values in policy.when.items()]),
         Said("sources", policy.sources),
-        Drawn("profiles", "what each takes", _rows([(n, _value(v)) for n, v in taken.items()])),
+        Drawn("profiles", "what each takes", _rows(list(taken.items()))),
         Drawn("clauses", "what each value asks", _rows([(v, grouped(ids)) for v, ids in asked.items()])),
     ]
-    facts = {**policy.model_dump(mode="json"), "profiles": taken, "clauses": asked}
+    values = {name: one.policies.get(policy.key) for name, one in spec.profiles.items() if one.policies}
+    facts = {**policy.model_dump(mode="json"), "profiles": values, "clauses": asked}
     return Sheet("policy", policy.key, f": {policy.sentence}", parts, facts)
 
 
@@ -209,16 +210,23 @@ def _asking(key: str, value: str) -> list[str]:
     return [one.id for one in load_spec().clauses.values() if value in one.applies.get(key, ())]
 
 
-def _value(value: Value | None) -> str:
-    if value is None:
-        return "open"
+def _taken(policy: Policy, profile: Profile) -> str:
+    """What a profile settles a policy as, or why it does not."""
+    if policy.key in profile.policies:
+        return _value(profile.policies[policy.key])
+    other = policy.ruled_out(profile.policies)
+    return "open" if other is None else f"nothing, since {other} is {_value(profile.policies[other])}"
+
+
+def _value(value: Value) -> str:
     return value if isinstance(value, str) else ", ".join(value) or "none"
 
 
 def of_profile(profile: Profile) -> Sheet:
     """A profile: what it settles, what it leaves open, and the clauses under it."""
     spec = load_spec()
-    rows = [(key, _value(profile.policies.get(key))) for key in spec.policies if key in profile.policies]
+    rows = [(key, _value(profile.policies[key])) for key in spec.policies if key in profile.policies]
+    left = [key for key, one in spec.policies.items() if _taken(one, profile) == "open"]
     under = [one.id for one in spec.clauses.values() if profile.name in profiles_of(one)]
     if not profile.policies:
         under = [one.id for one in spec.clauses.values() if one.core]
@@ -227,7 +235,7 @@ def of_profile(profile: Profile) -> Sheet:
         Said("family", [profile.family]),
         Said("source", [profile.source]),
         Said("clauses", [f"{len(under)}: {grouped(under)}"]),
-        Said("open", [", ".join(key for key in spec.policies if key not in profile.policies) or "nothing"]),
+        Said("open", [", ".join(left) or "nothing"]),
         *settled,
     ]
     facts = {**profile.model_dump(mode="json"), "clauses": under}

@@ -107,6 +107,13 @@ def test_a_page_says_who_judges_a_clause():
     assert sheet_of("PHASE-3").facts["checks"][0].startswith("none: it cannot be tested from outside, for")
 
 
+def test_a_policy_that_another_rules_out_is_not_called_open():
+    """Where runs are parked nothing is replayed at a start, so that nobody has to say what happens then."""
+    assert "awaken-8           nothing, since waiting is parked\n" in sheet("replay.start", 80)
+    assert "awaken-8           open\n" in sheet("cancel.inflight", 80)
+    assert "replay.start" not in sheet("awaken-8", 80)
+
+
 def test_a_page_for_a_machine(capsys):
     """With --json everything on the page is one object, the arrows of the clause marked."""
     told = run(capsys, "explain", "call-8", "--json").json
