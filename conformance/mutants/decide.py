@@ -149,6 +149,19 @@ class KeepsTheModelsArguments(Runtime):
         return call.args if resume is not None and resume["payload"] else super().arguments(call, resume)
 
 
+class RunsWithTheFirstArguments(Runtime):
+    """A call that waits again runs with the arguments that its first decision gave."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.given: dict[str, dict[str, Any]] = {}
+
+    def arguments(self, call: Call, resume: Resume) -> dict[str, Any]:
+        decided = super().arguments(call, resume)
+        is_meant = resume is not None and call.resume_mode == "pass_to_tool"
+        return self.given.setdefault(call.id, decided) if is_meant else decided
+
+
 class AnswersForWhoeverDecided(Runtime):
     """Shows the model a result of its own where the decision is to be the result."""
 
@@ -303,6 +316,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(ReplaysWithoutArguments, "DECIDE-21", "yet it ran with"),
     Mutant(SucceedsUnexecuted, "DECIDE-21", "yet it Succeeded without"),
     Mutant(KeepsTheModelsArguments, "DECIDE-17", "for its arguments, yet it ran with"),
+    Mutant(RunsWithTheFirstArguments, "DECIDE-17", "for its arguments, yet it ran with", also=("DECIDE-6",)),
     Mutant(AnswersForWhoeverDecided, "DECIDE-18", "yet the model was shown"),
     Mutant(ExecutesTheAnswered, "DECIDE-8", "is to be the result of call"),
     Mutant(

@@ -144,6 +144,13 @@ class PraisesAFailedReplay(Runtime):
         super().answer(call, "ok" if praised else status, content)
 
 
+class PraisesTheAborted(Runtime):
+    """Calls it a success when a tool is taken down; only the next run shows it."""
+
+    def answer(self, call: Call, status: str, content: Any) -> None:
+        super().answer(call, "ok" if content == "aborted" else status, content)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(SaysNothingOfTheRejected, "PAIR-1", "the model was shown call"),
     Mutant(LeavesCallsDangling, "PAIR-1", "the model was shown call"),
@@ -163,6 +170,7 @@ MUTANTS: tuple[Mutant, ...] = (
         declare={"profile": "core", "policies": {}, "observes": ["message", "run.finished"]},
     ),
     Mutant(PraisesAFailedReplay, "PAIR-6", "answered error, yet the model is shown success"),
+    Mutant(PraisesTheAborted, "PAIR-6", "nobody gave call"),
     Mutant(ForgetsAProvidedResult, "PAIR-6", 'yet the model was shown ""'),
     Mutant(OneFailureFailsAll, "ROUND-1", "failed, and the tool of call", also=("PHASE-7", "PHASE-8")),
     Mutant(MatchesResultsByPosition, "ROUND-2", "the model was shown the result of call", also=("PAIR-4",)),
