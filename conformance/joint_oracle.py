@@ -8,7 +8,7 @@ waits) ends the following of a run; nothing is judged of it any more.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -31,6 +31,7 @@ from interlock.conformance.joint_events import (
 )
 from interlock.conformance.joint_ground import Given, TooMany, World
 from interlock.conformance.joint_states import Ahead, Event, JointStates, Sets
+from interlock.conformance.joint_words import expected, shown, untold
 from interlock.conformance.joint_world import (
     ANSWERS,
     BROKEN,
@@ -66,16 +67,8 @@ CHECKED_BY_JOINT_STATES: Final = frozenset({SEEN_CLAUSE, REST_CLAUSE})
 CALLS_MAX: Final = 5
 """With more live calls at once, too many joint states explain too little."""
 
-WAYS_SAID: Final = 6
-
 ASKS: Final = ShowsWhere(Asking())
 SHUTS: Final = ShowsWhere(HasShut())
-
-PLAIN: Final = {
-    "is decided: resume": "is resumed by the decision for it",
-    "is decided: cancel": "is cancelled by the decision for it",
-}
-"""What the arrival of a decision comes to, in the words of whoever waits for it."""
 
 PASSING: Final = (PhaseEntered, MessageAppended, Published, DecisionTaken)
 """The kinds of observation that show no joint state, and are seen often."""
@@ -251,8 +244,7 @@ class JointOracle:
             yield Judgement(SEEN_CLAUSE)
             return
         ahead = self._ahead_of(before)
-        led = {self._said(label) for label in ahead.shown}
-        because = f"no joint state explains that {_words(seen)}; {self._expected(led, ahead)}"
+        because = f"no joint state explains that {shown(seen)}; {expected(ahead, self.names)}"
         yield Judgement(SEEN_CLAUSE, because)
 
     def _beyond_the_charts(self, seen: Observation) -> str:
@@ -305,34 +297,6 @@ class JointOracle:
         self._give_up("nothing explains what was seen")
         return ahead
 
-    def _expected(self, led: Collection[str], ahead: Ahead) -> str:
-        """What would have been explained: what is shown next, or is due, or else what has to come first."""
-        awaited = {words for cue, place in ahead.awaited if (words := self._awaited(cue, place))}
-        if led:
-            return f"what they lead to is: {_listed(led)}"
-        if ahead.due:
-            return f"due is: {_listed({self._due(what, place) for what, place in ahead.due})}"
-        return f"nothing is due before there is {_listed(awaited)}" if awaited else "nothing more is due"
-
-    def _due(self, what: str, place: int | None) -> str:
-        """A move in words that name its call, where the chart leaves it unsaid who moves."""
-        if place is None:
-            return what
-        call = f"call {self.names[place]}"
-        if what.startswith("its "):
-            return f"the {what.removeprefix('its ').replace(' ', f' of {call} ', 1)}"
-        says_who = not what.startswith(("is ", "takes ", "has ", "succeeds", "fails"))
-        return what if says_who else f"{call} {PLAIN.get(what, what)}"
-
-    def _awaited(self, cue: str, place: int | None) -> str:
-        """Who has to answer before a way may be gone; not who might end it all."""
-        call = f" for call {self.names[place]}" if place is not None else ""
-        if cue.startswith("decide "):
-            return f"a decision{call}"
-        if cue in ("calls", "no calls"):
-            return "a turn of the model"
-        return f"an answer{call}" if call else ""
-
     def _event_of(self, seen: Observation) -> Event | None:
         if isinstance(seen, RunMoved):
             return _moved("run", None, seen.to)
@@ -384,13 +348,8 @@ class JointOracle:
             yield Judgement(REST_CLAUSE)
             return
         ahead = self._ahead_of(before)
-        owed = _listed({self._said(label) for label in ahead.owed})
-        expected = f"it has not told yet: {owed}" if ahead.owed else self._expected((), ahead)
-        yield Judgement(REST_CLAUSE, f"no joint state explains that the runtime rests; {expected}")
-
-    def _said(self, label: Label) -> str:
-        subject = {"run": "the run", "gate": "the resume gate"}.get(label.of)
-        return f"{subject or f'call {self.names[label.call or 0]}'} {label.to}"
+        because = f"no joint state explains that the runtime rests; {untold(ahead, self.names)}"
+        yield Judgement(REST_CLAUSE, because)
 
 
 def _subjects_shown(account: Account) -> Iterator[str]:
@@ -430,28 +389,3 @@ def _turned_down(report: Report) -> Iterator[str]:
             taken.add(seen.decision)
         elif isinstance(seen, DecisionTaken) and seen.decision not in taken:
             yield seen.decision
-
-
-def _listed(ways: Collection[str]) -> str:
-    """The ways in words, those that end something behind the others, and not too many of them."""
-    ordered = sorted(ways, key=lambda way: (way.endswith("Cancelled"), way))
-    more = len(ordered) - WAYS_SAID
-    said = [*ordered[:WAYS_SAID], *([f"{more} more"] if more > 0 else [])]
-    return ", ".join(said) or "nothing"
-
-
-def _words(seen: Observation) -> str:
-    match seen:
-        case RunMoved(to=to):
-            return f"the run became {to}"
-        case CallMoved(call=call, to=to):
-            return f"call {call} became {to}"
-        case ResumeEntered(state=state):
-            return f"the resume gate was at {state}"
-        case GateOpened(on="model"):
-            return "the model was asked"
-        case GateOpened(on="tool", call=call):
-            return f"the tool of call {call} was entered"
-        case SegmentEnded(reason=reason):
-            return f"the segment ended as {reason.code}"
-    return "this was stored"

@@ -16,7 +16,7 @@ PACKAGES = ("spec", "machines", "conformance", "diagrams")
 JUDGED_BY = (
     "oracle", "follower", "paths", "round_followers", "invariants", "account", "subjects", "judge",
     "open_policies", "standing", "twice", "coverage", "derived", "refusals", "joint_charts", "joint_states",
-    "joint_world", "joint_oracle", "joint_ground", "joint_events",
+    "joint_world", "joint_oracle", "joint_ground", "joint_events", "joint_words",
 )  # fmt: skip
 JUDGES = tuple(f"conformance.{name}" for name in JUDGED_BY)
 CHARTS = ("machines.chart", "machines.charts", "machines.table", "machines.explore")
