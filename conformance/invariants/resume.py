@@ -89,7 +89,7 @@ def _standing(run: Run) -> Iterator[Decided]:
                 yield decided
 
 
-def after(clause: str, station: str, right: str, sentence: str) -> Invariant:
+def leads_to(clause: str, station: str, right: str, sentence: str) -> Invariant:
     """The check of one arrow: which station follows another, whatever the decision is."""
 
     def follows(account: Account, seen: ResumeEntered) -> Judgements:
@@ -217,10 +217,12 @@ INVARIANTS = (
         after=("DrainDecisionChannel",),
         behind="a decision",
     ),
-    after(
+    leads_to(
         "RESUME-4", "ResolveDecision", "PersistResumeDecision", "a resolved decision is written down first"
     ),
-    after("RESUME-5", "PersistResumeDecision", "Replay", "a decision that is written down is replayed next"),
+    leads_to(
+        "RESUME-5", "PersistResumeDecision", "Replay", "a decision that is written down is replayed next"
+    ),
     Invariant("RESUME-5", nothing_acts_before_it_is_written, CallMoved),
     branch("RESUME-6", "cancel", "ReplayCancel"),
     branch("RESUME-7", "resume", "ReplayResume"),
@@ -231,7 +233,7 @@ INVARIANTS = (
         after=("ReplayCancel",),
         behind="a decision",
     ),
-    after("RESUME-9", "ReplayResume", "ExecuteReplayedTool", "what is resumed runs again"),
+    leads_to("RESUME-9", "ReplayResume", "ExecuteReplayedTool", "what is resumed runs again"),
     Invariant(
         "RESUME-10",
         a_replay_that_is_over_clears_its_decision,
@@ -246,9 +248,13 @@ INVARIANTS = (
         after=("ExecuteReplayedTool",),
         behind="a decision",
     ),
-    after("RESUME-12", "SetNextSuspended", "ClearResolved", "a decision is cleared once the call waits anew"),
-    after("RESUME-13", "ClearResolved", "SnapshotIfStateChanged", "a cleared decision leads to a snapshot"),
-    after("RESUME-14", "SnapshotIfStateChanged", "CommitReplay", "what was resolved is committed"),
+    leads_to(
+        "RESUME-12", "SetNextSuspended", "ClearResolved", "a decision is cleared once the call waits anew"
+    ),
+    leads_to(
+        "RESUME-13", "ClearResolved", "SnapshotIfStateChanged", "a cleared decision leads to a snapshot"
+    ),
+    leads_to("RESUME-14", "SnapshotIfStateChanged", "CommitReplay", "what was resolved is committed"),
     Invariant(
         "RESUME-14",
         a_resolved_pass_is_committed,
