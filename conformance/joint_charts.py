@@ -17,7 +17,18 @@ from interlock.machines.explore.gates import LOOP
 from interlock.machines.explore.joint import Joint
 from interlock.machines.explore.terms import Call, Change, Changed, Control, Move, Who
 
-__all__ = ["ATLASES_MAX", "UNENTERED", "Atlas", "Charted", "Label", "Open", "Settled", "Way", "charted"]
+__all__ = [
+    "ATLASES_MAX",
+    "DRAINED",
+    "UNENTERED",
+    "Atlas",
+    "Charted",
+    "Label",
+    "Open",
+    "Settled",
+    "Way",
+    "charted",
+]
 
 SUSPENSIONS: Final = 1_000
 """So often a call may be suspended again: this bounds an exploration, and no runtime."""
@@ -28,6 +39,9 @@ KNOWN_MAX: Final = 20_000
 
 UNENTERED: Final = "no tool is entered"
 """The cue of what may come to be as long as no tool that the outside world knows of runs."""
+
+DRAINED: Final = "nothing is under way"
+"""The cue of what may come to be at any time, and is due when the runtime waits for nobody."""
 
 LOOKS: Final = ("starting", "model", "round", "after", "last", "again", "entered", "waking", "replay")
 """What a run is at when its loop may find a reason to end."""
@@ -95,7 +109,12 @@ class Seen(Joint):
         return super().ask(call) if is_unasked(call) else Changed(call)
 
     def _trouble(self, control: Control) -> Iterator[Move]:
-        yield from super()._trouble(control)
+        """What the outside world was asked before a cancel may be waited for, and be answered."""
+        is_cancelled = control.cancel == "asked"
+        if is_cancelled:
+            yield from self._model(control)
+        for move in super()._trouble(control):
+            yield replace(move, cue=DRAINED) if is_cancelled else move
         if control.cancel != "asked" and control.work in LOOKS:
             for reason in ("Stopped", "BehaviorRequested", "Error"):
                 yield from self._end(control, reason, "trouble")

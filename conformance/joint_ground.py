@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import Final, NamedTuple
 
-from interlock.conformance.joint_charts import UNENTERED, Charted, Label, Way
+from interlock.conformance.joint_charts import DRAINED, UNENTERED, Charted, Label, Way
 from interlock.machines.explore.terms import Call, Control
 
 __all__ = ["HYPOTHESES_MAX", "Given", "Ground", "Hypothesis", "TooMany", "Unsaid", "World", "is_seen"]
@@ -74,7 +74,7 @@ class World(NamedTuple):
             return cue not in self.bars
         if cue == UNENTERED:
             return not any(one.calls[place].status in ("Running", "Resuming") for place in self.entered)
-        if cue == "may" or (cue, place) in self.given_before:
+        if cue in ("may", DRAINED) or (cue, place) in self.given_before:
             return True
         if place is None:
             return False
@@ -123,7 +123,13 @@ class Ground:
     def due(self, one: Hypothesis, *, are_held: bool) -> Iterator[Way]:
         """The ways that a runtime would go by itself or by what it was given; not those of calls held up."""
         for way in self.charts.ways(one.control, one.calls):
-            if _use(one.inbox, way) is not None if way.cue else not (are_held and way.call is not None):
+            if way.cue == DRAINED:
+                is_due = not are_held
+            elif way.cue:
+                is_due = _use(one.inbox, way) is not None
+            else:
+                is_due = not (are_held and way.call is not None)
+            if is_due:
                 yield way
 
     def awaited(self, one: Hypothesis) -> Iterator[tuple[str, int | None]]:

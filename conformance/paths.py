@@ -115,6 +115,13 @@ def _flow_detours(*cases: str) -> Detours:
     return FLOW_DETOURS.union(*(DETOURS_OF_CASES[case] for case in cases))
 
 
+ENDS_ANYWHERE: Final[Detours] = frozenset({(None, "StepEnd")})
+"""A step that is cut short may still be told to be over."""
+
+ENDS_AT_WAITS: Final[Detours] = frozenset({("BeforeToolExecute", "StepEnd")})
+"""A call that its tool suspended has no outcome that anybody could look at."""
+
+
 def _step_reading(table: Table, *silent: str) -> Reading:
     seen = {state: (state,) for state in table.states if state not in silent}
     return Reading(table, {**seen, "LlmCall": (INFERENCE,)}, silent=frozenset(silent))
@@ -286,7 +293,10 @@ class Paths:
             follower = self.steps[run.id] = Follower(reading)
         detours = self._step_detours if self._holds_back else NO_DETOURS
         ends = reading.table.finals - {"Terminate"}
-        if detours:  # what was left behind runs behind the end of its step
+        if self._ends_after_tools:
+            detours |= ENDS_ANYWHERE if self._is_broken_off(run) else NO_DETOURS
+            detours |= ENDS_AT_WAITS if _waits_in_its_step(run) else NO_DETOURS
+        if self._holds_back:  # what was left behind runs behind the end of its step
             ends |= {"BeforeToolExecute", "AfterToolExecute"}
         if label in ("RunStart", "RunEnd"):  # a step that is cut short stops where it stands
             self.steps[run.id] = Follower(reading)
@@ -297,7 +307,7 @@ class Paths:
         else:
             behind_the_wait = self._holds_back and run.finished and not has_fired(run.segment, "StepStart")
             held_back = behind_the_wait and label in PHASES_OF_CALLS
-            ends_again = self._ends_at_waits and label == "StepEnd" and _has_ended_to_wait(run)
+            ends_again = self._ends_after_tools and label == "StepEnd" and _has_ended_to_wait(run)
             surely = not (held_back or ends_again or _may_be_replayed(run, seen))
             number = vars(seen).get("step") or run.steps  # not each kind has one
             yield from self._take(("step", number), follower, label, detours, surely=surely)
@@ -306,9 +316,13 @@ class Paths:
     def _step_reading(self) -> Reading | None:
         return STEP_READINGS.get((self.account.policy("phases"), self.account.policy("step.end")))
 
+    def _is_broken_off(self, run: Run) -> bool:
+        """Whether something ends the run, or the round, wherever it stands."""
+        return bool(run.cancel_at or run.faulted or run.had_input or self.account.may_end_by_a_block(run))
+
     @cached_property
-    def _ends_at_waits(self) -> bool:
-        """Whether a step that waits ends before its wait, and may end once more when its round is over."""
+    def _ends_after_tools(self) -> bool:
+        """Whether a step is over behind its round; one that waits may end before its wait, and once more."""
         return bool(self.account.policy("step.end") == "after_tools")
 
     @cached_property
@@ -376,13 +390,17 @@ def _pass_label(seen: Observation) -> str | None:
     return BODY if isinstance(seen, GateOpened) and seen.on == "tool" else None
 
 
+def _waits_in_its_step(run: Run) -> bool:
+    """Whether a call of the newest step waits, or has waited."""
+    return any(call.may_have_waited and call.step == run.steps for call in run.calls.values())
+
+
 def _has_ended_to_wait(run: Run) -> bool:
     """Whether the newest step has ended once, and not just now, with a call that waits or has waited."""
     if has_fired(run.segment[-1:], "StepEnd"):
         return False
     of_this_step = [*takewhile(lambda one: one.phase != "StepStart", reversed(run.phases))]
-    waited = any(call.may_have_waited and call.step == run.steps for call in run.calls.values())
-    return waited and has_fired(of_this_step, "StepEnd")
+    return _waits_in_its_step(run) and has_fired(of_this_step, "StepEnd")
 
 
 def _may_be_replayed(run: Run, seen: Observation) -> bool:

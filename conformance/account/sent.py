@@ -195,6 +195,7 @@ def _recovered(account: Account, params: Mapping[str, Any]) -> None:
             call.listed_pending = kept.get("status") == "Suspended"
         run.stirs += 1
         run.segment_open = True
+        run.last_turn = _newest_turn(params.get("store"))
         _steps_taken(run, account.recovered_from, is_whole=bool(params.get("store")))
 
 
@@ -205,17 +206,23 @@ def _steps_taken(run: Run, state: Any, *, is_whole: bool) -> None:
     if not isinstance(steps, int):
         run.steps_at_least, run.steps_at_most = 0, run.steps
         return
-    turns = _turns(state.get("messages"))
+    turns = len(_turns(state.get("messages")))
     # a step that is counted and has no turn in the thread was under way, and is begun once more
     under_way = run.turns_before is None or turns - run.turns_before < steps
     run.steps_at_least = max(0, steps - under_way)
     run.steps_at_most = steps if is_whole else run.steps
 
 
-def _turns(messages: Any) -> int:
-    """How many turns of the model are among the messages of a checkpoint."""
+def _newest_turn(state: Any) -> Mapping[str, Any] | None:
+    """What the model answered last of what a run knows that goes on from this checkpoint, if that is seen."""
+    turns = _turns(state.get("messages")) if isinstance(state, dict) else []
+    return {"kind": "turn", "tool_calls": turns[-1].get("tool_calls") or []} if turns else None
+
+
+def _turns(messages: Any) -> list[dict[str, Any]]:
+    """The turns of the model among the messages of a checkpoint."""
     stored = messages if isinstance(messages, list) else []
-    return sum(isinstance(message, dict) and message.get("role") == "assistant" for message in stored)
+    return [one for one in stored if isinstance(one, dict) and one.get("role") == "assistant"]
 
 
 SENT: Final[Mapping[str, Callable[[Account, Mapping[str, Any]], None]]] = {

@@ -117,6 +117,12 @@ def _came_to(decided: Decided) -> str:
     return "refused" if decided.turned_down else "kept"
 
 
+def _takes_while_at_work(account: Account) -> bool:
+    """Whether a run takes a good decision though it does not wait as a whole."""
+    taken = {"decision.window": "immediate", "decision.early": "buffer"}
+    return any(account.policy(key) == value for key, value in taken.items())
+
+
 def batches_are_taken_as_declared(account: Account) -> Judgements:
     """Of a batch with a bad decision the good ones are applied, or none is, as was declared."""
     run, policy = account.run, account.policy("decision.batch")
@@ -124,6 +130,8 @@ def batches_are_taken_as_declared(account: Account) -> Judgements:
         return
     if is_cut_short(account, run):
         return  # its calls may be over, with nothing but the last commit to come
+    if account.gates_of(run) and not _takes_while_at_work(account):
+        return
     raws = account.newest[0][1]["decisions"]
     good = [
         d for call in run.calls.values() for d in call.decisions

@@ -139,18 +139,20 @@ def what_is_allowed_is_prepared(account: Account, seen: PhaseEntered) -> Judgeme
             )
 
 
-def a_round_with_nothing_to_execute_ends_its_step(
-    account: Account, seen: PhaseEntered | SegmentEnded
-) -> Judgements:
-    """Where a step ends after its tools, a round that leaves nothing to execute leads to StepEnd."""
+def a_round_with_nothing_to_execute_ends_its_step(account: Account, seen: PhaseEntered) -> Judgements:
+    """Where a step ends after its tools, a round that leaves nothing to execute leads to StepEnd.
+
+    One that leaves calls waiting is not at its end: its step may end before the wait, or behind it.
+    """
     run = followed(account, seen)
     if run is None or account.policy("step.end") != "after_tools" or is_cut_short(account, run):
         return
-    if isinstance(seen, SegmentEnded) and account.policy("decision.window") == "immediate":
-        return  # its calls wait in tasks of their own: the round is not over, and so may its step be
-    over = seen.phase == "StepStart" if isinstance(seen, PhaseEntered) else seen.reason.code == "Suspended"
     calls = asked_for(run)
-    if not over or not calls or any(call.entries for call in run.calls.values() if call.step == run.steps):
+    if (
+        seen.phase != "StepStart"
+        or not calls
+        or any(call.entries for call in run.calls.values() if call.step == run.steps)
+    ):
         return
     if has_fired(run.segment, "AfterInference"):
         ended = has_fired(behind(run, "AfterInference"), "StepEnd")
@@ -298,9 +300,14 @@ INVARIANTS = (
     calls_lead_to("ToolGate", "PHASE-51", "nine"),
     Invariant("PHASE-53", what_is_allowed_is_prepared, PhaseEntered, at=("StepEnd",)),
     *(
-        Invariant(clause, a_round_with_nothing_to_execute_ends_its_step, kind, at=(name,), behind="calls")
+        Invariant(
+            clause,
+            a_round_with_nothing_to_execute_ends_its_step,
+            PhaseEntered,
+            at=("StepStart",),
+            behind="calls",
+        )
         for clause in ("PHASE-54", "PHASE-60")
-        for kind, name in ((PhaseEntered, "StepStart"), (SegmentEnded, "Suspended"))
     ),
     Invariant("PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered, at=("StepEnd",), is_patient=True),
     Invariant("PHASE-56", AfterToolExecute_has_an_outcome, PhaseEntered, at=("AfterToolExecute",)),
