@@ -251,7 +251,10 @@ def a_committed_round_passes_the_gate(account: Account, seen: PhaseEntered) -> J
     shown = behind(run, "StepStart")
     at = stored(shown)
     newest = shown[at] if at >= 0 else None
-    if isinstance(newest, Checkpointed) and newest.cause == "round":
+    if isinstance(newest, Checkpointed) and (newest.trigger, newest.cause) == (
+        "ToolResultsCommitted",
+        "round",
+    ):
         passed = _gate(shown[at:])
         yield HELD if passed else f"the round is committed, yet {seen.phase} fires with no look for decisions"
 

@@ -83,11 +83,17 @@ def what_is_allowed_is_executed(account: Account, seen: PhaseEntered) -> Judgeme
     if call is None or call.tool is None or call.decisions or call.raced:
         return
     run = account.run_of(seen)
-    if run is not None and account.may_end_by_a_block(run):
+    if run is not None and (account.may_end_by_a_block(run) or _is_left_behind(account, run, call)):
         return
     if call.tool.permission == "allow" or _verdict(account, shown) == "allow":
         entered = any(isinstance(one, GateOpened) and one.on == "tool" for one in shown)
         yield HELD if entered else f"nothing held call {call.id} back, yet its pass ends without its tool"
+
+
+def _is_left_behind(account: Account, run: Run, call: Call) -> bool:
+    """Whether a round that goes one by one may have stopped before the call, at a sibling that waits."""
+    stops = account.policy("round.executor") != "parallel"
+    return stops and any(one.may_have_waited and one.step == call.step for one in run.calls.values())
 
 
 def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[Invariant, ...]:

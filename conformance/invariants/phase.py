@@ -112,7 +112,7 @@ def a_call_is_framed_before(account: Account, seen: GateOpened) -> Judgements:
     prepared = [phase for phase in run.phases if phase.phase == "BeforeToolExecute"]
     named = [phase for phase in prepared if phase.call == call.id]
     if not prepared or any(phase.call for phase in prepared):  # one that names no call frames the batch
-        fired = len(named) > (len(call.entries) if account.policy("replay.gate") != "no" else 0)
+        fired = len(named) > (len(call.entries) if account.policy("replay.gate") == "yes" else 0)
         yield HELD if fired else f"call {call.id} runs, yet BeforeToolExecute has not fired for it"
 
 

@@ -11,6 +11,8 @@ from interlock.conformance.protocol import CallMoved, GateOpened, PhaseEntered, 
 from interlock.conformance.subjects import Decided, Run
 
 PASS_ENDS = ("NoDecision", "CommitReplay")
+SNAPSHOTS = ("SnapshotIfStateChanged", "CommitReplay")
+"""The stations behind which the checkpoint of a pass stands: the arrow between them is labelled with it."""
 
 
 def _at(account: Account, seen: ResumeEntered, station: str) -> Run | None:
@@ -188,7 +190,8 @@ def no_pass_is_left_open(account: Account, seen: PhaseEntered) -> Judgements:
 
 
 def _committed(account: Account, run: Run, what: str) -> Judgements:
-    since = account.checkpoints[run.stations[-1].checkpoints :]
+    last = [station for station in run.stations[-2:] if station.entered.state in SNAPSHOTS]
+    since = account.checkpoints[last[0].checkpoints :]
     kept = any(checkpoint.trigger == "ToolResultsCommitted" for checkpoint in since)
     yield HELD if kept else f"a pass resolved a decision, yet {what} before ToolResultsCommitted"
 
