@@ -93,6 +93,7 @@ class Call:
     claimed: str | None = None
     before_claim: str | None = None
     suspensions: int = 0  # as claimed, else as witnessed
+    numbers: list[int] = field(default_factory=list)  # that its suspensions were given, in this life
     entries: list[Gate] = field(default_factory=list)
     judged: list[Gate] = field(default_factory=list)
     decisions: list[Decided] = field(default_factory=list)
@@ -253,6 +254,7 @@ class Run:
     paid_for: list[Call] = field(default_factory=list)  # had answered, and a crash must not cost that
     said: str = ""  # the input that it began with
     cut_off: list[Call] = field(default_factory=list)  # had answered in the round that a cancel cut off
+    left_to_drain: list[Call] = field(default_factory=list)  # executed for the first time when it came
     turn_alone: bool = True  # the newest turn of the model did not race
     began_alone: bool = True  # whether it met no race when it was asked for
     began_at_ms: int = 0  # when it was asked for

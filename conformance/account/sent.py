@@ -121,6 +121,8 @@ def _cancelled(account: Account, params: Mapping[str, Any]) -> None:
         run.cancel_met = account.stimuli if account.alone else None
         run.cancel_status = run.claimed or ("Running" if run.segment_open else "Waiting")
         run.cut_off = _cut_off(run) if run.cancel_alone else []
+        executing = [call for call in run.calls.values() if call.executing and not call.decisions]
+        run.left_to_drain = executing if run.cancel_alone else []
         replayed = (c for c in run.calls.values() if c.executing and run.is_replaying(c))
         run.cancel_in_replay = next(replayed, None) if run.cancel_alone else None
 
@@ -176,6 +178,7 @@ def _crashed(account: Account, _params: Mapping[str, Any]) -> None:
             call.claimed = None
             call.listed_pending = False
             call.suspensions = 0
+            call.numbers.clear()
             call.lost_entries, call.lost_verdicts = len(call.entries), len(call.judged)
             for decided in call.decisions:
                 decided.unsure, decided.answers = True, None

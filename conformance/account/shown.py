@@ -91,6 +91,8 @@ def _call_moved(account: Account, seen: CallMoved) -> None:
     if seen.to == "Suspended":
         account.comes_to("a wait")
         call.entries_when_suspended = len(call.entries)
+        if seen.suspension is not None and call.before_claim not in (None, "Suspended"):
+            call.numbers.append(seen.suspension)
         call.suspensions = seen.suspension or call.suspensions + (call.before_claim != "Suspended")
 
 

@@ -164,6 +164,16 @@ def a_late_decision_changes_nothing(account: Account, seen: Observation) -> Judg
         yield f"decision {late.id} was for {_why_late(account, late)}, yet {what}"
 
 
+def each_wait_has_a_number_of_its_own(account: Account, seen: CallMoved) -> Judgements:
+    """A call that waits anew is not said to be in a suspension that is over, which decisions may name."""
+    call = account.call_of(seen)
+    if call is None or call.doubled or seen.to != "Suspended" or call.claimed in (None, "Suspended"):
+        return
+    if seen.suspension in call.numbers:
+        same = f"suspension {seen.suspension}, as it was before"
+        yield f"call {call.id} waits anew in {same}: a decision for the wait that is over would act on it"
+
+
 def _effect(seen: Observation) -> str:
     """What an observation changes, if it is more than an echo of being woken."""
     if isinstance(seen, GateOpened) and seen.on in ("tool", "permission", "model"):
@@ -286,4 +296,5 @@ INVARIANTS = (
     Invariant("DECIDE-4", no_accepted_decision_is_lost, behind="a decision"),
     Invariant("DECIDE-2", a_repeated_decision_was_idle, behind="a decision"),
     Invariant("DECIDE-3", a_late_decision_was_idle, behind="a decision"),
+    Invariant("DECIDE-3", each_wait_has_a_number_of_its_own, CallMoved),
 )

@@ -6,7 +6,7 @@ What counts is the history that the model receives, not the one that is stored.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,14 +116,22 @@ def _token(call: Call) -> str | None:
 @once
 def _finished(account: Account) -> list[tuple[Run, Call, str]]:
     """The calls of the thread whose tool answered, where nothing may have taken the answer away."""
-    return [one for run in account.runs.values() for one in _finished_of(run)]
+    return [one for run in account.runs.values() for one in _finished_of(run, _bound_to_stay(account, run))]
 
 
-def _finished_of(run: Run) -> Iterator[tuple[Run, Call, str]]:
-    if run.cancel_at is not None or run.crashes:
-        return
+def _bound_to_stay(account: Account, run: Run) -> Iterable[Call]:
+    """The calls whose answers nothing may take away: of a run that was cancelled, those that it drains."""
+    if run.crashes:
+        return ()
+    if run.cancel_at is None:
+        return run.every_call
+    declared = account.policy("cancel.inflight"), account.policy("cancel.results")
+    return () if run.faulted or declared != ("drain", "kept") else run.left_to_drain
+
+
+def _finished_of(run: Run, calls: Iterable[Call]) -> Iterator[tuple[Run, Call, str]]:
     ids = Counter(call.id for call in run.every_call)
-    for call in run.every_call:
+    for call in calls:
         token = _token(call)
         if token is not None and ids[call.id] == 1 and not (call.doubled or _raced(run, call)):
             yield run, call, token

@@ -61,14 +61,19 @@ def a_call_that_waits_in_the_checkpoint_waits(account: Account, seen: CallMoved)
         return
     if asked_since_the_crash(account, run):
         return  # it may be another call of that id
-    kept = _part(stored, "calls").get(seen.call)
-    status, starts = kept.get("status") if isinstance(kept, dict) else None, seen.origin or seen.to
+    found = _part(stored, "calls").get(seen.call)
+    kept = found if isinstance(found, dict) else {}
+    status, starts = kept.get("status"), seen.origin or seen.to
     if call.claimed is None and status in ("Suspended", "Succeeded", "Failed", "Cancelled"):
-        yield (
-            HELD
-            if starts == status
-            else f"the checkpoint says that call {seen.call} is {status}, yet it starts as {starts}"
-        )
+        why = _begins_otherwise(kept, seen) if starts == status else f"it starts as {starts}"
+        yield HELD if not why else f"the checkpoint says that call {seen.call} is {status}, yet {why}"
+
+
+def _begins_otherwise(kept: Mapping[str, Any], seen: CallMoved) -> str:
+    """In which suspension a call says that it waits still, if that is not the one in its checkpoint."""
+    told = (kept.get("suspension"), seen.suspension)
+    waits_still = seen.origin is None and seen.to == "Suspended" and None not in told
+    return f"it starts in suspension {told[1]}, not {told[0]}" if waits_still and told[0] != told[1] else ""
 
 
 def the_thread_survives(account: Account, seen: GateOpened) -> Judgements:

@@ -229,10 +229,11 @@ def permission_is_asked_behind(phase: str, clause: str, phases: str) -> Invarian
         if call.doubled or any(one.phase in CALL_PHASES and not one.call for one in run.phases):
             return
         fired = sum(one.phase == phase and one.call == call.id for one in run.phases)
+        often = "once more " if call.judged else ""
         yield (
             HELD
             if fired > len(call.judged)
-            else f"permission is asked for call {call.id}, yet {phase} has not fired for it"
+            else f"permission is asked {often}for call {call.id}, yet {phase} has not fired {often}for it"
         )
 
     asked.__name__ = f"permission_is_asked_behind_{phase}"

@@ -162,6 +162,15 @@ class RunsWithTheFirstArguments(Runtime):
         return self.given.setdefault(call.id, decided) if is_meant else decided
 
 
+class NumbersEachWaitAlike(Runtime):
+    """Counts the suspensions of a call anew each time that it resumes."""
+
+    def say_call(self, call: Call, target: str, before: str | None) -> None:
+        if before == "Resuming":
+            call.suspension = 0
+        super().say_call(call, target, before)
+
+
 class AnswersForWhoeverDecided(Runtime):
     """Shows the model a result of its own where the decision is to be the result."""
 
@@ -305,6 +314,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(ForgetsDecisionIds, "DECIDE-2", "had been taken before, yet"),
     Mutant(DiesOfAnUnknownCall, "DECIDE-3", "which is unknown, yet", also=("DECIDE-5", "RUN-10")),
     Mutant(KnowsTheLastSuspensionAlone, "DECIDE-3", "was for suspension 1 of call"),
+    Mutant(NumbersEachWaitAlike, "DECIDE-3", "waits anew in suspension 1, as it was before"),
     Mutant(RunsAgainOnALateDecision, "DECIDE-3", "which is over, yet"),
     Mutant(LosesTheSecondOfABatch, "DECIDE-4", "took decision", also=("GATE-2", "DECIDE-42")),
     Mutant(LosesWhatComesDuringACommit, "DECIDE-4", "took decision"),

@@ -151,6 +151,14 @@ class PraisesTheAborted(Runtime):
         super().answer(call, "ok" if content == "aborted" else status, content)
 
 
+class ForgetsWhatDrained(Runtime):
+    """Lets a tool run to its end behind a cancel, and then shows the model that it was cancelled."""
+
+    def answer(self, call: Call, status: str, content: Any) -> None:
+        drained = self.cancelling and status in ("ok", "error")
+        super().answer(call, *(("cancelled", "cancelled") if drained else (status, content)))
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(SaysNothingOfTheRejected, "PAIR-1", "the model was shown call"),
     Mutant(LeavesCallsDangling, "PAIR-1", "the model was shown call"),
@@ -170,6 +178,13 @@ MUTANTS: tuple[Mutant, ...] = (
         declare={"profile": "core", "policies": {}, "observes": ["message", "run.finished"]},
     ),
     Mutant(PraisesAFailedReplay, "PAIR-6", "answered error, yet the model is shown success"),
+    Mutant(
+        ForgetsWhatDrained,
+        "PAIR-4",
+        "yet the model was not shown that",
+        policies={"cancel.inflight": "drain", "cancel.results": "kept"},
+        also=("CANCEL-7", "ROUND-1"),
+    ),
     Mutant(PraisesTheAborted, "PAIR-6", "nobody gave call"),
     Mutant(ForgetsAProvidedResult, "PAIR-6", 'yet the model was shown ""'),
     Mutant(OneFailureFailsAll, "ROUND-1", "failed, and the tool of call", also=("PHASE-7", "PHASE-8")),

@@ -25,14 +25,14 @@ class StopReason(Wire):
     """Which stop condition fired."""
 
     code: str
-    detail: str | None = None
+    detail: Json = None
 
 
 class Reason(Wire):
     """Why a run, or a segment of it, ended."""
 
     code: ReasonCode
-    detail: str | None = None
+    detail: Json = None
     stop: StopReason | None = None
 
 

@@ -12,6 +12,23 @@ from interlock.conformance.audit import audit
 TRACES = {path.stem: path for path in (Path(__file__).parent / "wrong_traces").glob("*.jsonl")}
 
 BREAKS = {
+    "a-drained-result-that-is-told-as-cancelled": (
+        "PAIR-4",
+        "the tool of call c1 answered 'mine', yet the model was not shown that: it was shown 'cancelled'",
+    ),
+    "a-permission-asked-twice-behind-one-phase": (
+        "PHASE-87",
+        "permission is asked once more for call c1, yet BeforeToolExecute has not fired once more for it",
+    ),
+    "a-second-wait-in-the-first-suspension": (
+        "DECIDE-3",
+        "call c1 waits anew in suspension 1, as it was before: "
+        "a decision for the wait that is over would act on it",
+    ),
+    "a-wait-that-begins-anew-in-another-suspension": (
+        "RECOVER-2",
+        "the checkpoint says that call c1 is Suspended, yet it starts in suspension 0, not 2",
+    ),
     "a-cancelled-wait-that-is-shown-as-a-success": (
         "PAIR-6",
         "nobody gave call c1 a result, yet the model is shown success",
