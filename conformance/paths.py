@@ -293,7 +293,7 @@ class Paths:
             follower = self.steps[run.id] = Follower(reading)
         detours = self._step_detours if self._holds_back else NO_DETOURS
         ends = reading.table.finals - {"Terminate"}
-        if self._ends_after_tools:
+        if label == "StepEnd" and self._ends_after_tools:
             detours |= ENDS_ANYWHERE if self._is_broken_off(run) else NO_DETOURS
             detours |= ENDS_AT_WAITS if _waits_in_its_step(run) else NO_DETOURS
         if self._holds_back:  # what was left behind runs behind the end of its step

@@ -50,6 +50,20 @@ def the_input_is_committed_first(account: Account, seen: PhaseEntered) -> Judgem
     yield HELD if committed else "the first step starts, yet the input has not been committed behind RunStart"
 
 
+def the_committed_input_is_in_the_thread(account: Account, seen: Checkpointed) -> Judgements:
+    """The checkpoint by which the input of a run is committed holds it."""
+    run, state = followed(account, seen), seen.state
+    messages = state.get("messages") if isinstance(state, dict) else None
+    if run is None or run.finished or seen.trigger != "UserMessage" or not isinstance(messages, list):
+        return
+    texts = [m.get("text") for m in messages if isinstance(m, dict) and m.get("role") == "user"]
+    if run.said and not run.had_input:
+        held = any(isinstance(text, str) and run.said in text for text in texts)
+        yield (
+            HELD if held else f"the input {run.said[:40]!r} is committed, yet its checkpoint does not hold it"
+        )
+
+
 def an_input_looks_for_decisions(account: Account, seen: PhaseEntered) -> Judgements:
     """Between the checkpoint of the input and the first step the resume gate is passed."""
     run, newest = _starts_behind(account, seen)
@@ -392,6 +406,7 @@ FIRST_INVARIANTS = (
 INVARIANTS = (
     Invariant("FLOW-1", a_segment_begins_with_RunStart, PhaseEntered),
     Invariant("FLOW-1", the_input_is_committed_first, PhaseEntered, at=("StepStart",)),
+    Invariant("FLOW-1", the_committed_input_is_in_the_thread, Checkpointed),
     Invariant("FLOW-2", an_input_looks_for_decisions, PhaseEntered, at=("StepStart",)),
     Invariant(
         "FLOW-3",

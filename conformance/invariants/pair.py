@@ -74,7 +74,7 @@ def no_result_is_orphaned(account: Account, seen: GateOpened) -> Judgements:
     """Before an inference, each result of the history follows the turn that asked for it."""
     for _, pairing in _histories(account, seen):
         for call in pairing.orphaned:
-            yield f"the model was shown a result for call {call}, which is not behind the turn that asked"
+            yield f"the model was shown a result for call {call}, which no turn right before it asked for"
         if pairing.paired and not pairing.orphaned:
             yield HELD
 

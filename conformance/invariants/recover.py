@@ -76,6 +76,35 @@ def _begins_otherwise(kept: Mapping[str, Any], seen: CallMoved) -> str:
     return f"it starts in suspension {told[1]}, not {told[0]}" if waits_still and told[0] != told[1] else ""
 
 
+def a_stored_decision_acts(account: Account) -> Judgements:
+    """A decision in the checkpoint, for a call that waits in it, acts in the life that begins there."""
+    run, stored = account.run, account.recovered_from
+    if run is None or not run.crashes or not isinstance(stored, dict) or run.cancel_at or run.had_input:
+        return
+    if run.is_done or account.gates_of(run) or account.handshake.control.store != "kit":
+        return
+    calls, kept = _part(stored, "calls"), _part(stored, "decisions")
+    waiting = [name for name, call in calls.items() if _part(calls, name).get("status") == "Suspended"]
+    decided = [name for name in waiting if name in kept]
+    if account.policy("resume") != "partial" and decided != waiting:
+        return
+    for name in decided:
+        call, named = run.calls.get(name), _part(kept, name)
+        if call is None or call.doubled or any(one.turned_down for one in call.decisions):
+            continue
+        if _has_moved(call):
+            yield HELD
+        elif account.observes("call.status"):
+            held = f"the checkpoint holds decision {named.get('id')} for call {name}"
+            yield f"{held}, which waits in it, yet the call waits still"
+
+
+def _has_moved(call: Call) -> bool:
+    """Whether a call that waited in the checkpoint was seen to do anything since."""
+    entered = len(call.entries) > call.lost_entries or len(call.judged) > call.lost_verdicts
+    return call.claimed not in (None, "Suspended") or entered or bool(call.numbers)
+
+
 def the_thread_survives(account: Account, seen: GateOpened) -> Judgements:
     """The first inference after a recovery sees the thread of the checkpoint."""
     run, stored = account.run_of(seen), account.recovered_from
@@ -160,5 +189,6 @@ INVARIANTS = (
     Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_has_started_nothing, behind="a crash"),
     Invariant("RECOVER-2", a_call_that_waits_in_the_checkpoint_waits, CallMoved, behind="a crash"),
     Invariant("RECOVER-3", the_thread_survives, GateOpened, at=("model",), behind="a crash"),
+    Invariant("DECIDE-4", a_stored_decision_acts, behind="a crash"),
     Invariant("RECOVER-4", a_stored_call_can_still_be_decided, DecisionTaken, behind="a crash"),
 )

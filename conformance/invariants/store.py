@@ -45,7 +45,8 @@ def _succeeds(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
 
 
 def _brief(message: Mapping[str, Any]) -> str:
-    return f"{message.get('role')} {str(message.get('text'))[:30]!r}"
+    of_call = f" of call {message['call']}" if message.get("call") else ""
+    return f"{message.get('role')}{of_call} {str(message.get('text'))[:30]!r}"
 
 
 def the_end_is_durable_before_it_is_announced(account: Account, seen: SegmentEnded) -> Judgements:
@@ -167,12 +168,17 @@ def checkpoints_have_their_trigger(account: Account, seen: Checkpointed) -> Judg
 TRIGGERS = ("UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "RunFinished")
 
 
+def _may_have_begun_again(account: Account, run: Run) -> bool:
+    """Whether a segment of the run may be behind it: it says so, or something woke it and it need not."""
+    return bool(run.finished) or (run.stirs > 1 and not account.observes("run.finished"))
+
+
 def _no_occasion(account: Account, trigger: str) -> str:
     """Why there is certainly no occasion for a checkpoint of this trigger."""
     run = account.run
     if run is None:
         return ""
-    if trigger == "UserMessage" and run.steps and not (run.had_input or run.finished):
+    if trigger == "UserMessage" and run.steps and not (run.had_input or _may_have_begun_again(account, run)):
         return "the model has been asked and nothing came from the user since"
     if trigger == "AssistantTurnCommitted" and any(c.trigger == trigger for c in account.since_model):
         return "the newest turn of the model is committed already"

@@ -90,6 +90,13 @@ class DropsWhatCameEarly(Runtime):
         self.state.early = [d for d in self.state.early if d.call != call.id]
 
 
+class ForgetsStoredDecisions(Runtime):
+    """Goes on from a checkpoint without the decisions in it."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore({**state, "decisions": {}})
+
+
 class ApprovesTheFirst(Runtime):
     """A decision goes to the call that waits longest, whatever its name."""
 
@@ -319,6 +326,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(LosesTheSecondOfABatch, "DECIDE-4", "took decision", also=("GATE-2", "DECIDE-42")),
     Mutant(LosesWhatComesDuringACommit, "DECIDE-4", "took decision"),
     Mutant(DropsWhatCameEarly, "DECIDE-4", "took decision"),
+    Mutant(ForgetsStoredDecisions, "DECIDE-4", "which waits in it, yet the call waits still", "tirea"),
     Mutant(ApprovesTheFirst, "DECIDE-5", "names call", also=("CALL-7", "CALL-8", "DECIDE-4")),
     Mutant(ForgetsFalse, "DECIDE-6", " false, yet"),
     Mutant(KeepsTheFirstPayload, "DECIDE-6", "yet its replay got"),

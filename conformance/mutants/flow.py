@@ -8,7 +8,7 @@ from interlock.conformance.mutants.kind import Mutant
 from interlock.conformance.mutants.telling import StoresBeforeTheRunEnds
 from interlock.machines.runtime.rounds import Resume
 from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Call, Decision, Reason
+from interlock.machines.runtime.state import Call, Decision, Message, Reason
 from interlock.machines.runtime.world import ModelTurn, WorldFault
 
 
@@ -341,12 +341,31 @@ class StoresTheTurnTwice(Runtime):
             await super().commit_at(trigger, cause)
 
 
+class StoresBeforeItHears(Runtime):
+    """Commits the input of a run, and adds it to the thread then."""
+
+    held: Message | None = None
+
+    def append(self, message: Message) -> None:
+        if message["role"] == "user":
+            self.held = message
+        else:
+            super().append(message)
+
+    async def commit_at(self, trigger: str, cause: str) -> None:
+        await super().commit_at(trigger, cause)
+        if self.held is not None:
+            super().append(self.held)
+            self.held = None
+
+
 def _flow(make: type[Runtime], clause: str, says: str, *also: str) -> Mutant:
     return Mutant(make, clause, says, "tirea", also=also)
 
 
 MUTANTS: tuple[Mutant, ...] = (
     _flow(DoesNotStoreTheInput, "FLOW-1", "yet the input has not been committed"),
+    _flow(StoresBeforeItHears, "FLOW-1", "is committed, yet its checkpoint does not hold it"),
     _flow(EntersWithoutRunStart, "FLOW-1", "the segment begins with"),
     _flow(AsksWithoutALookAtTheInbox, "FLOW-2", "yet nobody has looked for decisions"),
     _flow(

@@ -163,7 +163,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(SaysNothingOfTheRejected, "PAIR-1", "the model was shown call"),
     Mutant(LeavesCallsDangling, "PAIR-1", "the model was shown call"),
     Mutant(SaysNothingOfTheBlocked, "PAIR-1", "the model was shown call", "tirea", also=("ROUND-10",)),
-    Mutant(MisnamesTheRejected, "PAIR-2", "which is not behind the turn that asked"),
+    Mutant(MisnamesTheRejected, "PAIR-2", "which no turn right before it asked for"),
     Mutant(
         KeepsThePlaceholder, "PAIR-3", "the model was shown two results for call", "tirea", also=("ROUND-3",)
     ),

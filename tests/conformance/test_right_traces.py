@@ -97,6 +97,7 @@ ABOUT = {
     "an-end-that-only-its-calls-show": "ROUND-7",
     "an-inference-that-drains-behind-a-cancel": "RUN-31",
     "an-inference-under-way-behind-a-cancel": "RUN-32",
+    "an-input-committed-again-on-a-decision": "STORE-16",
     "an-unknown-tool-behind-one-that-broke": "CALL-15",
     "an-unknown-tool-when-a-store-fails": "CALL-15",
     "an-unknown-tool-when-a-tool-stops-the-run": "CALL-15",

@@ -33,6 +33,14 @@ BREAKS = {
         "PAIR-6",
         "nobody gave call c1 a result, yet the model is shown success",
     ),
+    "a-stored-decision-that-a-crash-costs": (
+        "DECIDE-4",
+        "the checkpoint holds decision d1 for call c1, which waits in it, yet the call waits still",
+    ),
+    "an-input-that-is-committed-before-it-is-heard": (
+        "FLOW-1",
+        "the input 'write it' is committed, yet its checkpoint does not hold it",
+    ),
     "an-aborted-call-that-is-shown-as-a-success": (
         "PAIR-6",
         "nobody gave call c1 a result, yet the model is shown success",
