@@ -254,7 +254,12 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(CallsAStopAnError, "RUN-5", "a stop condition fired and nothing else ended the run, yet"),
     Mutant(CallsABlockAnError, "RUN-6", "was blocked, which ends the run, yet it ended as Error"),
     Mutant(WaitsOnItsWayToTheEnd, "RUN-7", "the run was cancelled at work, yet it became Waiting"),
-    Mutant(WakesOnItsWayToTheEnd, "RUN-9", "the run was cancelled while it waited, yet it became Running"),
+    Mutant(
+        WakesOnItsWayToTheEnd,
+        "RUN-9",
+        "the run was cancelled while it waited, yet it became Running",
+        also=("RUN-31",),
+    ),
     Mutant(DiesOfABatch, "RUN-10", "nothing broke while the run waited, yet it ended as Error"),
     Mutant(StartsBeforeItBegins, "RUN-11", "RunStart fires, yet the run is still Created", "awaken-9"),
     Mutant(BeginsInSpiteOfACancel, "RUN-12", "was cancelled before it began, yet", "awaken-9"),

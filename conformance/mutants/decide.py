@@ -341,7 +341,7 @@ MUTANTS: tuple[Mutant, ...] = (
         DoesNotAskTheThird,
         "GATE-1",
         "needs approval and nobody approved it, yet it was executed",
-        also=("GATE-3",),
+        also=("GATE-3", "RUN-32"),
     ),
     Mutant(RunsTheRejected, "GATE-2", "was cancelled by decision", also=("GATE-1", "DECIDE-7", "DECIDE-1")),
     Mutant(RunsTheRejectedAmongApproved, "GATE-2", "was cancelled by decision"),

@@ -141,7 +141,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(MarksTheBlockedRunning, "PHASE-1", "was blocked, yet it became Running", "tirea"),
     Mutant(MarksTheHeldRunning, "PHASE-2", "was held before it ran, yet it ran with no decision in between"),
     Mutant(EntersAMissingTool, "PHASE-4", "there is no tool"),
-    Mutant(AnswersForTheThird, "PHASE-6", "yet its pass ends without its tool"),
+    Mutant(AnswersForTheThird, "PHASE-6", "yet its pass ends without its tool", also=("ROUND-23",)),
     Mutant(RecordsAnAnswerAsAnError, "PHASE-7", "answered ok, yet its result is recorded as error"),
     Mutant(RecordsAWarningAsAnError, "PHASE-8", "answered warning, yet its result is recorded as error"),
     Mutant(

@@ -358,9 +358,11 @@ MUTANTS: tuple[Mutant, ...] = (
         "awaken-9",
         {"round.executor": "sequential"},
     ),
-    Mutant(LeavesTheNineOpen, "PHASE-54", "yet StepEnd has not fired", "awaken-9"),
+    Mutant(
+        LeavesTheNineOpen, "PHASE-54", "yet StepEnd has not fired", "awaken-9", also=("PHASE-72", "STOP-11")
+    ),
     Mutant(LooksBeforeItRuns, "PHASE-56", "AfterToolExecute fires for call"),
-    Mutant(LeavesTheStepOpen, "PHASE-60", "yet StepEnd has not fired"),
+    Mutant(LeavesTheStepOpen, "PHASE-60", "yet StepEnd has not fired", also=("PHASE-71", "STOP-11")),
     Mutant(EndsTheStepAtTheFirstAnswer, "PHASE-61", "of the step is executing"),
     Mutant(LooksAtTheRoundTooLate, "PHASE-62", "yet the round is committed already", "tirea"),
     Mutant(EndsTheStepTwice, "PHASE-70", "yet StepEnd was seen", "tirea"),
