@@ -130,8 +130,6 @@ def batches_are_taken_as_declared(account: Account) -> Judgements:
         return
     if is_cut_short(account, run):
         return  # its calls may be over, with nothing but the last commit to come
-    if account.gates_of(run) and not _takes_while_at_work(account):
-        return
     raws = account.newest[0][1]["decisions"]
     good = [
         d for call in run.calls.values() for d in call.decisions
@@ -144,7 +142,10 @@ def batches_are_taken_as_declared(account: Account) -> Judgements:
     left = any(call.waits and call.id not in named for call in run.calls.values())
     if left and account.policy("resume") == "all_or_nothing":
         return
+    is_busy = bool(account.gates_of(run)) and not _takes_while_at_work(account)
     for decided in good:
+        if decided.turned_down and is_busy:
+            continue  # it would have been so without the bad one
         right = decided.turned_down != (policy == "each")
         was = "refused" if decided.turned_down else "taken"
         said = f"decision {decided.id} is good and came with decision {bad[0]['id']} for an unknown call"

@@ -122,7 +122,7 @@ def test_a_python_adapter_is_smoked_apart(capsys, folder, monkeypatch):
     [
         (("does_not_support_it", "cancel"), "cancel", "does not work", "Leave it out of the handshake"),
         (("hangs", "decide"), "decide", "does not work", "did not answer decide within 3 s"),
-        (("mistypes_a_field", "run.start"), "run.start", "does not work", "step of a gate.open is “\"one\"”"),
+        (("mistypes_a_field", "run.start"), "run.start", "does not work", "step of a gate.open is \"one\""),
         (("mistypes_a_field", "run.start"), "decide", "not reached", "run.start does not work"),
         (("ends_with_exit_code_0", "scenario.open"), "inspect", "not reached", "scenario.open does not work"),
         (("ends_with_exit_code_0", "shutdown"), "shutdown", "does not work", "ended with exit code 0"),
