@@ -46,7 +46,7 @@ class TakesEveryOtherBatchWhole(Runtime):
     """Applies the good decisions of a batch with a bad one at one time, and refuses them at another."""
 
     def receive(self, decisions: Sequence[Decision]) -> list[tuple[Decision, str]]:
-        batch = ("each", "atomic")[len(self.state.seen_decisions) % 2]
+        batch = ("each", "atomic")[len(self.state.calls) % 2]
         self.policies = {**self.policies, "decision.batch": batch}
         return super().receive(decisions)
 
