@@ -295,7 +295,7 @@ class Paths:
         ends = reading.table.finals - {"Terminate"}
         if label == "StepEnd" and self._ends_after_tools:
             detours |= ENDS_ANYWHERE if self._is_broken_off(run) else NO_DETOURS
-            detours |= ENDS_AT_WAITS if _waits_in_its_step(run) else NO_DETOURS
+            detours |= ENDS_AT_WAITS if _was_left_to_wait(run) else NO_DETOURS
         if self._holds_back:  # what was left behind runs behind the end of its step
             ends |= {"BeforeToolExecute", "AfterToolExecute"}
         if label in ("RunStart", "RunEnd"):  # a step that is cut short stops where it stands
@@ -393,6 +393,12 @@ def _pass_label(seen: Observation) -> str | None:
 def _waits_in_its_step(run: Run) -> bool:
     """Whether a call of the newest step waits, or has waited."""
     return any(call.may_have_waited and call.step == run.steps for call in run.calls.values())
+
+
+def _was_left_to_wait(run: Run) -> bool:
+    """Whether the call that was made ready last waits or has waited; any of its step, where none is named."""
+    call = run.calls.get((run.phases[-1].call if run.phases else None) or "")
+    return call.may_have_waited if call is not None else _waits_in_its_step(run)
 
 
 def _has_ended_to_wait(run: Run) -> bool:
