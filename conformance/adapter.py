@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any, Protocol
 
-from interlock.conformance.protocol import (
+from runlock.conformance.protocol import (
     Decision,
     Handshake,
     HookAnswer,

@@ -14,9 +14,9 @@ from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
-from interlock.conformance.exceptions import AdapterError
-from interlock.conformance.framing import QUOTE_LIMIT, quote
-from interlock.conformance.protocol import (
+from runlock.conformance.exceptions import AdapterError
+from runlock.conformance.framing import QUOTE_LIMIT, quote
+from runlock.conformance.protocol import (
     LISTED,
     PART_OF_A_STATE,
     GateClosed,
@@ -25,7 +25,7 @@ from interlock.conformance.protocol import (
     Report,
     Wire,
 )
-from interlock.conformance.wording import cut, plain
+from runlock.conformance.wording import cut, plain
 
 Message = TypeVar("Message", bound=Wire)
 

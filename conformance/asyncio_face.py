@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any, TypeVarTuple
 
-from interlock.conformance.outside import Outside
+from runlock.conformance.outside import Outside
 
 # A type checker takes a class that leaves out part of the interface for one that cannot be made.
 if TYPE_CHECKING:

@@ -9,17 +9,17 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from interlock.conformance.campaign import Found, Tally
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.judge import Judge, Violation
-from interlock.conformance.moves import moves_of
-from interlock.conformance.protocol import Handshake, Report, Scenario
-from interlock.conformance.result import Result
-from interlock.conformance.stages import Order
-from interlock.conformance.supervisor import concluded
-from interlock.conformance.trace import Trace, read_trace
-from interlock.conformance.worker import Facts, as_found
-from interlock.spec.model import SpecError, load_spec
+from runlock.conformance.campaign import Found, Tally
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.judge import Judge, Violation
+from runlock.conformance.moves import moves_of
+from runlock.conformance.protocol import Handshake, Report, Scenario
+from runlock.conformance.result import Result
+from runlock.conformance.stages import Order
+from runlock.conformance.supervisor import concluded
+from runlock.conformance.trace import Trace, read_trace
+from runlock.conformance.worker import Facts, as_found
+from runlock.spec.model import SpecError, load_spec
 
 UNREACHED: Final = "the recording does not reach it"
 

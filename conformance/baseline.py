@@ -14,11 +14,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.named_files import text_of
-from interlock.conformance.result import ClauseVerdict, Result
-from interlock.conformance.wording import plain, quoted
-from interlock.spec.model import load_spec
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.named_files import text_of
+from runlock.conformance.result import ClauseVerdict, Result
+from runlock.conformance.wording import plain, quoted
+from runlock.spec.model import load_spec
 
 TABLE: Final = "expected"
 Words = Annotated[str, Field(pattern=r"\S")]
@@ -88,7 +88,7 @@ def _unknown(entry: Expected) -> str:
     if entry.clause in known:
         return ""
     near = get_close_matches(entry.clause.upper(), known, n=1)
-    meant = f"did you mean {near[0]}?" if near else "`interlock list clauses` shows them all."
+    meant = f"did you mean {near[0]}?" if near else "`runlock list clauses` shows them all."
     return f"expects {entry.clause} to break, and the spec has no such clause: {meant}"
 
 
@@ -147,7 +147,7 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def _toml(path: Path) -> dict[str, Any]:
-    right = "`interlock baseline write RESULT -o FILE` begins one."
+    right = "`runlock baseline write RESULT -o FILE` begins one."
     text = text_of(path, right, missing=f"There is no baseline at {path}.")
     try:
         return tomllib.loads(text)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from interlock.conformance.standing import CHECKED
-from interlock.spec.model import Clause, Spec
+from runlock.conformance.standing import CHECKED
+from runlock.spec.model import Clause, Spec
 
 
 def unchecked(spec: Spec, checked: Set[str] = CHECKED) -> dict[str, str]:

@@ -12,12 +12,12 @@ from functools import cache
 from io import BytesIO
 from typing import Any, Final, NamedTuple
 
-from interlock.conformance.answers import Gates
-from interlock.conformance.joint_states import Kept
-from interlock.conformance.judge import Asked, Judge
-from interlock.conformance.moves import Move
-from interlock.conformance.protocol import Wire
-from interlock.conformance.trace import Record
+from runlock.conformance.answers import Gates
+from runlock.conformance.joint_states import Kept
+from runlock.conformance.judge import Asked, Judge
+from runlock.conformance.moves import Move
+from runlock.conformance.protocol import Wire
+from runlock.conformance.trace import Record
 
 UNCHANGING: Final[tuple[type, ...]] = (str, frozenset, type, type({}.keys()), Wire, Asked, Kept)
 """What never changes, or is the same for all schedules; beside all that is frozen."""

@@ -16,17 +16,17 @@ from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from typing import Any, Final, Protocol, TypeVar
 
-from interlock.conformance.answers import fitted
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.coverage import Coverage, Goal
-from interlock.conformance.exceptions import AdapterError, InterlockError
-from interlock.conformance.framing import quote
-from interlock.conformance.judge import Asked, Judge, Violation
-from interlock.conformance.judged_later import JudgedLater, Precedents
-from interlock.conformance.leaks import Leak, leaks_of
-from interlock.conformance.moves import Move
-from interlock.conformance.open_policies import Exclusion, Undeclared, nothing_left
-from interlock.conformance.protocol import (
+from runlock.conformance.answers import fitted
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.coverage import Coverage, Goal
+from runlock.conformance.exceptions import AdapterError, RunlockError
+from runlock.conformance.framing import quote
+from runlock.conformance.judge import Asked, Judge, Violation
+from runlock.conformance.judged_later import JudgedLater, Precedents
+from runlock.conformance.leaks import Leak, leaks_of
+from runlock.conformance.moves import Move
+from runlock.conformance.open_policies import Exclusion, Undeclared, nothing_left
+from runlock.conformance.protocol import (
     PROTOCOL_VERSION,
     Handshake,
     Initialize,
@@ -34,16 +34,16 @@ from interlock.conformance.protocol import (
     ProtocolError,
     Scenario,
 )
-from interlock.conformance.result import ClauseVerdict, Trouble, Witness
-from interlock.conformance.session import Session
-from interlock.conformance.shrink import shrink
-from interlock.conformance.situations import scenarios
-from interlock.conformance.standing import SILENT, Standing, standings
-from interlock.conformance.sut import Sut
-from interlock.conformance.trace import Trace
-from interlock.conformance.twice import DETERMINISM, difference
-from interlock.conformance.walk import walk
-from interlock.spec.model import SpecError, load_spec
+from runlock.conformance.result import ClauseVerdict, Trouble, Witness
+from runlock.conformance.session import Session
+from runlock.conformance.shrink import shrink
+from runlock.conformance.situations import scenarios
+from runlock.conformance.standing import SILENT, Standing, standings
+from runlock.conformance.sut import Sut
+from runlock.conformance.trace import Trace
+from runlock.conformance.twice import DETERMINISM, difference
+from runlock.conformance.walk import walk
+from runlock.spec.model import SpecError, load_spec
 
 SHARDS: Final = 16
 ERRORS_MAX: Final = 3
@@ -139,13 +139,13 @@ class Bench:
 
     def __init__(self, open_sut: Callable[[], Sut], only: Sequence[str] = ()) -> None:
         self.open_sut = open_sut
-        self._folder = tempfile.mkdtemp(prefix="interlock-")
+        self._folder = tempfile.mkdtemp(prefix="runlock-")
         self._tidy = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self.sut = open_sut()
         try:
             self.handshake = self._shake_hands()
             self.policies = self._policies()
-        except InterlockError:
+        except RunlockError:
             self.close()
             raise
         self.standings: dict[str, Standing] = standings(load_spec(), self.handshake, self.policies)
@@ -165,7 +165,7 @@ class Bench:
         return chosen and standing.is_judged
 
     def _shake_hands(self) -> Handshake:
-        hello = Initialize(kit=Party(name="interlock", version=KIT_VERSION))
+        hello = Initialize(kit=Party(name="runlock", version=KIT_VERSION))
         params = hello.model_dump(mode="json", by_alias=True, exclude_none=True)
         try:
             answer = self.sut.request("initialize", params)
@@ -239,7 +239,7 @@ class Bench:
             try:
                 session = self.session(scenario)
                 schedule(session)
-            except InterlockError as error:
+            except RunlockError as error:
                 if attempt == 2:
                     tally.troubles.append(Trouble(error.blame, str(error)))
                 self.renew()
@@ -308,7 +308,7 @@ class Bench:
             session = self.session(scenario)
             session.play(moves)
             session.close()
-        except InterlockError:
+        except RunlockError:
             self.renew()
             return None
         return session

@@ -30,7 +30,7 @@ LEAVE_LIMIT_SECONDS: Final = 1.0
 STDERR_TAIL_BYTES: Final = 16 * 1024
 _NAMES_AN_ERROR: Final = re.compile(rb"(?=\S).*?(?:Error|Exception|[Pp]anic|panicked)\b.*:")
 _CHUNK_BYTES: Final = 64 * 1024
-_COOKIE: Final = "INTERLOCK_CHILD"
+_COOKIE: Final = "RUNLOCK_CHILD"
 _NUMBERS: Final = itertools.count(1)
 _ROUNDS_MAX: Final = 8  # of looking for processes that fork while they are being killed
 _GLANCE_SECONDS: Final = 0.05  # a dead child whose output lives on in a child of its own is seen this soon

@@ -1,7 +1,7 @@
 """The command line: reads what was asked, runs one command, and ends in an exit code that means one thing.
 
 0 held, 1 broken, 2 wrong usage, 3 could not decide, 70 a bug of the kit.  Whatever goes wrong is said in
-one sentence, with what would have been right; INTERLOCK_TRACEBACK=1 adds the traceback of a bug.
+one sentence, with what would have been right; RUNLOCK_TRACEBACK=1 adds the traceback of a bug.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Annotated, Final
 
 import typer
 
-from interlock.conformance.exceptions import InterlockError
-from interlock.conformance.misuse import misuse_in_words
-from interlock.conformance.wording import plain
-from interlock.spec.model import SpecError
+from runlock.conformance.exceptions import RunlockError
+from runlock.conformance.misuse import misuse_in_words
+from runlock.conformance.wording import plain
+from runlock.spec.model import SpecError
 
 USAGE: Final = 2
 UNDECIDED: Final = 3
 BUG: Final = 70
 
 app = typer.Typer(
-    name="interlock",
+    name="runlock",
     help="An executable specification of the agent run lifecycle, and the kit that holds any runtime to it.",
     add_completion=False,
     rich_markup_mode=None,
@@ -56,13 +56,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standar
 
 
 @app.callback(invoke_without_command=True)
-def interlock(
+def runlock(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and end.")] = False,
 ) -> None:
     """An executable specification of the agent run lifecycle, and the kit that holds any runtime to it."""
     if version:
-        typer.echo(f"interlock {version_of('interlock')}")
+        typer.echo(f"runlock {version_of('runlock')}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)
@@ -116,7 +116,7 @@ def check(  # noqa: PLR0917  # each is an option of its own
     ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where traces and the result are written.")
-    ] = Path("interlock-results"),
+    ] = Path("runlock-results"),
     json: AsJson = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 3 if any clause that applies was left untested.")
@@ -139,8 +139,8 @@ def check(  # noqa: PLR0917  # each is an option of its own
     timeout_scale: Scale = 1.0,
 ) -> int:
     """Put a runtime through its schedules, and say which clauses it holds and which it breaks."""
-    from interlock.conformance.commands import check as command
-    from interlock.conformance.stages import Order
+    from runlock.conformance.commands import check as command
+    from runlock.conformance.stages import Order
 
     bound = command.depth_of(exhaustive, depth, races, examples, one_order=one_order)
     played = command.EXAMPLES if examples is None else examples
@@ -161,7 +161,7 @@ def report(
     ] = None,
 ) -> int:
     """Make a report of a stored result: for a machine, a pull request, a README or a browser."""
-    from interlock.conformance.commands import report as command
+    from runlock.conformance.commands import report as command
 
     return command.report(result, wanted, out)
 
@@ -177,13 +177,13 @@ def diff(  # noqa: PLR0917  # each is an option of its own
     jobs: Annotated[int | None, typer.Option(min=1, help="How many processes share the work.")] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where results of targets are written.")
-    ] = Path("interlock-results"),
+    ] = Path("runlock-results"),
     json: AsJson = False,
 ) -> int:
     """Say what changed between two results, clause by clause; targets are checked first, both alike."""
-    from interlock.conformance.commands import check as checking
-    from interlock.conformance.commands import diff as command
-    from interlock.conformance.stages import Order
+    from runlock.conformance.commands import check as checking
+    from runlock.conformance.commands import diff as command
+    from runlock.conformance.stages import Order
 
     order = Order("", checking.EXAMPLES if examples is None else examples, seed)
     return command.diff(before, after, order, checking.jobs_of(jobs), out, as_json=json)
@@ -201,7 +201,7 @@ def write_baseline(
     ] = None,
 ) -> int:
     """Write the violations of a stored result as a baseline, whose reasons are left to you."""
-    from interlock.conformance.commands import baseline as command
+    from runlock.conformance.commands import baseline as command
 
     return command.write_baseline(result, out)
 
@@ -220,7 +220,7 @@ def replay(
     timeout_scale: Scale = 1.0,
 ) -> int:
     """Send the stimuli of a trace to a runtime, and show what it does now."""
-    from interlock.conformance.commands import replay as command
+    from runlock.conformance.commands import replay as command
 
     return command.replay(trace, target, is_stepped=step, as_json=json, timeout_scale=timeout_scale)
 
@@ -260,7 +260,7 @@ def explore(  # noqa: PLR0917  # each is an option of its own
     json: AsJson = False,
 ) -> int:
     """Explore every state that the joint charts themselves can be in, and ask the clauses of each."""
-    from interlock.conformance.commands import explore as command
+    from runlock.conformance.commands import explore as command
 
     wish = command.Wish(
         calls, resuspensions, cancels, crashes, tuple(policy or ()),
@@ -281,7 +281,7 @@ def explain(
     json: AsJson = False,
 ) -> int:
     """Say what a clause asks, why, of whom, how it is checked, and what it looks like kept and broken."""
-    from interlock.conformance.commands import explain as command
+    from runlock.conformance.commands import explain as command
 
     return command.explain(name, as_json=json)
 
@@ -301,7 +301,7 @@ def list_(
     json: AsJson = False,
 ) -> int:
     """List what there is."""
-    from interlock.conformance.commands import listing as command
+    from runlock.conformance.commands import listing as command
 
     return command.listing(kind, command.Wanted(area, profile, level), as_json=json)
 
@@ -334,7 +334,7 @@ def draw(
     ] = None,
 ) -> int:
     """Draw charts, a trace, the coverage of a result, or a kill matrix."""
-    from interlock.conformance.commands import draw as command
+    from runlock.conformance.commands import draw as command
 
     return command.draw(what or (), forms or (), out)
 
@@ -342,7 +342,7 @@ def draw(
 @app.command()
 def serve(target: TargetName, store: StoreHolder = "kit") -> int:
     """Put a runtime in process behind the pipe: the protocol on standard input and output."""
-    from interlock.conformance.commands import serve as command
+    from runlock.conformance.commands import serve as command
 
     return command.run(target, store)
 
@@ -350,7 +350,7 @@ def serve(target: TargetName, store: StoreHolder = "kit") -> int:
 @app.command()
 def smoke(target: TargetName, json: AsJson = False, timeout_scale: Scale = 1.0) -> int:
     """Drive an adapter alone through each verb, and say what its handshake leaves untested."""
-    from interlock.conformance.commands import smoke as command
+    from runlock.conformance.commands import smoke as command
 
     return command.smoke(target, as_json=json, timeout_scale=timeout_scale)
 
@@ -374,14 +374,14 @@ def infer(  # noqa: PLR0917  # each is an option of its own
     ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where the schedules are written that tell.")
-    ] = Path("interlock-inferred"),
+    ] = Path("runlock-inferred"),
     json: AsJson = False,
     timeout_scale: Scale = 1.0,
 ) -> int:
     """Find out what a runtime does about each policy, and what its handshake should say."""
-    from interlock.conformance.commands import check as checking
-    from interlock.conformance.commands import infer as command
-    from interlock.conformance.stages import Order
+    from runlock.conformance.commands import check as checking
+    from runlock.conformance.commands import infer as command
+    from runlock.conformance.stages import Order
 
     walks = command.EXAMPLES if examples is None else examples
     order = Order(target, walks, seed, timeout_scale=timeout_scale, settled=())
@@ -395,7 +395,7 @@ def new_adapter(
     json: AsJson = False,
 ) -> int:
     """Write a working adapter with a test of its own, and say what to run next."""
-    from interlock.conformance.commands import new_adapter as command
+    from runlock.conformance.commands import new_adapter as command
 
     return command.new_adapter(folder, lang, as_json=json)
 
@@ -419,7 +419,7 @@ def selftest(
     json: AsJson = False,
 ) -> int:
     """Show that the kit can see: each mutant is blamed on its clause, and each variant passes."""
-    from interlock.conformance.commands import selftest as command
+    from runlock.conformance.commands import selftest as command
 
     limit = command.SHORTEST if shortest is None else shortest
     return command.selftest(seed, tuple(only or ()), jobs, limit, as_json=json)
@@ -436,7 +436,7 @@ def matrix(  # noqa: PLR0917  # each is an option of its own
     ] = None,
     envs: Annotated[
         Path, typer.Option(metavar="DIR", help="Where the environments of the runtimes are.")
-    ] = Path(".interlock"),
+    ] = Path(".runlock"),
     examples: Annotated[
         int | None, typer.Option(min=0, help="How many schedules to play on each runtime; 250.")
     ] = None,
@@ -444,13 +444,13 @@ def matrix(  # noqa: PLR0917  # each is an option of its own
     out: Annotated[
         Path,
         typer.Option("--out", "-o", metavar="DIR", help="Where the matrix is written."),
-    ] = Path("interlock-matrix"),
+    ] = Path("runlock-matrix"),
     json: AsJson = False,
     timeout_scale: Scale = 1.0,
 ) -> int:
     """Put the real runtimes that are installed side by side: which clauses each holds and breaks."""
-    from interlock.conformance.commands import matrix as command
-    from interlock.conformance.matrix import EXAMPLES
+    from runlock.conformance.commands import matrix as command
+    from runlock.conformance.matrix import EXAMPLES
 
     if install:
         return command.make(install, envs)
@@ -471,7 +471,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _said("Interrupted before anything was judged.", UNDECIDED)
     except typer.TyperException as error:
         return _said(misuse_in_words(error), USAGE)
-    except InterlockError as error:
+    except RunlockError as error:
         return _said(str(error), error.exit_code)
     except SpecError as error:
         return _said(f"The spec that this kit carries does not hold together: {error}", BUG)
@@ -484,26 +484,26 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:
     """Run the command without typer's own way out, whose exit codes mean something else."""
     command = typer.main.get_command(app)
-    with command.make_context("interlock", words) as context:
+    with command.make_context("runlock", words) as context:
         code: int = command.invoke(context)
     return code
 
 
 def _said(sentence: str, code: int) -> int:
-    print(f"interlock: {plain(sentence)}", file=sys.stderr)
+    print(f"runlock: {plain(sentence)}", file=sys.stderr)
     return code
 
 
 def _ended_by(error: Exception) -> int:
     """Say that the kit is broken, and where."""
-    from interlock.conformance.worker import KitBroke
+    from runlock.conformance.worker import KitBroke
 
     broke = KitBroke.of(error)
-    if os.environ.get("INTERLOCK_TRACEBACK") == "1":
+    if os.environ.get("RUNLOCK_TRACEBACK") == "1":
         print(broke.trace, file=sys.stderr, end="")
     return _said(
         f"This is a bug of the kit, at {broke.place}: {broke.words}. "
-        "Please report it with the command that led here; INTERLOCK_TRACEBACK=1 shows more.",
+        "Please report it with the command that led here; RUNLOCK_TRACEBACK=1 shows more.",
         BUG,
     )
 

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.moves import CRASH_AND_RECOVER, INSPECT, Move, moves_of
-from interlock.conformance.needs import needs_of, unmet_policy
-from interlock.conformance.protocol import (
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.moves import CRASH_AND_RECOVER, INSPECT, Move, moves_of
+from runlock.conformance.needs import needs_of, unmet_policy
+from runlock.conformance.protocol import (
     METHODS,
     OUTCOMES_BY_GATE,
     STIMULI,
@@ -26,11 +26,11 @@ from interlock.conformance.protocol import (
     Handshake,
     Scenario,
 )
-from interlock.conformance.scenario import ENDING, Document, is_move, parse, rewritten
-from interlock.conformance.session import Session
-from interlock.conformance.standing import unmet
-from interlock.conformance.trace import Record
-from interlock.spec.model import load_spec
+from runlock.conformance.scenario import ENDING, Document, is_move, parse, rewritten
+from runlock.conformance.session import Session
+from runlock.conformance.standing import unmet
+from runlock.conformance.trace import Record
+from runlock.spec.model import load_spec
 
 DEFAULT_TARGET: Final = "reference:awaken-8"
 WITNESSES: Final = "witnesses"
@@ -62,7 +62,7 @@ def _read(path: Traversable) -> Script:
 
 def corpus_files(folder: str = "scenarios") -> list[Traversable]:
     """The scenario files that come with the kit, by name."""
-    there = (files("interlock.conformance") / folder).iterdir()
+    there = (files("runlock.conformance") / folder).iterdir()
     return sorted((one for one in there if one.name.endswith(ENDING)), key=lambda one: one.name)
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from interlock.machines.table import Row, Table
+from runlock.machines.table import Row, Table
 
 Arrow = tuple[str, str]
 """A chart, and the clause of the arrow."""

@@ -13,15 +13,15 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
-from interlock.conformance.coverage import Coverage
-from interlock.conformance.follower import NO_DETOURS, Detours, Follower, Reading
-from interlock.conformance.oracle import CALLS, RESUME_GATE, RUNS, RUNS_WITH_CREATED
-from interlock.conformance.paths import FLOW_DETOURS, FLOW_READING, PASS_READING, STEP_READINGS
-from interlock.conformance.protocol import Handshake
-from interlock.conformance.refusals import refusing_calls, refusing_runs
-from interlock.conformance.round_followers import BARRIER, DISPATCHER, LAST, PHASES, SHOWN, STAGES, TASKS
-from interlock.conformance.standing import Standing
-from interlock.machines.table import Row, Table
+from runlock.conformance.coverage import Coverage
+from runlock.conformance.follower import NO_DETOURS, Detours, Follower, Reading
+from runlock.conformance.oracle import CALLS, RESUME_GATE, RUNS, RUNS_WITH_CREATED
+from runlock.conformance.paths import FLOW_DETOURS, FLOW_READING, PASS_READING, STEP_READINGS
+from runlock.conformance.protocol import Handshake
+from runlock.conformance.refusals import refusing_calls, refusing_runs
+from runlock.conformance.round_followers import BARRIER, DISPATCHER, LAST, PHASES, SHOWN, STAGES, TASKS
+from runlock.conformance.standing import Standing
+from runlock.machines.table import Row, Table
 
 Clauses = tuple[str, ...]
 """One arrow, or two that follow each other, by their clauses."""

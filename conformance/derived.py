@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from interlock.conformance.account import Account
-from interlock.conformance.coverage import Trails
-from interlock.conformance.oracle import CALLS, EVENT_OF_REASON, RUNS
-from interlock.conformance.protocol import GateOpened, Observation, SegmentEnded
-from interlock.conformance.subjects import WORKING_GATES, Call, Run
-from interlock.machines.table import Moved, Row, react
+from runlock.conformance.account import Account
+from runlock.conformance.coverage import Trails
+from runlock.conformance.oracle import CALLS, EVENT_OF_REASON, RUNS
+from runlock.conformance.protocol import GateOpened, Observation, SegmentEnded
+from runlock.conformance.subjects import WORKING_GATES, Call, Run
+from runlock.machines.table import Moved, Row, react
 
 
 def status_of(call: Call) -> str | None:

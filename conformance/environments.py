@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Final, Protocol
 from urllib.parse import unquote, urlsplit
 
-from interlock.conformance.exceptions import UsageError
+from runlock.conformance.exceptions import UsageError
 
-ENVIRONMENTS: Final = Path(".interlock")
+ENVIRONMENTS: Final = Path(".runlock")
 BIN: Final = "Scripts" if sys.platform == "win32" else "bin"
-ADAPTERS: Final = files("interlock.conformance.adapters")
+ADAPTERS: Final = files("runlock.conformance.adapters")
 
 
 class Environment(Protocol):
@@ -54,11 +54,11 @@ class Venv:
 
     def is_made(self, place: Path) -> bool:
         """Whether the kit is there."""
-        return _interlock(place).is_file()
+        return _runlock(place).is_file()
 
     def command(self, place: Path) -> str:
         """The kit itself, over the pipe."""
-        return f"{shlex.quote(str(_interlock(place)))} serve py:{self.adapter}"
+        return f"{shlex.quote(str(_runlock(place)))} serve py:{self.adapter}"
 
     def make(self, place: Path) -> None:
         """Install the kit and what the runtime needs, with pip."""
@@ -67,15 +67,15 @@ class Venv:
         _run([*pip, *_kit(), *self.requirements], place, self.requirements)
 
 
-def _interlock(place: Path) -> Path:
-    return place / BIN / "interlock"
+def _runlock(place: Path) -> Path:
+    return place / BIN / "runlock"
 
 
 def _kit() -> list[str]:
     """What pip installs this very kit from: the folder that it was installed from, else its version."""
-    kit = distribution("interlock")
+    kit = distribution("runlock")
     url = urlsplit(json.loads(kit.read_text("direct_url.json") or "{}").get("url", ""))
-    return ["--editable", unquote(url.path)] if url.scheme == "file" else [f"interlock=={kit.version}"]
+    return ["--editable", unquote(url.path)] if url.scheme == "file" else [f"runlock=={kit.version}"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Packages:
     def _copies(self, place: Path) -> Iterator[tuple[Path, Traversable]]:
         folder, _, _ = self.adapter.rpartition("/")
         scripts = (one for one in _of_the_kit(folder).iterdir() if one.name.endswith(".mjs"))
-        for ours in (_of_the_kit(self.package), _of_the_kit("node/interlock.mjs"), *scripts):
+        for ours in (_of_the_kit(self.package), _of_the_kit("node/runlock.mjs"), *scripts):
             yield place / ours.name, ours
 
 

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 Blame = Literal["you", "adapter", "SUT", "kit"]
 
 
-class InterlockError(Exception):
+class RunlockError(Exception):
     """Something kept the kit from judging: `what` happened, what would have been `right`."""
 
     blame: ClassVar[Blame] = "kit"
@@ -26,14 +26,14 @@ class InterlockError(Exception):
         self.right = right
 
 
-class UsageError(InterlockError):
+class UsageError(RunlockError):
     """The command or the call was given something that it cannot use."""
 
     blame: ClassVar[Blame] = "you"
     exit_code: ClassVar[int] = 2
 
 
-class AdapterError(InterlockError):
+class AdapterError(RunlockError):
     """The adapter does not speak the protocol, or what it says about itself cannot be."""
 
     blame: ClassVar[Blame] = "adapter"

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from interlock.conformance.campaign import Tally
-from interlock.conformance.levels import GUESSED, PLAYED, PROBED
-from interlock.conformance.result import ClauseVerdict, Result, Search
-from interlock.conformance.resumable import Kept
-from interlock.conformance.stages import Order, Stage, stages_of
-from interlock.conformance.supervisor import (
+from runlock.conformance.campaign import Tally
+from runlock.conformance.levels import GUESSED, PLAYED, PROBED
+from runlock.conformance.result import ClauseVerdict, Result, Search
+from runlock.conformance.resumable import Kept
+from runlock.conformance.stages import Order, Stage, stages_of
+from runlock.conformance.supervisor import (
     INTERRUPTED,
     Advanced,
     Limits,
@@ -29,7 +29,7 @@ from interlock.conformance.supervisor import (
     search_of,
     witnesses_of,
 )
-from interlock.conformance.worker import Played, Unit
+from runlock.conformance.worker import Played, Unit
 
 UNREACHED: Final = "no schedule within the bound reaches it"
 UNREACHED_YET: Final = "no schedule that was played reaches it"

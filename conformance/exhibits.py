@@ -12,20 +12,20 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any, Final
 
-from interlock.conformance.campaign import Bench, Schedule, Tally
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.corpus import WITNESSES, applicable, corpus, play
-from interlock.conformance.exceptions import InterlockError
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.judge import Violation
-from interlock.conformance.moves import Move, moves_of
-from interlock.conformance.mutants import MUTANTS, Mutant
-from interlock.conformance.protocol import Scenario
-from interlock.conformance.scenario import ENDING, Document, Entry, parse, render
-from interlock.conformance.session import Session
-from interlock.conformance.shrink import shrink
-from interlock.conformance.trace import Trace
-from interlock.conformance.walk import walk
+from runlock.conformance.campaign import Bench, Schedule, Tally
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.corpus import WITNESSES, applicable, corpus, play
+from runlock.conformance.exceptions import RunlockError
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.judge import Violation
+from runlock.conformance.moves import Move, moves_of
+from runlock.conformance.mutants import MUTANTS, Mutant
+from runlock.conformance.protocol import Scenario
+from runlock.conformance.scenario import ENDING, Document, Entry, parse, render
+from runlock.conformance.session import Session
+from runlock.conformance.shrink import shrink
+from runlock.conformance.trace import Trace
+from runlock.conformance.walk import walk
 
 WALKS_MAX: Final = 400
 SEED: Final = 1
@@ -58,7 +58,7 @@ class Exhibit:
 
 def exhibit_of(mutant: Mutant) -> Exhibit | None:
     """The exhibit of a mutant, read from its file; nothing if it has none yet."""
-    file = files("interlock.conformance") / WITNESSES / f"{mutant.name}{ENDING}"
+    file = files("runlock.conformance") / WITNESSES / f"{mutant.name}{ENDING}"
     if not file.is_file():
         return None
     document = parse(file.read_text("utf-8"), file.name)
@@ -114,7 +114,7 @@ class Case:
 def innocent(mutant: Mutant) -> Mutant:
     """The mutant without its fault: the reference under the same profile and policies."""
     layers = mutant.make.__mro__
-    right = next(layer for layer in layers if layer.__module__.startswith("interlock.machines.runtime"))
+    right = next(layer for layer in layers if layer.__module__.startswith("runlock.machines.runtime"))
     return replace(mutant, make=right)
 
 
@@ -128,7 +128,7 @@ def _played(
         if to_the_end:
             session.drain()
         session.close()
-    except InterlockError:
+    except RunlockError:
         bench.renew()
         return None
     return session

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from math import factorial, prod
 from typing import Final
 
-from interlock.machines.explore.calls import Calls, Count, count_counted, count_named
-from interlock.machines.explore.chosen import Chosen
-from interlock.machines.explore.joint import Joint
-from interlock.machines.explore.judge import Judged, judge
-from interlock.machines.explore.search import Bounds, Search
-from interlock.machines.explore.words import CALL_RULES, ONCE_MORE, rules_for
-from interlock.machines.joint import derive_run_status
-from interlock.machines.table import Table
+from runlock.machines.explore.calls import Calls, Count, count_counted, count_named
+from runlock.machines.explore.chosen import Chosen
+from runlock.machines.explore.joint import Joint
+from runlock.machines.explore.judge import Judged, judge
+from runlock.machines.explore.search import Bounds, Search
+from runlock.machines.explore.words import CALL_RULES, ONCE_MORE, rules_for
+from runlock.machines.joint import derive_run_status
+from runlock.machines.table import Table
 
 __all__ = ["CALLS", "Estimate", "Explored", "Plan", "explore", "explore_calls", "guess"]
 

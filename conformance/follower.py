@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Final
 
-from interlock.machines.table import Row, Table
+from runlock.machines.table import Row, Table
 
 Detour = tuple[str | None, str]
 """A way that another clause adds to a chart: from a state, or from anywhere, to a state."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from interlock.conformance.adapter import (
+from runlock.conformance.adapter import (
     Checkpoint,
     CommitFault,
     HookFault,
@@ -23,7 +23,7 @@ from interlock.conformance.adapter import (
     ToolFault,
     ToolRaised,
 )
-from interlock.conformance.protocol import (
+from runlock.conformance.protocol import (
     Decision,
     Fault,
     HookAnswer,
@@ -35,7 +35,7 @@ from interlock.conformance.protocol import (
     Verdict,
     Wire,
 )
-from interlock.conformance.protocol.wire import SCALARS
+from runlock.conformance.protocol.wire import SCALARS
 
 Resume = Resumption | Mapping[str, Any] | EllipsisType | None
 

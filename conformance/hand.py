@@ -19,16 +19,16 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import Any, Final
 
-from interlock.conformance.journal import in_flight
-from interlock.conformance.stages import Order
-from interlock.conformance.stdio import ANSWER_LIMIT_SECONDS, INITIALIZE_LIMIT_SECONDS
-from interlock.conformance.trace import Trace
+from runlock.conformance.journal import in_flight
+from runlock.conformance.stages import Order
+from runlock.conformance.stdio import ANSWER_LIMIT_SECONDS, INITIALIZE_LIMIT_SECONDS
+from runlock.conformance.trace import Trace
 
 GRACE_SECONDS: Final = 2.0
 """What the transport's own time limits come first by."""
 
 GLANCE_SECONDS: Final = 0.5
-_ENTRY: Final = "from interlock.conformance.worker import main; main()"
+_ENTRY: Final = "from runlock.conformance.worker import main; main()"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from interlock.conformance.life import Life, Verb
-from interlock.conformance.offer import has, takes_decisions
-from interlock.conformance.protocol import (
+from runlock.conformance.life import Life, Verb
+from runlock.conformance.offer import has, takes_decisions
+from runlock.conformance.protocol import (
     ILLEGAL_STIMULUS,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,

@@ -13,13 +13,13 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final
 
-from interlock.conformance.adapter import AdapterFactory, Refused
-from interlock.conformance.gates import Counts, Gate, as_json
-from interlock.conformance.handover import illegal, must_have, parse, plan, plan_all
-from interlock.conformance.life import Life, Verb
-from interlock.conformance.loop import DidNotSettle
-from interlock.conformance.offer import effective_handshake, has
-from interlock.conformance.protocol import (
+from runlock.conformance.adapter import AdapterFactory, Refused
+from runlock.conformance.gates import Counts, Gate, as_json
+from runlock.conformance.handover import illegal, must_have, parse, plan, plan_all
+from runlock.conformance.life import Life, Verb
+from runlock.conformance.loop import DidNotSettle
+from runlock.conformance.offer import effective_handshake, has
+from runlock.conformance.protocol import (
     DID_NOT_SETTLE,
     INVALID_PARAMS,
     PROTOCOL_VERSION,

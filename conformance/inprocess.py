@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from .exceptions import AdapterError, InterlockError
+from .exceptions import AdapterError, RunlockError
 from .framing import NotALine, detached, quote
 from .protocol import METHODS, UNSUPPORTED, ProtocolError
 
@@ -51,7 +51,7 @@ class InProcess:
     def _call(self, method: str, verb: Callable[[Any], Any], params: dict[str, Any]) -> Any:
         try:
             return verb(detached(params))
-        except (ProtocolError, InterlockError, KeyboardInterrupt):
+        except (ProtocolError, RunlockError, KeyboardInterrupt):
             raise
         except BaseException as error:  # sys.exit() in an adapter must not end the kit
             raise AdapterError(

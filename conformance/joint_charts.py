@@ -1,6 +1,6 @@
 """The joint charts as a runtime is seen to go through them.
 
-They are those that `interlock explore` walks through, with what an exploration leaves out: a run with
+They are those that `runlock explore` walks through, with what an exploration leaves out: a run with
 several turns, an end wherever its loop looks, a decision that meets no wait.  What is durable is seen, and
 needs no supposing.
 """
@@ -12,10 +12,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from interlock.machines.explore.facts import is_over, is_ready, is_suspended, is_unasked, is_undecided
-from interlock.machines.explore.gates import LOOP
-from interlock.machines.explore.joint import Joint
-from interlock.machines.explore.terms import Call, Change, Changed, Control, Move, Who
+from runlock.machines.explore.facts import is_over, is_ready, is_suspended, is_unasked, is_undecided
+from runlock.machines.explore.gates import LOOP
+from runlock.machines.explore.joint import Joint
+from runlock.machines.explore.terms import Call, Change, Changed, Control, Move, Who
 
 __all__ = [
     "ATLASES_MAX",

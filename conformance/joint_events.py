@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from interlock.conformance.joint_charts import BREAKS, Label, Way
-from interlock.conformance.joint_ground import Given, Ground, Hypothesis, is_seen
-from interlock.conformance.joint_world import as_stored
-from interlock.machines.explore.facts import is_over, is_running
-from interlock.machines.explore.terms import NOT_ASKED, Call
+from runlock.conformance.joint_charts import BREAKS, Label, Way
+from runlock.conformance.joint_ground import Given, Ground, Hypothesis, is_seen
+from runlock.conformance.joint_world import as_stored
+from runlock.machines.explore.facts import is_over, is_running
+from runlock.machines.explore.terms import NOT_ASKED, Call
 
 __all__ = [
     "Asked", "Asking", "Begins", "BeginsAgain", "Ended", "Executing", "Gets", "HasShut", "Loses", "Rests",

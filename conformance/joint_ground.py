@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import Final, NamedTuple
 
-from interlock.conformance.joint_charts import DRAINED, UNENTERED, Charted, Label, Way
-from interlock.machines.explore.terms import Call, Control
+from runlock.conformance.joint_charts import DRAINED, UNENTERED, Charted, Label, Way
+from runlock.machines.explore.terms import Call, Control
 
 __all__ = ["HYPOTHESES_MAX", "Given", "Ground", "Hypothesis", "TooMany", "Unsaid", "World", "is_seen"]
 

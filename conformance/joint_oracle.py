@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
-from interlock.conformance.account import Account
-from interlock.conformance.joint_charts import Label
-from interlock.conformance.joint_events import (
+from runlock.conformance.account import Account
+from runlock.conformance.joint_charts import Label
+from runlock.conformance.joint_events import (
     Asked,
     Asking,
     Begins,
@@ -29,18 +29,18 @@ from interlock.conformance.joint_events import (
     ShowsWhere,
     Stored,
 )
-from interlock.conformance.joint_ground import Given, TooMany, World
-from interlock.conformance.joint_states import Ahead, Event, JointStates, Sets
-from interlock.conformance.joint_words import expected, shown, untold
-from interlock.conformance.joint_world import (
+from runlock.conformance.joint_ground import Given, TooMany, World
+from runlock.conformance.joint_states import Ahead, Event, JointStates, Sets
+from runlock.conformance.joint_words import expected, shown, untold
+from runlock.conformance.joint_world import (
     ANSWERS,
     BROKEN,
     entered,
     supposed_policies,
     world_of,
 )
-from interlock.conformance.oracle import RESUME_GATE, Judgement
-from interlock.conformance.protocol import (
+from runlock.conformance.oracle import RESUME_GATE, Judgement
+from runlock.conformance.protocol import (
     CallMoved,
     Checkpointed,
     DecisionTaken,
@@ -55,8 +55,8 @@ from interlock.conformance.protocol import (
     RunMoved,
     SegmentEnded,
 )
-from interlock.conformance.subjects import WORKING_GATES, Gate, Run
-from interlock.machines.explore.facts import is_over
+from runlock.conformance.subjects import WORKING_GATES, Gate, Run
+from runlock.machines.explore.facts import is_over
 
 SEEN_CLAUSE: Final = "RUN-31"
 REST_CLAUSE: Final = "RUN-32"

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
-from interlock.conformance.joint_charts import ATLASES_MAX, Label, Open, Settled, charted
-from interlock.conformance.joint_ground import HYPOTHESES_MAX, Ground, Hypothesis, TooMany, World
+from runlock.conformance.joint_charts import ATLASES_MAX, Label, Open, Settled, charted
+from runlock.conformance.joint_ground import HYPOTHESES_MAX, Ground, Hypothesis, TooMany, World
 
 __all__ = ["Ahead", "Event", "JointStates", "Sets", "worked_out"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from interlock.conformance.joint_charts import Label
-from interlock.conformance.joint_states import Ahead
-from interlock.conformance.protocol import (
+from runlock.conformance.joint_charts import Label
+from runlock.conformance.joint_states import Ahead
+from runlock.conformance.protocol import (
     CallMoved,
     GateOpened,
     Observation,

@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from interlock.conformance.account import Account
-from interlock.conformance.joint_ground import Hypothesis, Unsaid, World
-from interlock.conformance.subjects import Call, Run
-from interlock.machines.explore.chosen import CHOICES
-from interlock.machines.explore.joint import Joint
-from interlock.machines.explore.terms import NOT_ASKED, Control
-from interlock.machines.explore.terms import Call as JointCall
-from interlock.spec.model import load_spec
+from runlock.conformance.account import Account
+from runlock.conformance.joint_ground import Hypothesis, Unsaid, World
+from runlock.conformance.subjects import Call, Run
+from runlock.machines.explore.chosen import CHOICES
+from runlock.machines.explore.joint import Joint
+from runlock.machines.explore.terms import NOT_ASKED, Control
+from runlock.machines.explore.terms import Call as JointCall
+from runlock.spec.model import load_spec
 
 __all__ = ["ANSWERS", "BROKEN", "as_stored", "entered", "supposed_policies", "world_of"]
 

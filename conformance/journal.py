@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from interlock.conformance.moves import INSPECT, as_seen
-from interlock.conformance.protocol import STIMULI, ProtocolError
-from interlock.conformance.sut import Sut
-from interlock.conformance.trace import Record, Trace
+from runlock.conformance.moves import INSPECT, as_seen
+from runlock.conformance.protocol import STIMULI, ProtocolError
+from runlock.conformance.sut import Sut
+from runlock.conformance.trace import Record, Trace
 
 _NOT_IN_A_TRACE: Final = ("initialize", "shutdown")
 

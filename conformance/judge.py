@@ -12,16 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from interlock.conformance.account import Account
-from interlock.conformance.coverage import Coverage, Trails
-from interlock.conformance.derived import Derived
-from interlock.conformance.invariants import HELD, INVARIANTS, NOTHING, Invariant, name_of, newest_of
-from interlock.conformance.joint_oracle import JointOracle
-from interlock.conformance.open_policies import Exclusion, OpenPolicies, Undeclared
-from interlock.conformance.oracle import Judgement, Oracle
-from interlock.conformance.paths import Paths
-from interlock.conformance.protocol import Handshake, Observation, Report, Scenario
-from interlock.conformance.refusals import Refusals
+from runlock.conformance.account import Account
+from runlock.conformance.coverage import Coverage, Trails
+from runlock.conformance.derived import Derived
+from runlock.conformance.invariants import HELD, INVARIANTS, NOTHING, Invariant, name_of, newest_of
+from runlock.conformance.joint_oracle import JointOracle
+from runlock.conformance.open_policies import Exclusion, OpenPolicies, Undeclared
+from runlock.conformance.oracle import Judgement, Oracle
+from runlock.conformance.paths import Paths
+from runlock.conformance.protocol import Handshake, Observation, Report, Scenario
+from runlock.conformance.refusals import Refusals
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Any
 
-from interlock.conformance.account import Account
-from interlock.conformance.answers import written
-from interlock.conformance.judge import Judge, Ruling, Violation
-from interlock.conformance.protocol import Handshake, Report, Scenario
-from interlock.conformance.session import Session
-from interlock.conformance.sut import Sut
+from runlock.conformance.account import Account
+from runlock.conformance.answers import written
+from runlock.conformance.judge import Judge, Ruling, Violation
+from runlock.conformance.protocol import Handshake, Report, Scenario
+from runlock.conformance.session import Session
+from runlock.conformance.sut import Sut
 
 Precedents = dict[bytes, Ruling]
 """What was ruled of each trace that was judged on a bench, by its digest."""

@@ -18,18 +18,18 @@ from typing import Any, Final
 
 from hypothesis.errors import Flaky
 
-from interlock.conformance.campaign import SHARDS, Bench, Found, Schedule, Tally
-from interlock.conformance.exhibits import BY_COMPARISON
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.mutants import MUTANTS, Mutant
-from interlock.conformance.protocol import Scenario
-from interlock.conformance.result import Trouble
-from interlock.conformance.session import Session
-from interlock.conformance.stages import DRAWN, SCRIPTED, TOURED, WALKED, WITNESSED, Order, Stage, stages_of
-from interlock.conformance.sut import Sut
-from interlock.conformance.systematic import length, search
-from interlock.conformance.variants import VARIANTS
-from interlock.conformance.worker import Stopped
+from runlock.conformance.campaign import SHARDS, Bench, Found, Schedule, Tally
+from runlock.conformance.exhibits import BY_COMPARISON
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.mutants import MUTANTS, Mutant
+from runlock.conformance.protocol import Scenario
+from runlock.conformance.result import Trouble
+from runlock.conformance.session import Session
+from runlock.conformance.stages import DRAWN, SCRIPTED, TOURED, WALKED, WITNESSED, Order, Stage, stages_of
+from runlock.conformance.sut import Sut
+from runlock.conformance.systematic import length, search
+from runlock.conformance.variants import VARIANTS
+from runlock.conformance.worker import Stopped
 
 BY_TURNS: Final = (WALKED, DRAWN, TOURED)
 """The stages whose shards are played by turns, when the scripts are over."""

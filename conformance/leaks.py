@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from interlock.conformance.session import Session
-from interlock.conformance.trace import Trace
-from interlock.conformance.wording import cut, plain
+from runlock.conformance.session import Session
+from runlock.conformance.trace import Trace
+from runlock.conformance.wording import cut, plain
 
 SHOWN: Final = 60
 

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from typing import Final
 from zlib import crc32
 
-from interlock.conformance.actions import Stage
-from interlock.conformance.bookmark import Bookmark
-from interlock.conformance.campaign import SHARDS, Bench, Tally
-from interlock.conformance.chooser import Chooser, Seeded
-from interlock.conformance.menu import Option, Scope, menu, pairs
-from interlock.conformance.moves import Move
-from interlock.conformance.orders import are_alike, is_second
-from interlock.conformance.protocol import Scenario
-from interlock.conformance.session import Session
-from interlock.conformance.systematic import Point, Siblings, length
+from runlock.conformance.actions import Stage
+from runlock.conformance.bookmark import Bookmark
+from runlock.conformance.campaign import SHARDS, Bench, Tally
+from runlock.conformance.chooser import Chooser, Seeded
+from runlock.conformance.menu import Option, Scope, menu, pairs
+from runlock.conformance.moves import Move
+from runlock.conformance.orders import are_alike, is_second
+from runlock.conformance.protocol import Scenario
+from runlock.conformance.session import Session
+from runlock.conformance.systematic import Point, Siblings, length
 
 PLAYED: Final = "played"
 NAMED: Final = "with every name told apart"

@@ -15,10 +15,10 @@ from functools import partial
 from inspect import iscoroutine
 from typing import Any, Final
 
-from interlock.conformance.adapter import Refused, RequiredAdapter, Segment
-from interlock.conformance.gates import Counts, KitHost
-from interlock.conformance.loop import DidNotSettle, VirtualLoop, raised
-from interlock.conformance.protocol import INTERNAL_ERROR, ProtocolError, Reason, Scenario
+from runlock.conformance.adapter import Refused, RequiredAdapter, Segment
+from runlock.conformance.gates import Counts, KitHost
+from runlock.conformance.loop import DidNotSettle, VirtualLoop, raised
+from runlock.conformance.protocol import INTERNAL_ERROR, ProtocolError, Reason, Scenario
 
 WIND_UP_TURNS_MAX: Final = 1_000
 REFUSABLE: Final = frozenset({"decide", "input", "recover", "cancel"})

@@ -18,15 +18,15 @@ from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Final
 
-from interlock.conformance.asyncio_face import AsyncioFace
-from interlock.conformance.exceptions import Blame, InterlockError
+from runlock.conformance.asyncio_face import AsyncioFace
+from runlock.conformance.exceptions import Blame, RunlockError
 
 TURNS_MAX: Final = 10_000
 CLOCK_RESOLUTION: Final = 1e-6
 CLOSE_ATTEMPTS_MAX: Final = 100
 
 
-class DidNotSettle(InterlockError):
+class DidNotSettle(RunlockError):
     """The SUT kept moving, or waits for something that only it could give."""
 
     blame: ClassVar[Blame] = "SUT"

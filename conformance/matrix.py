@@ -12,11 +12,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
-from interlock.conformance.exceptions import InterlockError
-from interlock.conformance.result import Result
-from interlock.conformance.runtimes import Runtime
-from interlock.conformance.stages import Order
-from interlock.conformance.supervisor import campaign
+from runlock.conformance.exceptions import RunlockError
+from runlock.conformance.result import Result
+from runlock.conformance.runtimes import Runtime
+from runlock.conformance.stages import Order
+from runlock.conformance.supervisor import campaign
 
 EXAMPLES: Final = 250
 """So many schedules, beside the scripted ones, keep two cores busy for a few minutes with all runtimes."""
@@ -58,7 +58,7 @@ def _order(runtime: Runtime, environments: Path, order: Order) -> Order:
 def _judged(runtime: Runtime, order: Order) -> Column:
     try:
         return Column(runtime, campaign(order, jobs=1))
-    except InterlockError as error:
+    except RunlockError as error:
         return Column(runtime, why=str(error))
 
 

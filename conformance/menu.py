@@ -14,9 +14,9 @@ from itertools import product
 from math import prod
 from typing import Any, Final
 
-from interlock.conformance.actions import ACTIONS, PAYLOADS, RACERS, Stage, meets
-from interlock.conformance.moves import CRASH_AND_RECOVER, Move, race
-from interlock.conformance.protocol import Scenario, ToolSpec
+from runlock.conformance.actions import ACTIONS, PAYLOADS, RACERS, Stage, meets
+from runlock.conformance.moves import CRASH_AND_RECOVER, Move, race
+from runlock.conformance.protocol import Scenario, ToolSpec
 
 LEFT_OUT: Final = ("model_asks", "model_asks_for_one_kind", "races", "settle", "kill")
 """Classes that are put on the menu in a way of their own, and the one that costs a process."""

@@ -13,7 +13,7 @@ NUMBERS: Final = {"valid integer": "whole number", "valid number": "number"}
 def misuse_in_words(error: typer.TyperException) -> str:
     """What is wrong with the words on the command line, and where to read what is right."""
     context = _context(error)
-    command = context.command_path if context is not None else "interlock"
+    command = context.command_path if context is not None else "runlock"
     return f"{_wrong(error)} `{command} --help` says what there is."
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from interlock.conformance.account import Account
-from interlock.conformance.protocol import gate_name
-from interlock.conformance.subjects import Run
-from interlock.conformance.trace import Trace
+from runlock.conformance.account import Account
+from runlock.conformance.protocol import gate_name
+from runlock.conformance.subjects import Run
+from runlock.conformance.trace import Trace
 
 CRASH_AND_RECOVER: Final = "crash"
 INSPECT: Final = "inspect"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from interlock.conformance.exceptions import UsageError
+from runlock.conformance.exceptions import UsageError
 
 
 def text_of(path: Path, right: str = "", missing: str = "") -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from interlock.conformance.moves import Move
-from interlock.conformance.scenario import Document, is_move
-from interlock.conformance.shapes import Known
-from interlock.conformance.trace import Record
+from runlock.conformance.moves import Move
+from runlock.conformance.scenario import Document, is_move
+from runlock.conformance.shapes import Known
+from runlock.conformance.trace import Record
 
 
 def unmet_policy(need: str, policies: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from interlock.conformance.notation import Malformed, changes, decode, encode, same, word
+from runlock.conformance.notation import Malformed, changes, decode, encode, same, word
 
 SHORT: Final = 76
 """A value no longer than this stays in its line."""

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants import HELD, Invariant
-from interlock.conformance.protocol import Handshake
-from interlock.conformance.standing import standing_of
-from interlock.spec.model import Policy, Spec
+from runlock.conformance.account import Account
+from runlock.conformance.invariants import HELD, Invariant
+from runlock.conformance.protocol import Handshake
+from runlock.conformance.standing import standing_of
+from runlock.spec.model import Policy, Spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from interlock.conformance.account import Account
-from interlock.conformance.coverage import Trails
-from interlock.conformance.protocol import (
+from runlock.conformance.account import Account
+from runlock.conformance.coverage import Trails
+from runlock.conformance.protocol import (
     CallMoved,
     Observation,
     Published,
@@ -20,14 +20,14 @@ from interlock.conformance.protocol import (
     SegmentEnded,
     StreamClosed,
 )
-from interlock.conformance.round_followers import FOLLOWED, RoundFollowers
-from interlock.conformance.subjects import Call, Run
-from interlock.machines.charts.call import ToolCall
-from interlock.machines.charts.event_sink import ReconnectableEventSink
-from interlock.machines.charts.resume_tool_call import ResumeToolCall
-from interlock.machines.charts.run import Run as RunChart
-from interlock.machines.charts.run import RunWithCreated
-from interlock.machines.table import Moved, Table, compile_chart, react
+from runlock.conformance.round_followers import FOLLOWED, RoundFollowers
+from runlock.conformance.subjects import Call, Run
+from runlock.machines.charts.call import ToolCall
+from runlock.machines.charts.event_sink import ReconnectableEventSink
+from runlock.machines.charts.resume_tool_call import ResumeToolCall
+from runlock.machines.charts.run import Run as RunChart
+from runlock.machines.charts.run import RunWithCreated
+from runlock.machines.table import Moved, Table, compile_chart, react
 
 CALLS: Final = compile_chart(ToolCall)
 RUNS: Final = compile_chart(RunChart)

@@ -12,13 +12,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from interlock.conformance.actions import Stage
-from interlock.conformance.bookmark import Bookmark
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.menu import Scope, menu
-from interlock.conformance.moves import CRASH_AND_RECOVER, Move
-from interlock.conformance.protocol import Scenario, gate_name
-from interlock.conformance.session import Session
+from runlock.conformance.actions import Stage
+from runlock.conformance.bookmark import Bookmark
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.menu import Scope, menu
+from runlock.conformance.moves import CRASH_AND_RECOVER, Move
+from runlock.conformance.protocol import Scenario, gate_name
+from runlock.conformance.session import Session
 
 APART: Final = ("deliver", "settle", "run.start", CRASH_AND_RECOVER)
 """What has no other order: a race has it within, and a new life or a new run begins behind all else."""

@@ -12,12 +12,12 @@ from functools import cache, cached_property
 from itertools import takewhile
 from typing import Any, Final
 
-from interlock.conformance.account import Account
-from interlock.conformance.coverage import Trails
-from interlock.conformance.follower import NO_DETOURS, Detours, Follower, Reading
-from interlock.conformance.invariants.shown import has_fired, may_hold_back
-from interlock.conformance.oracle import Judgement
-from interlock.conformance.protocol import (
+from runlock.conformance.account import Account
+from runlock.conformance.coverage import Trails
+from runlock.conformance.follower import NO_DETOURS, Detours, Follower, Reading
+from runlock.conformance.invariants.shown import has_fired, may_hold_back
+from runlock.conformance.oracle import Judgement
+from runlock.conformance.protocol import (
     Checkpointed,
     GateOpened,
     Observation,
@@ -25,11 +25,11 @@ from interlock.conformance.protocol import (
     ResumeEntered,
     SegmentEnded,
 )
-from interlock.conformance.subjects import Call, Run
-from interlock.machines.charts.run_flow import RunFlow
-from interlock.machines.charts.step import StepEndsAfterTools, StepEndsBeforeTools, StepWithToolGate
-from interlock.machines.charts.tool_call import ToolCallPhases
-from interlock.machines.table import Table, compile_chart
+from runlock.conformance.subjects import Call, Run
+from runlock.machines.charts.run_flow import RunFlow
+from runlock.machines.charts.step import StepEndsAfterTools, StepEndsBeforeTools, StepWithToolGate
+from runlock.machines.charts.tool_call import ToolCallPhases
+from runlock.machines.table import Table, compile_chart
 
 FLOW: Final = compile_chart(RunFlow)
 STEP_BEFORE_TOOLS: Final = compile_chart(StepEndsBeforeTools)

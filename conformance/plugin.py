@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from interlock.conformance.pytest_suite import Outcomes
+    from runlock.conformance.pytest_suite import Outcomes
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options by which a runtime is named and its campaign is measured out."""
-    group = parser.getgroup("interlock", "conformance to the agent run lifecycle")
-    group.addoption("--interlock-target", metavar="TARGET", help="Give each clause a test on this runtime.")
-    group.addoption("--interlock-examples", type=_count, metavar="N", help="How many schedules to play.")
-    group.addoption("--interlock-seed", type=_whole, metavar="N", help="Where their choices start from.")
+    group = parser.getgroup("runlock", "conformance to the agent run lifecycle")
+    group.addoption("--runlock-target", metavar="TARGET", help="Give each clause a test on this runtime.")
+    group.addoption("--runlock-examples", type=_count, metavar="N", help="How many schedules to play.")
+    group.addoption("--runlock-seed", type=_whole, metavar="N", help="Where their choices start from.")
     group.addoption(
-        "--interlock-out",
+        "--runlock-out",
         metavar="DIR",
-        default="interlock-results",
+        default="runlock-results",
         help="Where the traces of broken clauses are written.",
     )
 
@@ -44,13 +44,13 @@ def _count(text: str) -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known, and refuse a target that there is not."""
-    config.addinivalue_line("markers", "interlock: a clause, tested on a runtime")
-    target = config.getoption("interlock_target")
+    config.addinivalue_line("markers", "runlock: a clause, tested on a runtime")
+    target = config.getoption("runlock_target")
     if target is not None:
-        from interlock.conformance.pytest_suite import why_not
+        from runlock.conformance.pytest_suite import why_not
 
         if why := why_not(target):
-            raise pytest.UsageError(f"--interlock-target: {why}")
+            raise pytest.UsageError(f"--runlock-target: {why}")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -58,16 +58,16 @@ def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Put the tests of the runtime that the command line names beside those that were collected."""
-    target = config.getoption("interlock_target")
+    target = config.getoption("runlock_target")
     if target is not None:
-        from interlock.conformance.pytest_suite import tests_of
+        from runlock.conformance.pytest_suite import tests_of
 
         items.extend(tests_of(target, session))
 
 
 @pytest.fixture(scope="class")
-def interlock_outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
+def runlock_outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     """What became of each clause in the campaign of a suite, which is played once in a run of tests."""
-    from interlock.conformance.pytest_suite import outcomes
+    from runlock.conformance.pytest_suite import outcomes
 
     return outcomes(request.cls, request.config, tmp_path_factory.getbasetemp())

@@ -21,16 +21,16 @@ from typing import Any, ClassVar, Final, NoReturn
 
 import pytest
 
-from interlock.conformance.audit import audit
-from interlock.conformance.exceptions import InterlockError
-from interlock.conformance.report import folder
-from interlock.conformance.report.page import Page
-from interlock.conformance.report.text import headline, violation
-from interlock.conformance.result import Result
-from interlock.conformance.stages import Order
-from interlock.conformance.supervisor import INTERRUPTED, campaign
-from interlock.conformance.targets import resolve
-from interlock.spec.model import load_spec
+from runlock.conformance.audit import audit
+from runlock.conformance.exceptions import RunlockError
+from runlock.conformance.report import folder
+from runlock.conformance.report.page import Page
+from runlock.conformance.report.text import headline, violation
+from runlock.conformance.result import Result
+from runlock.conformance.stages import Order
+from runlock.conformance.supervisor import INTERRUPTED, campaign
+from runlock.conformance.targets import resolve
+from runlock.spec.model import load_spec
 
 EXAMPLES: Final = 1_000
 """So many schedules take about ten seconds on the reference."""
@@ -64,7 +64,7 @@ class ConformanceSuite:
     examples: ClassVar[int] = EXAMPLES
     seed: ClassVar[int] = 0
 
-    pytestmark: ClassVar = [pytest.mark.interlock]
+    pytestmark: ClassVar = [pytest.mark.runlock]
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Make the tests, if there is a runtime to test."""
@@ -76,15 +76,15 @@ class ConformanceSuite:
         if "clause" in metafunc.fixturenames:
             metafunc.parametrize("clause", list(load_spec().clauses))
 
-    def test_campaign(self, interlock_outcomes: Outcomes) -> None:
+    def test_campaign(self, runlock_outcomes: Outcomes) -> None:
         """Every schedule of the campaign could be judged."""
-        if interlock_outcomes.undecided:
-            pytest.fail(interlock_outcomes.undecided, pytrace=False)
+        if runlock_outcomes.undecided:
+            pytest.fail(runlock_outcomes.undecided, pytrace=False)
 
-    def test_clause(self, clause: str, interlock_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
+    def test_clause(self, clause: str, runlock_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
         """The clause was exercised, and nothing broke it."""
         request.node.user_properties.append(("clause", clause))
-        outcome = interlock_outcomes.clauses[clause]
+        outcome = runlock_outcomes.clauses[clause]
         if outcome.verdict == "broken":
             pytest.fail(outcome.text, pytrace=False)
         if outcome.verdict != "held":
@@ -98,7 +98,7 @@ def why_not(target: str) -> str:
     """Why there is no such runtime, or nothing."""
     try:
         resolve(target)
-    except InterlockError as error:
+    except RunlockError as error:
         return str(error)
     return ""
 
@@ -127,15 +127,15 @@ class _Given(pytest.Module):
     suite: type[ConformanceSuite]
 
     def _getobj(self) -> ModuleType:
-        module = ModuleType("interlock")
+        module = ModuleType("runlock")
         module.TestTarget = self.suite  # type: ignore[attr-defined]
         return module
 
 
 def tests_of(target: str, session: pytest.Session) -> Iterator[pytest.Item]:
     """The tests of a runtime that is named by a target."""
-    module = _Given.from_parent(session, path=Path(__file__), nodeid="interlock")
-    module.suite = type("TestTarget", (ConformanceSuite,), {"adapter": target, "__module__": "interlock"})
+    module = _Given.from_parent(session, path=Path(__file__), nodeid="runlock")
+    module.suite = type("TestTarget", (ConformanceSuite,), {"adapter": target, "__module__": "runlock"})
     items: Iterator[pytest.Item] = session.genitems(module)
     return items
 
@@ -146,19 +146,19 @@ def tests_of(target: str, session: pytest.Session) -> Iterator[pytest.Item]:
 def outcomes(suite: type[ConformanceSuite], config: pytest.Config, base: Path) -> Outcomes:
     """What the campaign of a suite says; where it exercised nothing, no test of it gets that far."""
     order = _order(suite, config)
-    results = Path(config.getoption("interlock_out"), f"{suite.__module__}.{suite.__name__}")
+    results = Path(config.getoption("runlock_out"), f"{suite.__module__}.{suite.__name__}")
     worker = getattr(config, "workerinput", None)
     if worker is None:
         said = _played(order, results)
     else:
-        said = _shared(base.parent / f"interlock-{worker['testrunuid']}-{_digest(order)}", order, results)
+        said = _shared(base.parent / f"runlock-{worker['testrunuid']}-{_digest(order)}", order, results)
     if said.nothing:
         pytest.fail(said.nothing, pytrace=False)
     return said
 
 
 def _order(suite: type[ConformanceSuite], config: pytest.Config) -> Order:
-    examples, seed = config.getoption("interlock_examples"), config.getoption("interlock_seed")
+    examples, seed = config.getoption("runlock_examples"), config.getoption("runlock_seed")
     return Order(
         target_of(suite),
         suite.examples if examples is None else examples,
@@ -193,7 +193,7 @@ def _played(order: Order, results: Path) -> Outcomes:
     try:
         target = resolve(order.target)
         result = campaign(order, jobs=1) if target.path is None else audit(target.path, order.target)
-    except InterlockError as error:
+    except RunlockError as error:
         return Outcomes(nothing=str(error))
     if result.partial == INTERRUPTED:
         _interrupt()

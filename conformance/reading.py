@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
-from interlock.conformance.notation import Bare, Malformed, Part, Reader, encode, plain
-from interlock.conformance.shapes import (
+from runlock.conformance.notation import Bare, Malformed, Part, Reader, encode, plain
+from runlock.conformance.shapes import (
     CRASH,
     DECISION,
     END,
@@ -32,7 +32,7 @@ from interlock.conformance.shapes import (
     gate_of_a_call,
     reason_of,
 )
-from interlock.conformance.trace import KEYS, Record
+from runlock.conformance.trace import KEYS, Record
 
 
 def read(lines: Sequence[str], known: Known, notes: Mapping[str, Any]) -> Record:

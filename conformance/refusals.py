@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from typing import Any, Final
 
-from interlock.conformance.account import Account
-from interlock.conformance.coverage import Coverage
-from interlock.conformance.derived import status_of
-from interlock.conformance.oracle import CALLS, RUNS, RUNS_WITH_CREATED
-from interlock.conformance.protocol import GateClosed, Handshake, Observation
-from interlock.conformance.subjects import Run
-from interlock.machines.table import Refused, Table, react
+from runlock.conformance.account import Account
+from runlock.conformance.coverage import Coverage
+from runlock.conformance.derived import status_of
+from runlock.conformance.oracle import CALLS, RUNS, RUNS_WITH_CREATED
+from runlock.conformance.protocol import GateClosed, Handshake, Observation
+from runlock.conformance.subjects import Run
+from runlock.machines.table import Refused, Table, react
 
 UNKNOWN: Final = "unknown"
 """Where a call stands that nobody asked for."""

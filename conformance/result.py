@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from interlock.conformance.covered import ChartCoverage
-from interlock.conformance.leaks import Leak
-from interlock.conformance.moves import Move
-from interlock.conformance.trace import Trace
+from runlock.conformance.covered import ChartCoverage
+from runlock.conformance.leaks import Leak
+from runlock.conformance.moves import Move
+from runlock.conformance.trace import Trace
 
 Verdict = Literal["held", "broken", "untested", "not-applicable", "error"]
 Overall = Literal["held", "broken", "undecided"]

@@ -15,16 +15,16 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Final
 
-from interlock.conformance.campaign import KIT_VERSION, Found, Tally
-from interlock.conformance.coverage import Coverage
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.judge import Violation
-from interlock.conformance.moves import Move
-from interlock.conformance.open_policies import Exclusion
-from interlock.conformance.protocol import SPEC_REVISION, Scenario
-from interlock.conformance.stages import Order
-from interlock.conformance.trace import Trace
-from interlock.conformance.worker import Facts, Played, Unit
+from runlock.conformance.campaign import KIT_VERSION, Found, Tally
+from runlock.conformance.coverage import Coverage
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.judge import Violation
+from runlock.conformance.moves import Move
+from runlock.conformance.open_policies import Exclusion
+from runlock.conformance.protocol import SPEC_REVISION, Scenario
+from runlock.conformance.stages import Order
+from runlock.conformance.trace import Trace
+from runlock.conformance.worker import Facts, Played, Unit
 
 FILE: Final = "search.json"
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from typing import Final
 
-from interlock.conformance.account import Account
-from interlock.conformance.coverage import Trails
-from interlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, Observation, SegmentEnded
-from interlock.conformance.subjects import Call, Run
-from interlock.machines.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
-from interlock.machines.charts.tool_execution import ThreeStages, TwoPhases
-from interlock.machines.table import Cursor, Refused, Row, Table, compile_chart
+from runlock.conformance.account import Account
+from runlock.conformance.coverage import Trails
+from runlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, Observation, SegmentEnded
+from runlock.conformance.subjects import Call, Run
+from runlock.machines.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
+from runlock.machines.charts.tool_execution import ThreeStages, TwoPhases
+from runlock.machines.table import Cursor, Refused, Row, Table, compile_chart
 
 PHASES: Final = compile_chart(TwoPhases)
 STAGES: Final = compile_chart(ThreeStages)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from interlock.conformance.environments import ADAPTERS, Environment, Packages, Venv
+from runlock.conformance.environments import ADAPTERS, Environment, Packages, Venv
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.named_files import text_of
-from interlock.conformance.notation import Malformed
-from interlock.conformance.notes import Notes, define
-from interlock.conformance.reading import read, unknown
-from interlock.conformance.shapes import HEADS, SEEN, Known
-from interlock.conformance.telling import write
-from interlock.conformance.trace import Record, Trace, read_trace
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.named_files import text_of
+from runlock.conformance.notation import Malformed
+from runlock.conformance.notes import Notes, define
+from runlock.conformance.reading import read, unknown
+from runlock.conformance.shapes import HEADS, SEEN, Known
+from runlock.conformance.telling import write
+from runlock.conformance.trace import Record, Trace, read_trace
 
 ENDING: Final = ".scenario"
 RULE: Final = "----"

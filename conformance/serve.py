@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final
 
 from pydantic import ValidationError
 
-from .exceptions import InterlockError, SutDied
+from .exceptions import RunlockError, SutDied
 from .framing import LINE_LIMIT_BYTES, NotALine, decode, encode, quote
 from .protocol import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, METHODS, SUT_CRASHED, ProtocolError
 from .sut import Sut
@@ -103,7 +103,7 @@ def _asked(sut: Sut, request: dict[str, Any]) -> dict[str, Any] | ProtocolError:
         return error
     except SutDied as error:
         return ProtocolError(SUT_CRASHED, error.what, {"trace": str(error)})
-    except InterlockError as error:
+    except RunlockError as error:
         return ProtocolError(INTERNAL_ERROR, str(error))
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from interlock.conformance.account import Account
-from interlock.conformance.answers import Gates, fitted, fitted_report, moved_by_itself
-from interlock.conformance.bookmark import Bookmark, Step
-from interlock.conformance.exceptions import AdapterError, Restless, SutDied
-from interlock.conformance.judge import Judge, Ruling, Violation
-from interlock.conformance.moves import CRASH_AND_RECOVER, INSPECT, Move, admitted, as_seen, grounded
-from interlock.conformance.protocol import (
+from runlock.conformance.account import Account
+from runlock.conformance.answers import Gates, fitted, fitted_report, moved_by_itself
+from runlock.conformance.bookmark import Bookmark, Step
+from runlock.conformance.exceptions import AdapterError, Restless, SutDied
+from runlock.conformance.judge import Judge, Ruling, Violation
+from runlock.conformance.moves import CRASH_AND_RECOVER, INSPECT, Move, admitted, as_seen, grounded
+from runlock.conformance.protocol import (
     DID_NOT_SETTLE,
     METHOD_NOT_FOUND,
     SUT_CRASHED,
@@ -24,9 +24,9 @@ from interlock.conformance.protocol import (
     Scenario,
     Snapshot,
 )
-from interlock.conformance.sut import Sut
-from interlock.conformance.trace import Trace
-from interlock.conformance.wording import cut, plain
+from runlock.conformance.sut import Sut
+from runlock.conformance.trace import Trace
+from runlock.conformance.wording import cut, plain
 
 DRAIN_LIMIT: Final = 60
 """Moves within which a run that is given everything it waits for has to be Done."""

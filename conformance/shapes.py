@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from interlock.conformance.notation import encode, quoted
-from interlock.conformance.protocol import (
+from runlock.conformance.notation import encode, quoted
+from runlock.conformance.protocol import (
     LISTED,
     METHODS,
     Decision,
@@ -31,7 +31,7 @@ from interlock.conformance.protocol import (
     Wire,
     gate_name,
 )
-from interlock.conformance.trace import Record
+from runlock.conformance.trace import Record
 
 INDENT: Final = "  "
 

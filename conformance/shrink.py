@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from interlock.conformance.moves import Move
+from runlock.conformance.moves import Move
 
 TRIES_MAX: Final = 2_000
 

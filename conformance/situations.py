@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from interlock.conformance.protocol import Agent, Handshake, HookSpec, Scenario, StopCondition, ToolSpec
+from runlock.conformance.protocol import Agent, Handshake, HookSpec, Scenario, StopCondition, ToolSpec
 
 STOPS: Final[dict[str, StopCondition]] = {
     "max_rounds": StopCondition(kind="max_rounds", rounds=2),

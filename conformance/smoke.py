@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
-from interlock.conformance.answers import fitted
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.corpus import Script, applicable, corpus, play
-from interlock.conformance.exceptions import InterlockError
-from interlock.conformance.moves import CRASH_AND_RECOVER, Move
-from interlock.conformance.protocol import METHOD_NOT_FOUND, UNSUPPORTED, ProtocolError, Snapshot
-from interlock.conformance.session import Session
-from interlock.conformance.standing import unmet
-from interlock.conformance.sut import Sut
+from runlock.conformance.answers import fitted
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.corpus import Script, applicable, corpus, play
+from runlock.conformance.exceptions import RunlockError
+from runlock.conformance.moves import CRASH_AND_RECOVER, Move
+from runlock.conformance.protocol import METHOD_NOT_FOUND, UNSUPPORTED, ProtocolError, Snapshot
+from runlock.conformance.session import Session
+from runlock.conformance.standing import unmet
+from runlock.conformance.sut import Sut
 
 STIMULI: Final = (
     "run.start", "gate.release", "settle", "decide", "cancel", "run.input", "clock.advance", "deliver",
@@ -92,7 +92,7 @@ def smoke(open_sut: Callable[[], Sut]) -> Smoke:
     asked: list[str] = []
     try:
         bench = Bench(lambda: Followed(open_sut(), asked))
-    except InterlockError as error:
+    except RunlockError as error:
         return Smoke(verbs={"initialize": _fault("initialize", error)})
     try:
         return _Drive(bench, asked).result()
@@ -163,7 +163,7 @@ class _Drive:
         try:
             session = self.bench.session(script.scenario)
             schedule(session)
-        except InterlockError as error:
+        except RunlockError as error:
             self._failed(error)
             return
         self.bench.enter(session, self.tally)
@@ -173,12 +173,12 @@ class _Drive:
         for verb in self.asked:
             self.verbs.setdefault(verb, Tried(verb, WORKS))
 
-    def _failed(self, error: InterlockError) -> None:
+    def _failed(self, error: RunlockError) -> None:
         verb = self.asked[-1]
         for earlier in self.asked[:-1]:
             self.verbs.setdefault(earlier, Tried(earlier, WORKS))
         self.verbs[verb] = _fault(verb, error)
-        with suppress(InterlockError):  # it does not even start again: the next script says so
+        with suppress(RunlockError):  # it does not even start again: the next script says so
             self.bench.renew()
 
     # -- gates and observations
@@ -209,7 +209,7 @@ class _Drive:
             if error.code in (UNSUPPORTED, METHOD_NOT_FOUND):
                 return Tried(verb, NOT_OFFERED, "it is optional")
             return Tried(verb, FAILS, f"The adapter answered {verb} with error {error.code}.", "adapter")
-        except InterlockError as error:
+        except RunlockError as error:
             blamed = self.asked[-1]
             self._renewed()
             if blamed != verb:
@@ -226,7 +226,7 @@ class _Drive:
         session.close()
 
     def _renewed(self) -> None:
-        with suppress(InterlockError):
+        with suppress(RunlockError):
             self.bench.renew()
 
 
@@ -236,7 +236,7 @@ def _scripts() -> tuple[Script, ...]:
     return tuple(sorted(corpus(), key=lambda script: len(script.moves)))
 
 
-def _fault(verb: str, error: InterlockError) -> Tried:
+def _fault(verb: str, error: RunlockError) -> Tried:
     return Tried(verb, FAILS, str(error), error.blame)
 
 

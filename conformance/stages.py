@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from interlock.conformance.campaign import SHARDS, Bench, Tally, run_shard, shard_sizes
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.corpus import Script, applicable, corpus, play, variations, witnesses
-from interlock.conformance.levels import guess_levels, play_level
-from interlock.conformance.menu import Scope
-from interlock.conformance.suite import generate
-from interlock.conformance.tours import play_tours
-from interlock.conformance.walk import walk_over
+from runlock.conformance.campaign import SHARDS, Bench, Tally, run_shard, shard_sizes
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.corpus import Script, applicable, corpus, play, variations, witnesses
+from runlock.conformance.levels import guess_levels, play_level
+from runlock.conformance.menu import Scope
+from runlock.conformance.suite import generate
+from runlock.conformance.tours import play_tours
+from runlock.conformance.walk import walk_over
 
 SCRIPT_UNITS: Final = 4
 SCRIPTED: Final = "scripted scenarios"

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from interlock.conformance.invariants import INVARIANTS
-from interlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES, REST_CLAUSE
-from interlock.conformance.oracle import CHECKED_BY_CHARTS
-from interlock.conformance.paths import CHECKED_BY_PATHS
-from interlock.conformance.protocol import Handshake
-from interlock.conformance.twice import DETERMINISM
-from interlock.spec.model import Clause, Spec, load_spec
+from runlock.conformance.invariants import INVARIANTS
+from runlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES, REST_CLAUSE
+from runlock.conformance.oracle import CHECKED_BY_CHARTS
+from runlock.conformance.paths import CHECKED_BY_PATHS
+from runlock.conformance.protocol import Handshake
+from runlock.conformance.twice import DETERMINISM
+from runlock.spec.model import Clause, Spec, load_spec
 
 HAS_NO_STORE: Final = "control store=none"
 

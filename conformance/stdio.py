@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NoReturn
 
 from .child import Child, EndlessLine, Silent
-from .exceptions import AdapterError, InterlockError, SutDied, TimedOut
+from .exceptions import AdapterError, RunlockError, SutDied, TimedOut
 from .framing import LINE_LIMIT_BYTES, NotALine, decode, encode, quote
 from .protocol import ProtocolError
 
@@ -112,9 +112,9 @@ class Pipe:
         try:
             line = encode({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params})
         except (TypeError, ValueError, RecursionError) as error:
-            raise InterlockError(f"The parameters of {method} are no JSON: {error}.") from None
+            raise RunlockError(f"The parameters of {method} are no JSON: {error}.") from None
         if len(line) - 1 > LINE_LIMIT_BYTES:
-            raise InterlockError(f"The request {method} has {len(line) - 1} bytes.", _SHORT_LINES)
+            raise RunlockError(f"The request {method} has {len(line) - 1} bytes.", _SHORT_LINES)
         return line
 
     def _asked(self, child: Child, method: str, line: bytes) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from interlock.conformance.protocol import (
+from runlock.conformance.protocol import (
     FINAL_CALL_STATUSES,
     GateOpened,
     Observation,

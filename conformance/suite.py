@@ -19,15 +19,15 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from interlock.conformance.actions import ACTIONS, NEEDS, Stage, at_hand, may_race, with_turns
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.chooser import PLAIN
-from interlock.conformance.exceptions import InterlockError
-from interlock.conformance.moves import Move
-from interlock.conformance.protocol import Scenario
-from interlock.conformance.scenario import to_text
-from interlock.conformance.session import Session
-from interlock.conformance.sut import Sut
+from runlock.conformance.actions import ACTIONS, NEEDS, Stage, at_hand, may_race, with_turns
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.chooser import PLAIN
+from runlock.conformance.exceptions import RunlockError
+from runlock.conformance.moves import Move
+from runlock.conformance.protocol import Scenario
+from runlock.conformance.scenario import to_text
+from runlock.conformance.session import Session
+from runlock.conformance.sut import Sut
 
 STEPS_MAX: Final = 20
 
@@ -76,7 +76,7 @@ class Machine(RuleBasedStateMachine):
         """The scenario under way, if it is to be played."""
         raise NotImplementedError
 
-    def have_trouble(self, error: InterlockError) -> None:
+    def have_trouble(self, error: RunlockError) -> None:
         """What was sent cannot be judged."""
         raise NotImplementedError
 
@@ -104,7 +104,7 @@ class Machine(RuleBasedStateMachine):
             move = with_turns(move, self.stage, chooser)
             try:
                 self.session.send(move)
-            except InterlockError as error:
+            except RunlockError as error:
                 self.have_trouble(error)
         can_go_on = self.session is not None and self.session.violation is None
         self.aside = self.stage.aside() if can_go_on else None
@@ -137,7 +137,7 @@ class Machine(RuleBasedStateMachine):
             return
         try:
             self.finish(session)
-        except InterlockError as error:
+        except RunlockError as error:
             self.have_trouble(error)
         if self.session is session:
             self.take(session)
@@ -164,7 +164,7 @@ class Raising(Machine):
         """The scenario under way, and its judge beside it."""
         return self.bench.session(scenario)
 
-    def have_trouble(self, error: InterlockError) -> None:
+    def have_trouble(self, error: RunlockError) -> None:
         """What cannot be judged is an error of the test."""
         raise error
 
@@ -187,7 +187,7 @@ class Gathering(Machine):
         """The scenario under way, which is judged later."""
         return self.bench.session_judged_later(scenario) if self.bench.admit(self.tally) else None
 
-    def have_trouble(self, error: InterlockError) -> None:
+    def have_trouble(self, error: RunlockError) -> None:
         """What cannot be judged is played once more on a fresh SUT, and then counted as trouble."""
         session, self.session = self.session, None
         assert session is not None  # whose trouble it is

@@ -18,15 +18,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from interlock.conformance.campaign import ERRORS_MAX, SHARDS, Found, Tally, verdicts
-from interlock.conformance.covered import covered
-from interlock.conformance.exceptions import InterlockError, SutDied
-from interlock.conformance.hand import GRACE_SECONDS, Hand, Lost, heard
-from interlock.conformance.levels import COUNTED
-from interlock.conformance.protocol import SPEC_REVISION
-from interlock.conformance.result import Level, Result, Search, Toured, Trouble, Witness
-from interlock.conformance.stages import Order, Stage, stages_of
-from interlock.conformance.worker import (
+from runlock.conformance.campaign import ERRORS_MAX, SHARDS, Found, Tally, verdicts
+from runlock.conformance.covered import covered
+from runlock.conformance.exceptions import RunlockError, SutDied
+from runlock.conformance.hand import GRACE_SECONDS, Hand, Lost, heard
+from runlock.conformance.levels import COUNTED
+from runlock.conformance.protocol import SPEC_REVISION
+from runlock.conformance.result import Level, Result, Search, Toured, Trouble, Witness
+from runlock.conformance.stages import Order, Stage, stages_of
+from runlock.conformance.worker import (
     STOP,
     Facts,
     KitBroke,
@@ -253,7 +253,7 @@ class Alone:
             return self.bench.unit(unit)
         except KeyboardInterrupt:
             limits.cut_off = INTERRUPTED
-            with suppress(InterlockError):
+            with suppress(RunlockError):
                 self.bench.renew()  # it was stopped in the middle of something
             return Played(self.bench.tally, is_whole=False)
 
@@ -321,7 +321,7 @@ class Crew:
 
     def __init__(self, order: Order, jobs: int) -> None:
         self._order = order
-        self._folder = tempfile.TemporaryDirectory(prefix="interlock-")
+        self._folder = tempfile.TemporaryDirectory(prefix="runlock-")
         self._journals = 0
         self._facts: Facts | None = None
         self._blame = "SUT" if order.target.startswith("py:") else "kit"
@@ -393,7 +393,7 @@ class Crew:
                 self._play(share, limits, advanced)
             except KeyboardInterrupt:
                 limits.cut_off = INTERRUPTED
-            except InterlockError as error:
+            except RunlockError as error:
                 limits.cut_off = f"a worker that was lost could not be replaced: {error}"
             if limits.cut_off:
                 self._stop(share)
@@ -445,7 +445,7 @@ class Crew:
             number, one = waiting.popleft()
             return number, ("shorten", one)
 
-        with suppress(InterlockError):  # a worker that was lost could not be replaced
+        with suppress(RunlockError):  # a worker that was lost could not be replaced
             while waiting or len(short) < len(found):
                 self._share_out(next_found)
                 for _, number, outcome in self._answers():

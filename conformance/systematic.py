@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from interlock.conformance.actions import Stage
-from interlock.conformance.bookmark import Bookmark
-from interlock.conformance.campaign import Bench, Found
-from interlock.conformance.exceptions import InterlockError
-from interlock.conformance.judge import Violation
-from interlock.conformance.menu import Option, Scope, menu, pairs
-from interlock.conformance.moves import Move
-from interlock.conformance.protocol import Scenario
-from interlock.conformance.session import Session
+from runlock.conformance.actions import Stage
+from runlock.conformance.bookmark import Bookmark
+from runlock.conformance.campaign import Bench, Found
+from runlock.conformance.exceptions import RunlockError
+from runlock.conformance.judge import Violation
+from runlock.conformance.menu import Option, Scope, menu, pairs
+from runlock.conformance.moves import Move
+from runlock.conformance.protocol import Scenario
+from runlock.conformance.session import Session
 
 Wanted = Callable[[Violation], bool]
 Menu = Callable[[Stage, Scope, int], list[Option]]
@@ -165,7 +165,7 @@ class Search:
             session = self.bench.session(scenario)
             session.play(moves, behind)
             session.close()
-        except InterlockError as error:
+        except RunlockError as error:
             self.searched.troubles.append(str(error))
             self.bench.renew()
             return None

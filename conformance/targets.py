@@ -91,7 +91,7 @@ def _meant(target: str) -> str | None:
 
 
 def _reference(words: str, own_store: bool) -> SutFactory:
-    from interlock.spec.model import SpecError, load_spec
+    from runlock.spec.model import SpecError, load_spec
 
     profile, *settings = words.split(",")
     policies = dict(_setting(profile, setting) for setting in settings)
@@ -119,7 +119,7 @@ def _reference(words: str, own_store: bool) -> SutFactory:
 
 def _setting(profile: str, setting: str) -> tuple[str, Any]:
     """`tool.raises=end_run`, and a set's values with a plus between them."""
-    from interlock.spec.model import load_spec
+    from runlock.spec.model import load_spec
 
     key, equals, value = setting.partition("=")
     if not equals:
@@ -150,7 +150,7 @@ def _made_by_the_kit(kind: str, name: str, known: Mapping[str, Callable[[], Any]
 
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
-        right = f"Did you mean `{kind}:{near[0]}`?" if near else f"`interlock list {kind}s` shows them all."
+        right = f"Did you mean `{kind}:{near[0]}`?" if near else f"`runlock list {kind}s` shows them all."
         raise UsageError(f"There is no {kind} `{name}`.", right)
     return lambda: Hosted(known[name])
 
@@ -349,7 +349,7 @@ def _trace(name: str) -> tuple[SutFactory, Path]:
     def cannot_open() -> Sut:
         raise UsageError(
             f"`trace:{name}` is recorded, so that nothing can be asked of it.",
-            "Judge it with `interlock audit`.",
+            "Judge it with `runlock audit`.",
         )
 
     return cannot_open, path

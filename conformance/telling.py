@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlock.conformance.notation import Malformed, encode, quoted, same
-from interlock.conformance.notes import WIDTH, Notes
-from interlock.conformance.reading import read
-from interlock.conformance.shapes import (
+from runlock.conformance.notation import Malformed, encode, quoted, same
+from runlock.conformance.notes import WIDTH, Notes
+from runlock.conformance.reading import read
+from runlock.conformance.shapes import (
     CRASH,
     DECISION,
     END,
@@ -35,7 +35,7 @@ from interlock.conformance.shapes import (
     gate_of_a_call,
     reason_of,
 )
-from interlock.conformance.trace import Record
+from runlock.conformance.trace import Record
 
 
 def write(record: Record, known: Known, notes: Notes) -> list[str]:

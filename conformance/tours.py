@@ -12,19 +12,19 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from interlock.conformance.actions import ACTIONS, Stage, with_turns
-from interlock.conformance.campaign import SHARDS, Bench, Tally
-from interlock.conformance.chooser import Chooser, Seeded, chance, pick
-from interlock.conformance.coverage import Coverage, Goal
-from interlock.conformance.covered import covered
-from interlock.conformance.derived import status_of
-from interlock.conformance.moves import Move
-from interlock.conformance.oracle import CALLS, RESUME_GATE, RUNS, RUNS_WITH_CREATED
-from interlock.conformance.protocol import Scenario
-from interlock.conformance.session import Session
-from interlock.conformance.subjects import Call, Run
-from interlock.conformance.walk import finish
-from interlock.machines.table import Row, Table
+from runlock.conformance.actions import ACTIONS, Stage, with_turns
+from runlock.conformance.campaign import SHARDS, Bench, Tally
+from runlock.conformance.chooser import Chooser, Seeded, chance, pick
+from runlock.conformance.coverage import Coverage, Goal
+from runlock.conformance.covered import covered
+from runlock.conformance.derived import status_of
+from runlock.conformance.moves import Move
+from runlock.conformance.oracle import CALLS, RESUME_GATE, RUNS, RUNS_WITH_CREATED
+from runlock.conformance.protocol import Scenario
+from runlock.conformance.session import Session
+from runlock.conformance.subjects import Call, Run
+from runlock.conformance.walk import finish
+from runlock.machines.table import Row, Table
 
 TOURED: Final = {table.name: table for table in (RUNS, RUNS_WITH_CREATED, CALLS, RESUME_GATE)}
 MOVES_MAX: Final = 30

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.named_files import text_of
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.named_files import text_of
 
 KEYS: Final = ("handshake", "scenario", "stimulus", "observation", "report", "crash", "end")
 

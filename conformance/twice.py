@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any, Final
 
-from interlock.conformance.trace import Trace
+from runlock.conformance.trace import Trace
 
 DETERMINISM: Final = "RUN-29"
 

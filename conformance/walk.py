@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from interlock.conformance.actions import ACTIONS, Stage, with_turns
-from interlock.conformance.chooser import Chooser, chance, pick
-from interlock.conformance.session import Session
+from runlock.conformance.actions import ACTIONS, Stage, with_turns
+from runlock.conformance.chooser import Chooser, chance, pick
+from runlock.conformance.session import Session
 
 MOVES_MAX: Final = 24
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlock.conformance.moves import CRASH_AND_RECOVER, Move
+from runlock.conformance.moves import CRASH_AND_RECOVER, Move
 
 TEXT_LIMIT: Final = 32
 

@@ -19,19 +19,19 @@ from typing import Any, Final
 
 from hypothesis.errors import Flaky
 
-from interlock.conformance.campaign import ERRORS_MAX, Bench, Found, Tally
-from interlock.conformance.exceptions import InterlockError
-from interlock.conformance.journal import Journal, Journalled
-from interlock.conformance.open_policies import Undeclared
-from interlock.conformance.protocol import Handshake, Scenario
-from interlock.conformance.result import Trouble, Witness
-from interlock.conformance.stages import Order, stages_of
-from interlock.conformance.standing import Standing, standings
-from interlock.conformance.sut import Sut
-from interlock.conformance.systematic import length, search
-from interlock.conformance.targets import resolve
-from interlock.conformance.twice import DETERMINISM
-from interlock.spec.model import load_spec
+from runlock.conformance.campaign import ERRORS_MAX, Bench, Found, Tally
+from runlock.conformance.exceptions import RunlockError
+from runlock.conformance.journal import Journal, Journalled
+from runlock.conformance.open_policies import Undeclared
+from runlock.conformance.protocol import Handshake, Scenario
+from runlock.conformance.result import Trouble, Witness
+from runlock.conformance.stages import Order, stages_of
+from runlock.conformance.standing import Standing, standings
+from runlock.conformance.sut import Sut
+from runlock.conformance.systematic import length, search
+from runlock.conformance.targets import resolve
+from runlock.conformance.twice import DETERMINISM
+from runlock.spec.model import load_spec
 
 Unit = tuple[int, int]
 """A stage by its number, and a unit of it."""
@@ -137,14 +137,14 @@ class WatchedBench(Bench):
             if not (self.is_stopped or self.left_out):
                 raise
             return Played(self.tally, is_whole=False, is_hopeless=self.is_hopeless)
-        except InterlockError as error:
+        except RunlockError as error:
             self.tally.troubles.append(Trouble(error.blame, str(error)))
             return Played(self.tally, is_whole=False, is_hopeless=True)
 
 
 def bench_of(order: Order, between: Between, journal: Journal | None = None) -> WatchedBench:
     """The bench for what was ordered: one that judges, or one that learns."""
-    from interlock.conformance.inference.bench import LearningBench  # which is a bench of this kind
+    from runlock.conformance.inference.bench import LearningBench  # which is a bench of this kind
 
     return (WatchedBench if order.settled is None else LearningBench)(order, between, journal)
 
@@ -181,7 +181,7 @@ def _serve(connection: Connection, order: Order, journal: Journal) -> None:
 
     try:
         bench = bench_of(order, between, journal)
-    except InterlockError as error:
+    except RunlockError as error:
         connection.send(("refused", error))
         return
     collect_rarely()
@@ -208,7 +208,7 @@ def shortened(bench: Bench, found: Found) -> Witness:
     """The short witness; the one that was found, if the runtime does not let itself be asked again."""
     try:
         witness = bench.witness(found)
-    except InterlockError:
+    except RunlockError:
         return as_found(found)
     return (shorter(bench, witness, found.scenario) if bench.searches else None) or witness
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from interlock.diagrams.picture import Arrow, Picture, Place
+from runlock.diagrams.picture import Arrow, Picture, Place
 
 
 def as_json(picture: Picture) -> str:

@@ -14,8 +14,8 @@ from typing import Final
 
 from graphviz import Digraph
 
-from interlock.diagrams.palette import FONT, LIGHT
-from interlock.diagrams.picture import Arrow, Picture, Place, sentence
+from runlock.diagrams.palette import FONT, LIGHT
+from runlock.diagrams.picture import Arrow, Picture, Place, sentence
 
 WIDE_MAX: Final = 8
 """A chart of more states than this is a flow, and is drawn from top to bottom."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from interlock.conformance.trace import Trace
-from interlock.diagrams.palette import LIGHT
-from interlock.diagrams.sequence import RUNTIME, Noted, Part, Sent, lines_of, sequence
-from interlock.diagrams.svg import Drawing, width_of, wrapped
+from runlock.conformance.trace import Trace
+from runlock.diagrams.palette import LIGHT
+from runlock.diagrams.sequence import RUNTIME, Noted, Part, Sent, lines_of, sequence
+from runlock.diagrams.svg import Drawing, width_of, wrapped
 
 SIZE: Final = 11.5
 LINE: Final = 14.0

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from interlock.conformance.trace import Trace
-from interlock.conformance.wording import cut, plain
-from interlock.diagrams.palette import LIGHT
-from interlock.diagrams.svg import Drawing, width_of, wrapped
-from interlock.diagrams.timeline import Row, timeline, tools_of
+from runlock.conformance.trace import Trace
+from runlock.conformance.wording import cut, plain
+from runlock.diagrams.palette import LIGHT
+from runlock.diagrams.svg import Drawing, width_of, wrapped
+from runlock.diagrams.timeline import Row, timeline, tools_of
 
 CALLS_MAX: Final = 8
 """More calls than this are counted, not drawn."""

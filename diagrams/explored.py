@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Final, TextIO
 
-from interlock.diagrams.palette import FONT, LIGHT
-from interlock.machines.explore.search import Search, State
-from interlock.machines.explore.terms import Call, Control, Move
-from interlock.spec.model import load_spec
+from runlock.diagrams.palette import FONT, LIGHT
+from runlock.machines.explore.search import Search, State
+from runlock.machines.explore.terms import Call, Control, Move
+from runlock.spec.model import load_spec
 
 __all__ = ["STATES_MAX", "Node", "TooLarge", "dot", "edges", "folded", "whole", "write_dot", "write_graph"]
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from interlock.diagrams import layout
-from interlock.diagrams.data import as_json
-from interlock.diagrams.dot import dot
-from interlock.diagrams.mermaid import mermaid
-from interlock.diagrams.picture import Picture
-from interlock.diagrams.scxml import scxml
+from runlock.diagrams import layout
+from runlock.diagrams.data import as_json
+from runlock.diagrams.dot import dot
+from runlock.diagrams.mermaid import mermaid
+from runlock.diagrams.picture import Picture
+from runlock.diagrams.scxml import scxml
 
 
 @dataclass(frozen=True, slots=True)

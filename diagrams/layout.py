@@ -16,9 +16,9 @@ from xml.etree.ElementTree import Element
 import graphviz
 from graphviz.backend import dot_command
 
-from interlock.conformance.exceptions import UsageError
-from interlock.diagrams.palette import LIGHT
-from interlock.diagrams.svg import Drawing, element
+from runlock.conformance.exceptions import UsageError
+from runlock.diagrams.palette import LIGHT
+from runlock.diagrams.svg import Drawing, element
 
 Form = Literal["svg", "png"]
 
@@ -41,7 +41,7 @@ def program() -> Path:
     if found is None:
         raise UsageError(
             "There is nothing here that lays pictures out, neither graphviz-pure nor dot.",
-            "`pip install 'interlock[diagrams]'` brings the first; dot, mermaid, scxml and json need none.",
+            "`pip install 'runlock[diagrams]'` brings the first; dot, mermaid, scxml and json need none.",
         )
     return Path(found)
 

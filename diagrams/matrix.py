@@ -2,7 +2,7 @@
 
 A cell says at which schedule a clause of that area was blamed: strong for the clause that the mutant is
 there to break, pale for what it breaks as well.  Where clauses have a place, a cell leads to the one that was
-blamed.  It reads the object that `interlock selftest --json` writes.
+blamed.  It reads the object that `runlock selftest --json` writes.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 from xml.etree.ElementTree import Element
 
-from interlock.conformance.exceptions import UsageError
-from interlock.diagrams.palette import LIGHT
-from interlock.diagrams.svg import Drawing, element, width_of
+from runlock.conformance.exceptions import UsageError
+from runlock.diagrams.palette import LIGHT
+from runlock.diagrams.svg import Drawing, element, width_of
 
 Kill = Mapping[str, Any]
 Link = Callable[[str], str]
@@ -61,9 +61,7 @@ class _Grid:
 def _kills(matrix: Mapping[str, Any]) -> list[Kill]:
     kills = matrix.get("kills")
     if not isinstance(kills, list) or not kills:
-        raise UsageError(
-            "There are no kills in it.", "`interlock selftest --json` writes an object that has."
-        )
+        raise UsageError("There are no kills in it.", "`runlock selftest --json` writes an object that has.")
     return sorted(kills, key=lambda kill: (area_of(kill["clause"]), _number(kill["clause"]), kill["mutant"]))
 
 

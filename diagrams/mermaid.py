@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from interlock.diagrams.picture import Arrow, Picture, Place
+from runlock.diagrams.picture import Arrow, Picture, Place
 
 INDENT = "    "
 

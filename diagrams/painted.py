@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from interlock.conformance.exceptions import UsageError
-from interlock.diagrams.dot import Wish, dot, page_of
-from interlock.diagrams.picture import pictures
+from runlock.conformance.exceptions import UsageError
+from runlock.diagrams.dot import Wish, dot, page_of
+from runlock.diagrams.picture import pictures
 
 
 def painted(result: Mapping[str, Any], link: Callable[[str], str] = page_of) -> Iterator[tuple[str, str]]:
-    """The name and the DOT source of each chart that a result of `interlock check` covers."""
+    """The name and the DOT source of each chart that a result of `runlock check` covers."""
     for chart in result["coverage"]:
         name = chart["chart"]
         if name not in pictures():
-            raise UsageError(
-                f"It covers {name}, which is no chart.", "`interlock list charts` has the names."
-            )
+            raise UsageError(f"It covers {name}, which is no chart.", "`runlock list charts` has the names.")
         counts = {arrow["clause"]: int(arrow["taken"]) for arrow in chart["arrows"]}
         yield name, dot(pictures()[name], Wish(link, counts))

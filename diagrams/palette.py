@@ -50,7 +50,7 @@ DARK: Final = {
 
 FONT: Final = "Helvetica"
 FAMILY: Final = "Helvetica, Arial, sans-serif"
-CLASS: Final = "interlock-picture"
+CLASS: Final = "runlock-picture"
 
 
 def darkened(scope: str = "") -> str:

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from statemachine import State
 
-from interlock.machines.catalogue import tables
-from interlock.machines.chart import arrow_of
-from interlock.machines.charts.derived_run import derived_run
-from interlock.machines.table import Row, Table
-from interlock.spec.model import load_spec
+from runlock.machines.catalogue import tables
+from runlock.machines.chart import arrow_of
+from runlock.machines.charts.derived_run import derived_run
+from runlock.machines.table import Row, Table
+from runlock.spec.model import load_spec
 
 CALLS_DRAWN: Final = 2
 DERIVED: Final = "DerivedRun"

@@ -8,11 +8,11 @@ import zlib
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from interlock.conformance.trace import Trace
-from interlock.diagrams.data import as_object
-from interlock.diagrams.picture import of_table, pictures
-from interlock.machines.catalogue import tables
-from interlock.spec.model import Profile, load_spec
+from runlock.conformance.trace import Trace
+from runlock.diagrams.data import as_object
+from runlock.diagrams.picture import of_table, pictures
+from runlock.machines.catalogue import tables
+from runlock.spec.model import Profile, load_spec
 
 JOINED: Final = ("RUN-3", "RUN-17", "RUN-20")
 """Clauses that the joining of run and calls names, beside those on the charts."""
@@ -46,4 +46,4 @@ def fragment(trace: Trace, because: str) -> str:
 def script() -> str:
     """The object as a script, which a page can load without a server."""
     text = json.dumps(playable(), separators=(",", ":"), ensure_ascii=False)
-    return f"globalThis.INTERLOCK = {text};\n"
+    return f"globalThis.RUNLOCK = {text};\n"

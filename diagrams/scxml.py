@@ -8,16 +8,16 @@ from __future__ import annotations
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from interlock.diagrams.picture import Arrow, Picture, Place
+from runlock.diagrams.picture import Arrow, Picture, Place
 
 NAMESPACE = "http://www.w3.org/2005/07/scxml"
-OURS = "urn:interlock:chart"
+OURS = "urn:runlock:chart"
 
 
 def scxml(picture: Picture) -> str:
     """The SCXML document of a chart."""
-    names = {"xmlns": NAMESPACE, "xmlns:interlock": OURS, "version": "1.0", "name": picture.name}
-    root = Element("scxml", {**names, "initial": picture.initial, "interlock:subject": picture.subject})
+    names = {"xmlns": NAMESPACE, "xmlns:runlock": OURS, "version": "1.0", "name": picture.name}
+    root = Element("scxml", {**names, "initial": picture.initial, "runlock:subject": picture.subject})
     root.extend(_state(place, picture) for place in picture.places)
     ElementTree.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
@@ -30,7 +30,7 @@ def _state(place: Place, picture: Picture) -> Element:
     if first is not None and not place.is_parallel:
         state.set("initial", first)
     if place.closed:
-        state.set("interlock:closed", place.closed)
+        state.set("runlock:closed", place.closed)
     state.extend(_transition(arrow) for arrow in picture.arrows if arrow.source == place.id)
     state.extend(_state(one, picture) for one in place.inside)
     return state
@@ -38,5 +38,5 @@ def _state(place: Place, picture: Picture) -> Element:
 
 def _transition(arrow: Arrow) -> Element:
     facts = {"event": arrow.event, "cond": " and ".join(arrow.guards), "target": arrow.target}
-    ours = {"interlock:clause": arrow.clause, "interlock:phrase": arrow.phrase}
+    ours = {"runlock:clause": arrow.clause, "runlock:phrase": arrow.phrase}
     return Element("transition", {name: fact for name, fact in {**facts, **ours}.items() if fact})

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from interlock.conformance.moves import Move, moves_of
-from interlock.conformance.protocol import gate_name
-from interlock.conformance.trace import Trace
-from interlock.conformance.wording import plain, shown, step
+from runlock.conformance.moves import Move, moves_of
+from runlock.conformance.protocol import gate_name
+from runlock.conformance.trace import Trace
+from runlock.conformance.wording import plain, shown, step
 
 PERSON: Final = "whoever decides"
 RUNTIME: Final = "runtime"

@@ -8,7 +8,7 @@ from typing import Final
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from interlock.diagrams.palette import CLASS, FAMILY, LIGHT, standalone
+from runlock.diagrams.palette import CLASS, FAMILY, LIGHT, standalone
 
 NAMESPACE: Final = "http://www.w3.org/2000/svg"
 

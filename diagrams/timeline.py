@@ -13,12 +13,12 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from interlock.conformance.account import Account
-from interlock.conformance.moves import Move, moves_of
-from interlock.conformance.protocol import AnyObservation, Handshake, Refusal, Scenario
-from interlock.conformance.subjects import Call, Run
-from interlock.conformance.trace import Trace
-from interlock.conformance.wording import cut, plain, shown, step
+from runlock.conformance.account import Account
+from runlock.conformance.moves import Move, moves_of
+from runlock.conformance.protocol import AnyObservation, Handshake, Refusal, Scenario
+from runlock.conformance.subjects import Call, Run
+from runlock.conformance.trace import Trace
+from runlock.conformance.wording import cut, plain, shown, step
 
 CALLS_MAX: Final = 6
 """More calls than this are counted, not drawn."""

@@ -21,20 +21,20 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
-from interlock.conformance.cli import main
-from interlock.conformance.exhibits import exhibit_of
-from interlock.conformance.explored import CALLS
-from interlock.conformance.mutants import MUTANTS
-from interlock.conformance.trace import Trace
-from interlock.diagrams import drawn_sequence, drawn_timeline, explored, layout, palette
-from interlock.diagrams.dot import Wish, dot, page_of
-from interlock.diagrams.painted import painted
-from interlock.diagrams.picture import pictures
-from interlock.diagrams.playable import fragment, script
-from interlock.machines.explore.calls import Calls
-from interlock.machines.explore.chosen import choose
-from interlock.machines.explore.joint import Joint
-from interlock.machines.explore.search import Search
+from runlock.conformance.cli import main
+from runlock.conformance.exhibits import exhibit_of
+from runlock.conformance.explored import CALLS
+from runlock.conformance.mutants import MUTANTS
+from runlock.conformance.trace import Trace
+from runlock.diagrams import drawn_sequence, drawn_timeline, explored, layout, palette
+from runlock.diagrams.dot import Wish, dot, page_of
+from runlock.diagrams.painted import painted
+from runlock.diagrams.picture import pictures
+from runlock.diagrams.playable import fragment, script
+from runlock.machines.explore.calls import Calls
+from runlock.machines.explore.chosen import choose
+from runlock.machines.explore.joint import Joint
+from runlock.machines.explore.search import Search
 
 CHECK = ("check", "reference", "--only", "GATE-*", "--examples", "0", "--jobs", "1")
 """What the coverage in a picture is of."""

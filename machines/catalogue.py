@@ -6,9 +6,9 @@ import pkgutil
 from functools import cache
 from importlib import import_module
 
-from interlock.machines import charts
-from interlock.machines.chart import Chart
-from interlock.machines.table import Table, compile_chart
+from runlock.machines import charts
+from runlock.machines.chart import Chart
+from runlock.machines.table import Table, compile_chart
 
 
 @cache

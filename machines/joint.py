@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from interlock.machines.charts.call import ToolCall
-from interlock.machines.table import compile_chart
+from runlock.machines.charts.call import ToolCall
+from runlock.machines.table import compile_chart
 
 ROUND_COMPLETE: Final = "RoundComplete"
 """No call of the round is live.  It is no status of a run, which is over or goes on: the calls do not say."""

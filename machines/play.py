@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from interlock.machines.catalogue import tables
-from interlock.machines.joint import BUSY, derive_run_status
-from interlock.machines.table import Moved, Row, Table, react
+from runlock.machines.catalogue import tables
+from runlock.machines.joint import BUSY, derive_run_status
+from runlock.machines.table import Moved, Row, Table, react
 
 CALL: Final = next(table for table in tables() if table.name == "ToolCall")
 FOLLOWS: Final = ("suspend", "resume")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from interlock.machines.chart import Chart, arrow_of, closed_by
+from runlock.machines.chart import Chart, arrow_of, closed_by
 
 __all__ = [
     "Cursor", "Facts", "IllegalTransition", "Moved", "Refused", "Row", "Table", "compile_chart", "react",

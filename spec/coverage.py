@@ -18,7 +18,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from interlock.spec.model import Sentence, Spec, Word, read_entries
+from runlock.spec.model import Sentence, Spec, Word, read_entries
 
 __all__ = [
     "SOURCES",

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from interlock.spec.needs import known_words, not_a_need
+from runlock.spec.needs import known_words, not_a_need
 
 __all__ = [
     "Clause", "Erratum", "Place", "Policy", "Profile", "Revision", "Spec", "SpecError", "Term", "Value",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 FOLDER = Path(__file__).parent / "benchmarks"
-ENVIRONMENTS = Path(__file__).parents[1] / ".interlock"
+ENVIRONMENTS = Path(__file__).parents[1] / ".runlock"
 
 
 class Small(NamedTuple):
@@ -23,7 +23,7 @@ BENCHMARKS = {
     "ablation": Small("1 100", r"\| \+ joint states \| \d+ \| [1-9]"),
     "ast_mutants": Small("1000 3", r"\| \*\*all\*\* \| [1-9]"),
     "calm": Small("160 1 1", r"\| all \| 160 \| [1-9]\d+ \| 0 \|"),
-    "equal_runs": Small("2 .interlock pydantic-ai", r"run 1: [1-9]\d* files, .*\nrun 2: the same\n"),
+    "equal_runs": Small("2 .runlock pydantic-ai", r"run 1: [1-9]\d* files, .*\nrun 2: the same\n"),
     "explore": Small("2", r"kit, every call named +609 "),
     "instructions": Small("count machine awaken-8 1 1", r"\A\Z"),  # what Valgrind counts, for minutes
     "kills": Small("1 1", r"call-by-call +1 +[1-9] +0\n"),

@@ -87,7 +87,7 @@ def imports_of(source: str, module: str) -> Iterator[str]:
 
 def ours(name: str) -> str | None:
     """A dotted name without the brand, if it is one of ours."""
-    branded = name.removeprefix("interlock.")
+    branded = name.removeprefix("runlock.")
     return branded if branded.split(".")[0] in (*PACKAGES, "tests", "docs") and branded != name else None
 
 
@@ -98,7 +98,7 @@ def is_under(name: str, places: tuple[str, ...]) -> bool:
 
 def violations(source: str, module: str) -> Iterator[str]:
     """A sentence for each import of the module that the house forbids."""
-    for name in imports_of(source, f"interlock.{module}"):
+    for name in imports_of(source, f"runlock.{module}"):
         bare = ours(name) or (name if name.split(".")[0] in ("tests", "docs") else None)
         if bare is None:
             continue
@@ -190,19 +190,19 @@ def test_every_exception_is_needed():
 
 
 PLANTED = {
-    ("spec.model", "import interlock.machines.table"): "spec.model imports machines.table, but the words",
+    ("spec.model", "import runlock.machines.table"): "spec.model imports machines.table, but the words",
     (
         "spec.model",
         "from ..conformance import oracle",
     ): "spec.model imports conformance.oracle, but the words",
     (
         "machines.explore.joint",
-        "from interlock.conformance.protocol import Report",
+        "from runlock.conformance.protocol import Report",
     ): "but the charts stand on",
     ("machines.explore.joint", "from ..runtime import core"): "joint imports machines.runtime.core, but only",
     (
         "conformance.oracle",
-        "from interlock.machines import runtime",
+        "from runlock.machines import runtime",
     ): "but who judges must not",
     (
         "conformance.oracle",
@@ -217,11 +217,11 @@ PLANTED = {
     ("conformance.adapters.acme", "def late():\n    from .. import invariants"): "but an adapter that sees",
     (
         "conformance.adapters.acme",
-        "import interlock.machines.runtime.core",
+        "import runlock.machines.runtime.core",
     ): "but only conformance.mut",
     (
         "conformance.cli",
-        "from interlock.machines.runtime import Reference",
+        "from runlock.machines.runtime import Reference",
     ): "but only conformance.mut",
     ("diagrams.dot", "from ..conformance.oracle import Oracle"): "oracle.Oracle, but a picture shows charts,",
     ("diagrams.dot", "import tests.test_house"): "diagrams.dot imports tests.test_house, but what is shipped",
@@ -237,9 +237,9 @@ def test_a_planted_import_is_found(module, source):
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("machines.table", "from interlock.spec import model\nimport statemachine"),
-        ("conformance.oracle", "from interlock.machines.charts import run\nfrom .protocol import Report"),
-        ("conformance.mutants.early", "from interlock.machines.runtime import Reference"),
+        ("machines.table", "from runlock.spec import model\nimport statemachine"),
+        ("conformance.oracle", "from runlock.machines.charts import run\nfrom .protocol import Report"),
+        ("conformance.mutants.early", "from runlock.machines.runtime import Reference"),
         ("conformance.adapters.reference", "from ...machines.runtime import Reference"),
         ("conformance.suite", "from .oracle import Oracle\nfrom .adapters import reference"),
     ],

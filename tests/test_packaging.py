@@ -62,7 +62,7 @@ def in_the_tree():
 
 def test_the_wheel_holds_every_module_and_every_word(wheel):
     """Nothing of the four packages is lost on the way through the source archive."""
-    inside = {name.removeprefix("interlock/") for name in zipfile.ZipFile(wheel).namelist()}
+    inside = {name.removeprefix("runlock/") for name in zipfile.ZipFile(wheel).namelist()}
 
     assert sorted(in_the_tree() - inside) == []
     assert {"spec/policies.toml", "conformance/schemas/trace.json", "machines/py.typed"} <= inside
@@ -72,7 +72,7 @@ def test_the_wheel_holds_nothing_outside_the_brand(wheel):
     """No package called spec, machines, conformance or diagrams lands among everybody's packages."""
     tops = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
 
-    assert tops == {"interlock", f"interlock-{importlib.metadata.version('interlock')}.dist-info"}
+    assert tops == {"runlock", f"runlock-{importlib.metadata.version('runlock')}.dist-info"}
 
 
 def test_the_source_archive_holds_the_tests(built):
@@ -85,17 +85,17 @@ def test_the_source_archive_holds_the_tests(built):
 
 
 def test_the_installed_packages_import_under_the_brand(installed):
-    """Each package imports as `interlock.*` from the wheel, and brings its words along."""
+    """Each package imports as `runlock.*` from the wheel, and brings its words along."""
     program = (
         "import importlib, json, sys\n"
         "from importlib import resources\n"
         f"for package in {PACKAGES!r}:\n"
-        "    module = importlib.import_module(f'interlock.{package}')\n"
+        "    module = importlib.import_module(f'runlock.{package}')\n"
         "    assert module.__file__.startswith(sys.argv[1]), module.__file__\n"
-        "from interlock.conformance.stdio import Pipe\n"
-        "schemas = resources.files('interlock.conformance.schemas')\n"
+        "from runlock.conformance.stdio import Pipe\n"
+        "schemas = resources.files('runlock.conformance.schemas')\n"
         "json.loads(schemas.joinpath('observation.json').read_text('utf-8'))\n"
-        "print(len(list(resources.files('interlock.spec').joinpath('profiles').iterdir())))\n"
+        "print(len(list(resources.files('runlock.spec').joinpath('profiles').iterdir())))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(installed)}
     ran = subprocess.run(
@@ -114,7 +114,7 @@ def test_the_installed_packages_import_under_the_brand(installed):
 def test_the_editable_install_follows_the_tree():
     """In a checkout the branded packages are the flat folders themselves."""
     for package in PACKAGES:
-        link = ROOT / ".links" / "interlock" / package
+        link = ROOT / ".links" / "runlock" / package
 
         assert link.is_symlink()
         assert link.resolve() == ROOT / package
@@ -122,7 +122,7 @@ def test_the_editable_install_follows_the_tree():
 
 def test_the_bare_names_stay_free():
     """`spec` or `diagrams` alone is somebody else's package."""
-    program = f"import interlock.spec, interlock.machines, sys; print({set(PACKAGES)!r} & set(sys.modules))"
+    program = f"import runlock.spec, runlock.machines, sys; print({set(PACKAGES)!r} & set(sys.modules))"
 
     assert run(sys.executable, "-c", program, cwd=ROOT.parent).strip() == "set()"
 
@@ -130,15 +130,15 @@ def test_the_bare_names_stay_free():
 @pytest.mark.parametrize("package", PACKAGES)
 def test_each_package_says_that_it_is_typed(package):
     """A type checker believes the annotations of a package that carries `py.typed`."""
-    assert resources.files(f"interlock.{package}").joinpath("py.typed").is_file()
+    assert resources.files(f"runlock.{package}").joinpath("py.typed").is_file()
 
 
 def test_a_users_file_type_checks(tmp_path):
     """Whoever imports the kit is checked against its types, strictly."""
     (tmp_path / "user.py").write_text(
-        "from interlock.conformance.inprocess import InProcess\n"
-        "from interlock.conformance.sut import Sut\n"
-        "from interlock.conformance.targets import Target, resolve\n"
+        "from runlock.conformance.inprocess import InProcess\n"
+        "from runlock.conformance.sut import Sut\n"
+        "from runlock.conformance.targets import Target, resolve\n"
         "\n"
         "target: Target = resolve('cmd:true')\n"
         "sut: Sut = InProcess(object())\n"
@@ -156,5 +156,5 @@ def test_a_users_file_type_checks(tmp_path):
         cwd=tmp_path,
     )
 
-    assert 'Revealed type is "interlock.conformance.sut.Sut"' in said
+    assert 'Revealed type is "runlock.conformance.sut.Sut"' in said
     assert "Success: no issues found in 1 source file" in said

@@ -4,6 +4,6 @@
 observation, with `decisions` and `watchers` for what comes from both sides.
 """
 
-from interlock.conformance.account.account import Account, CameTo, once
+from runlock.conformance.account.account import Account, CameTo, once
 
 __all__ = ["Account", "CameTo", "once"]

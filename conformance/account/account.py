@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Literal, TypeVar, cast
 
-from interlock.conformance.account.decisions import turned_down
-from interlock.conformance.account.sent import SENT
-from interlock.conformance.account.shown import SHOWN
-from interlock.conformance.protocol import (
+from runlock.conformance.account.decisions import turned_down
+from runlock.conformance.account.sent import SENT
+from runlock.conformance.account.shown import SHOWN
+from runlock.conformance.protocol import (
     Checkpointed,
     GateOpened,
     Handshake,
@@ -25,7 +25,7 @@ from interlock.conformance.protocol import (
     Report,
     Scenario,
 )
-from interlock.conformance.subjects import Audience, Call, Decided, Gate, Run
+from runlock.conformance.subjects import Audience, Call, Decided, Gate, Run
 
 CameTo = Literal[
     "a stop condition", "calls", "a wait", "a decision", "a cancel", "a crash", "a watcher", "a plugin",

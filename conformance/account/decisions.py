@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from interlock.conformance.account.watchers import watched
-from interlock.conformance.protocol import DecisionTaken, Refusal
-from interlock.conformance.subjects import Call, Decided, Run
+from runlock.conformance.account.watchers import watched
+from runlock.conformance.protocol import DecisionTaken, Refusal
+from runlock.conformance.subjects import Call, Decided, Run
 
 if TYPE_CHECKING:
-    from interlock.conformance.account.account import Account
+    from runlock.conformance.account.account import Account
 
 
 def decisions_sent(account: Account, params: Mapping[str, Any]) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from interlock.conformance.account.decisions import decisions_sent
-from interlock.conformance.account.watchers import unwatched, watched
-from interlock.conformance.subjects import Audience, Call, Gate, Run
+from runlock.conformance.account.decisions import decisions_sent
+from runlock.conformance.account.watchers import unwatched, watched
+from runlock.conformance.subjects import Audience, Call, Gate, Run
 
 if TYPE_CHECKING:
-    from interlock.conformance.account.account import Account
+    from runlock.conformance.account.account import Account
 
 
 def _started(account: Account, params: Mapping[str, Any]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from interlock.conformance.account.decisions import disposed
-from interlock.conformance.account.watchers import published, stream_closed
-from interlock.conformance.protocol import (
+from runlock.conformance.account.decisions import disposed
+from runlock.conformance.account.watchers import published, stream_closed
+from runlock.conformance.protocol import (
     CallMoved,
     Checkpointed,
     DecisionTaken,
@@ -22,10 +22,10 @@ from interlock.conformance.protocol import (
     SegmentEnded,
     StreamClosed,
 )
-from interlock.conformance.subjects import WORKING_GATES, Gate, Run, Station
+from runlock.conformance.subjects import WORKING_GATES, Gate, Run, Station
 
 if TYPE_CHECKING:
-    from interlock.conformance.account.account import Account
+    from runlock.conformance.account.account import Account
 
 
 def _gate_opened(account: Account, seen: GateOpened) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from interlock.conformance.protocol import Published, StreamClosed
+from runlock.conformance.protocol import Published, StreamClosed
 
 if TYPE_CHECKING:
-    from interlock.conformance.account.account import Account
+    from runlock.conformance.account.account import Account
 
 
 def watched(account: Account, params: Mapping[str, Any]) -> None:

@@ -7,8 +7,8 @@ search can switch whole classes off, which finds more than any mixture of all of
 `stage` is what they look at, `table` names them all; between the two is a file for each part of the world.
 """
 
-from interlock.conformance.actions.decisions import PAYLOADS
-from interlock.conformance.actions.stage import Stage
-from interlock.conformance.actions.table import ACTIONS, NEEDS, RACERS, at_hand, may_race, meets, with_turns
+from runlock.conformance.actions.decisions import PAYLOADS
+from runlock.conformance.actions.stage import Stage
+from runlock.conformance.actions.table import ACTIONS, NEEDS, RACERS, at_hand, may_race, meets, with_turns
 
 __all__ = ["ACTIONS", "NEEDS", "PAYLOADS", "RACERS", "Stage", "at_hand", "may_race", "meets", "with_turns"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from interlock.conformance.actions.stage import Action, Stage, release
-from interlock.conformance.chooser import Chooser
-from interlock.conformance.moves import Move
+from runlock.conformance.actions.stage import Action, Stage, release
+from runlock.conformance.chooser import Chooser
+from runlock.conformance.moves import Move
 
 
 def permission_answers(kind: str) -> Action:

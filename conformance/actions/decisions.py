@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from interlock.conformance.actions.stage import Action, Stage
-from interlock.conformance.chooser import Chooser, chance, pick
-from interlock.conformance.moves import Move
+from runlock.conformance.actions.stage import Action, Stage
+from runlock.conformance.chooser import Chooser, chance, pick
+from runlock.conformance.moves import Move
 
 PAYLOADS: Final[tuple[Any, ...]] = ("approved", None, False, 0, "", {"v": "changed"}, [1, 2])
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from interlock.conformance.actions.stage import Stage, release
-from interlock.conformance.chooser import Chooser, pick
-from interlock.conformance.moves import Move
-from interlock.conformance.subjects import Gate
+from runlock.conformance.actions.stage import Stage, release
+from runlock.conformance.chooser import Chooser, pick
+from runlock.conformance.moves import Move
+from runlock.conformance.subjects import Gate
 
 ENOUGH: Final = "that is enough"
 """What the model says now and then; a stop condition may listen for it."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlock.conformance.actions.stage import Action, Stage, offered, release
-from interlock.conformance.chooser import Chooser, pick
-from interlock.conformance.moves import Move
-from interlock.conformance.subjects import Gate
+from runlock.conformance.actions.stage import Action, Stage, offered, release
+from runlock.conformance.chooser import Chooser, pick
+from runlock.conformance.moves import Move
+from runlock.conformance.subjects import Gate
 
 HOOK_ANSWERS: Final[Mapping[str, tuple[str, ...]]] = {
     "RunStart": ("rewrite",),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from interlock.conformance.actions.stage import Stage
-from interlock.conformance.chooser import Chooser
-from interlock.conformance.moves import CRASH_AND_RECOVER, Move
+from runlock.conformance.actions.stage import Stage
+from runlock.conformance.chooser import Chooser
+from runlock.conformance.moves import CRASH_AND_RECOVER, Move
 
 
 def start(stage: Stage, chooser: Chooser) -> Move | None:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from interlock.conformance.account import Account
-from interlock.conformance.chooser import Chooser, pick
-from interlock.conformance.moves import Move
-from interlock.conformance.protocol import Handshake
-from interlock.conformance.subjects import Call, Gate, Run
+from runlock.conformance.account import Account
+from runlock.conformance.chooser import Chooser, pick
+from runlock.conformance.moves import Move
+from runlock.conformance.protocol import Handshake
+from runlock.conformance.subjects import Call, Gate, Run
 
 
 @dataclass(slots=True)

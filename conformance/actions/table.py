@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from interlock.conformance.actions.answers import permission_answers, store_breaks, store_takes, tool_answers
-from interlock.conformance.actions.decisions import (
+from runlock.conformance.actions.answers import permission_answers, store_breaks, store_takes, tool_answers
+from runlock.conformance.actions.decisions import (
     decide_all,
     decide_anything,
     decide_one,
@@ -14,19 +14,19 @@ from interlock.conformance.actions.decisions import (
     decide_twice,
     decide_with_a_bad_one,
 )
-from interlock.conformance.actions.model import (
+from runlock.conformance.actions.model import (
     model_asks,
     model_asks_for_one_kind,
     model_breaks,
     model_ends,
     model_errs,
 )
-from interlock.conformance.actions.plugins import hook_acts, hook_continues
-from interlock.conformance.actions.runs import cancel, crash, give_input, kill, settle, start, time_passes
-from interlock.conformance.actions.stage import Action, Stage
-from interlock.conformance.actions.watchers import decide_and_watch, unwatch, watch
-from interlock.conformance.chooser import Chooser, chance, pick
-from interlock.conformance.moves import CRASH_AND_RECOVER, Move, race
+from runlock.conformance.actions.plugins import hook_acts, hook_continues
+from runlock.conformance.actions.runs import cancel, crash, give_input, kill, settle, start, time_passes
+from runlock.conformance.actions.stage import Action, Stage
+from runlock.conformance.actions.watchers import decide_and_watch, unwatch, watch
+from runlock.conformance.chooser import Chooser, chance, pick
+from runlock.conformance.moves import CRASH_AND_RECOVER, Move, race
 
 TURNS_MAX: Final = 7
 

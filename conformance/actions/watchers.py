@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from interlock.conformance.actions.decisions import decide_one
-from interlock.conformance.actions.stage import Stage
-from interlock.conformance.chooser import Chooser, pick
-from interlock.conformance.moves import Move
+from runlock.conformance.actions.decisions import decide_one
+from runlock.conformance.actions.stage import Stage
+from runlock.conformance.chooser import Chooser, pick
+from runlock.conformance.moves import Move
 
 
 def watch(stage: Stage, chooser: Chooser) -> Move | None:

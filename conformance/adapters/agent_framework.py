@@ -13,10 +13,10 @@ from typing import Any
 from agent_framework import Agent, AgentSession, Content, FunctionTool, Message
 from pydantic import JsonValue
 
-from interlock.conformance.adapter import Host, Refused, Segment
-from interlock.conformance.adapters.libraries import Thread, offers
-from interlock.conformance.adapters.models.agent_framework import KitClient, function_call
-from interlock.conformance.protocol import Decision, Scenario, ToolCall, ToolSpec
+from runlock.conformance.adapter import Host, Refused, Segment
+from runlock.conformance.adapters.libraries import Thread, offers
+from runlock.conformance.adapters.models.agent_framework import KitClient, function_call
+from runlock.conformance.protocol import Decision, Scenario, ToolCall, ToolSpec
 
 
 class AgentFramework(Thread):

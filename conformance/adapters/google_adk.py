@@ -19,10 +19,10 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from pydantic import JsonValue
 
-from interlock.conformance.adapter import Host, Refused, Segment
-from interlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
-from interlock.conformance.adapters.models.google_adk import KitModel
-from interlock.conformance.protocol import Decision, Scenario, ToolSpec
+from runlock.conformance.adapter import Host, Refused, Segment
+from runlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
+from runlock.conformance.adapters.models.google_adk import KitModel
+from runlock.conformance.protocol import Decision, Scenario, ToolSpec
 
 ASKED = "adk_request_confirmation"
 SESSION: Any = {"user_id": "user", "session_id": "thread"}

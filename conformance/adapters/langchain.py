@@ -12,10 +12,10 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.tools import StructuredTool
 
-from interlock.conformance.adapter import Refused
-from interlock.conformance.adapters.langgraph import ANSWERS, LangGraph
-from interlock.conformance.adapters.models.langgraph import KitModel
-from interlock.conformance.protocol import Decision
+from runlock.conformance.adapter import Refused
+from runlock.conformance.adapters.langgraph import ANSWERS, LangGraph
+from runlock.conformance.adapters.models.langgraph import KitModel
+from runlock.conformance.protocol import Decision
 
 
 class PerCallAgent(LangGraph):

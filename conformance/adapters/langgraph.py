@@ -19,11 +19,11 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, interrupt
 from pydantic import JsonValue
 
-from interlock.conformance.adapter import Host, Refused, Segment
-from interlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
-from interlock.conformance.adapters.models.langgraph import KitModel
-from interlock.conformance.adapters.sqlite_saver import Saver
-from interlock.conformance.protocol import Decision, Outcome, Scenario, ToolSpec
+from runlock.conformance.adapter import Host, Refused, Segment
+from runlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
+from runlock.conformance.adapters.models.langgraph import KitModel
+from runlock.conformance.adapters.sqlite_saver import Saver
+from runlock.conformance.protocol import Decision, Outcome, Scenario, ToolSpec
 
 NOBODY = "0" * 32
 """An interrupt's id that was given to nobody."""

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from interlock.conformance.adapter import Host, Segment
-from interlock.conformance.protocol import (
+from runlock.conformance.adapter import Host, Segment
+from runlock.conformance.protocol import (
     DecisionSupport,
     Handshake,
     OfferedOutcomes,

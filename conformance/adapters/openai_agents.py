@@ -15,10 +15,10 @@ from agents.items import ToolApprovalItem
 from agents.tool_context import ToolContext
 from pydantic import JsonValue
 
-from interlock.conformance.adapter import Host, Segment
-from interlock.conformance.adapters.libraries import Thread, offers
-from interlock.conformance.adapters.models.openai_agents import KitModel, function_call
-from interlock.conformance.protocol import Decision, Scenario, ToolCall, ToolSpec
+from runlock.conformance.adapter import Host, Segment
+from runlock.conformance.adapters.libraries import Thread, offers
+from runlock.conformance.adapters.models.openai_agents import KitModel, function_call
+from runlock.conformance.protocol import Decision, Scenario, ToolCall, ToolSpec
 
 agents.set_tracing_disabled(True)
 

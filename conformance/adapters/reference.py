@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from interlock.conformance import adapter as face
-from interlock.conformance.adapter import Checkpoint, Host, Refused, Segment
-from interlock.conformance.protocol import (
+from runlock.conformance import adapter as face
+from runlock.conformance.adapter import Checkpoint, Host, Refused, Segment
+from runlock.conformance.protocol import (
     ALL_STIMULI,
     LISTED,
     Control,
@@ -28,9 +28,9 @@ from interlock.conformance.protocol import (
     Scenario,
     ToolOutcome,
 )
-from interlock.machines.runtime import runtime, state, world
-from interlock.machines.runtime.choices import policies_of
-from interlock.machines.runtime.store import Store
+from runlock.machines.runtime import runtime, state, world
+from runlock.machines.runtime.choices import policies_of
+from runlock.machines.runtime.store import Store
 
 OBSERVES = [
     "run.status", "call.status", "phase", "message", "checkpoint", "decision", "event",
@@ -187,7 +187,7 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
     """What the reference says of itself: every policy with its value, everything shown."""
     shown = [*OBSERVES, *(["resume"] if policies["waiting"] == "reentered" else [])]
     fields: dict[str, Any] = {
-        "implementation": Party(name="interlock-reference", version="1.0", language="python"),
+        "implementation": Party(name="runlock-reference", version="1.0", language="python"),
         "profile": profile,
         "policies": dict(policies),
         "control": Control(settle="exact", crash=["soft"], store="kit", clock="virtual", step="turns"),

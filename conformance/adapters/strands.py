@@ -14,10 +14,10 @@ from strands import Agent, ToolContext, tool
 from strands.hooks import BeforeToolCallEvent
 from strands.session.file_session_manager import FileSessionManager
 
-from interlock.conformance.adapter import Host, Refused, Segment
-from interlock.conformance.adapters.libraries import Thread, offers
-from interlock.conformance.adapters.models.strands import KitModel
-from interlock.conformance.protocol import Decision, Scenario, ToolSpec
+from runlock.conformance.adapter import Host, Refused, Segment
+from runlock.conformance.adapters.libraries import Thread, offers
+from runlock.conformance.adapters.models.strands import KitModel
+from runlock.conformance.protocol import Decision, Scenario, ToolSpec
 
 
 class Strands(Thread):

@@ -1,13 +1,13 @@
-"""`interlock baseline write`: the violations of a stored result as a baseline without reasons."""
+"""`runlock baseline write`: the violations of a stored result as a baseline without reasons."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from interlock.conformance.baseline import as_toml
-from interlock.conformance.commands.report import write
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.report.stored import read_stored
+from runlock.conformance.baseline import as_toml
+from runlock.conformance.commands.report import write
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.report.stored import read_stored
 
 
 def write_baseline(path: Path, out: Path | None) -> int:

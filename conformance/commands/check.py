@@ -1,4 +1,4 @@
-"""`interlock check`: puts a runtime through a campaign, and reports what held and what broke."""
+"""`runlock check`: puts a runtime through a campaign, and reports what held and what broke."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from interlock.conformance.audit import audit
-from interlock.conformance.baseline import Baseline, Compared, compared, read_baseline
-from interlock.conformance.commands.progress import progress, searching
-from interlock.conformance.commands.streams import results
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.exhaustion import exhaust
-from interlock.conformance.report import folder, machine
-from interlock.conformance.report.page import Page
-from interlock.conformance.report.text import beside_baseline, write_report
-from interlock.conformance.result import Result
-from interlock.conformance.stages import Order, stages_of
-from interlock.conformance.supervisor import INTERRUPTED, campaign
-from interlock.conformance.targets import resolve
-from interlock.spec.model import load_spec
+from runlock.conformance.audit import audit
+from runlock.conformance.baseline import Baseline, Compared, compared, read_baseline
+from runlock.conformance.commands.progress import progress, searching
+from runlock.conformance.commands.streams import results
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.exhaustion import exhaust
+from runlock.conformance.report import folder, machine
+from runlock.conformance.report.page import Page
+from runlock.conformance.report.text import beside_baseline, write_report
+from runlock.conformance.result import Result
+from runlock.conformance.stages import Order, stages_of
+from runlock.conformance.supervisor import INTERRUPTED, campaign
+from runlock.conformance.targets import resolve
+from runlock.spec.model import load_spec
 
 EXAMPLES: Final = 6_000
 """So many schedules keep two cores busy for about a minute on the reference."""
@@ -184,7 +184,7 @@ def _refuse_idle_patterns(only: tuple[str, ...]) -> None:
     for pattern in only:
         if not any(fnmatchcase(clause, pattern) for clause in known):
             near = get_close_matches(pattern.upper(), [*known, *_areas(known)], n=1)
-            right = f"Did you mean `{near[0]}`?" if near else "`interlock list clauses` shows them all."
+            right = f"Did you mean `{near[0]}`?" if near else "`runlock list clauses` shows them all."
             raise UsageError(f"`--only {pattern}` names no clause.", right)
 
 

@@ -1,4 +1,4 @@
-"""`interlock diff`: what changed between two stored results, or two runtimes that are checked first."""
+"""`runlock diff`: what changed between two stored results, or two runtimes that are checked first."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import json
 from pathlib import Path
 from typing import Final
 
-from interlock.conformance.commands.check import exit_code, found
-from interlock.conformance.commands.streams import results
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.report import folder, machine
-from interlock.conformance.report.compared import Comparison, as_object, write
-from interlock.conformance.report.page import Page
-from interlock.conformance.report.stored import Stored, read_stored
-from interlock.conformance.stages import Order
-from interlock.conformance.targets import resolve
+from runlock.conformance.commands.check import exit_code, found
+from runlock.conformance.commands.streams import results
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.report import folder, machine
+from runlock.conformance.report.compared import Comparison, as_object, write
+from runlock.conformance.report.page import Page
+from runlock.conformance.report.stored import Stored, read_stored
+from runlock.conformance.stages import Order
+from runlock.conformance.targets import resolve
 
 SIDES: Final = ("before", "after")
 

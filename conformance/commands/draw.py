@@ -1,4 +1,4 @@
-"""`interlock draw`: charts, traces, coverage and kills as text and as pictures, never drawn by hand."""
+"""`runlock draw`: charts, traces, coverage and kills as text and as pictures, never drawn by hand."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from interlock.conformance.audit import facts_of, judged, the_scene
-from interlock.conformance.commands.streams import results
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.named_files import text_of
-from interlock.conformance.scenario import ENDING, read_recording
-from interlock.conformance.trace import Trace
-from interlock.diagrams import drawn_sequence, drawn_timeline, layout, matrix, sequence
-from interlock.diagrams.forms import FORMS
-from interlock.diagrams.painted import painted
-from interlock.diagrams.picture import pictures
+from runlock.conformance.audit import facts_of, judged, the_scene
+from runlock.conformance.commands.streams import results
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.named_files import text_of
+from runlock.conformance.scenario import ENDING, read_recording
+from runlock.conformance.trace import Trace
+from runlock.diagrams import drawn_sequence, drawn_timeline, layout, matrix, sequence
+from runlock.diagrams.forms import FORMS
+from runlock.diagrams.painted import painted
+from runlock.diagrams.picture import pictures
 
 CHECKED_IN: Final = Path("docs/charts")
 """Where the text of the charts is kept in the repository of the kit, and written if nothing else is said."""

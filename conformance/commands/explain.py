@@ -1,13 +1,13 @@
-"""`interlock explain`: everything that the spec and the kit say of one thing by its name."""
+"""`runlock explain`: everything that the spec and the kit say of one thing by its name."""
 
 from __future__ import annotations
 
 import json
 
-from interlock.conformance.commands.streams import results
-from interlock.conformance.report.explained import sheets_of
-from interlock.conformance.report.page import Page
-from interlock.conformance.report.sheet import SCHEMA
+from runlock.conformance.commands.streams import results
+from runlock.conformance.report.explained import sheets_of
+from runlock.conformance.report.page import Page
+from runlock.conformance.report.sheet import SCHEMA
 
 
 def explain(name: str, *, as_json: bool = False) -> int:

@@ -1,4 +1,4 @@
-"""`interlock explore`: every state that the joint charts can be in, and what the clauses say of each."""
+"""`runlock explore`: every state that the joint charts can be in, and what the clauses say of each."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from interlock.conformance.commands.streams import results
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.explored import CALLS, Estimate, Explored, Plan, explore, explore_calls, guess
-from interlock.conformance.report import explored as report
-from interlock.conformance.report.page import Page
-from interlock.machines.explore.calls import Calls
-from interlock.machines.explore.chosen import Chosen, NotExplored, choose
-from interlock.machines.explore.search import Search
-from interlock.spec.model import SpecError, Value, load_spec
+from runlock.conformance.commands.streams import results
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.explored import CALLS, Estimate, Explored, Plan, explore, explore_calls, guess
+from runlock.conformance.report import explored as report
+from runlock.conformance.report.page import Page
+from runlock.machines.explore.calls import Calls
+from runlock.machines.explore.chosen import Chosen, NotExplored, choose
+from runlock.machines.explore.search import Search
+from runlock.spec.model import SpecError, Value, load_spec
 
 DEFAULT: Final = "awaken-8"
 WORTH_A_WORD: Final = 2_000_000
@@ -159,7 +159,7 @@ def _announce(estimate: Estimate) -> None:
     if estimate.states < WORTH_A_WORD:
         return
     print(
-        f"interlock: about {estimate.states:,} states are ahead: {_spell(estimate.seconds)} or so, and "
+        f"runlock: about {estimate.states:,} states are ahead: {_spell(estimate.seconds)} or so, and "
         f"{estimate.megabytes:,} MB. --budget and --max-states end it sooner.",
         file=sys.stderr,
         flush=True,
@@ -179,7 +179,7 @@ def _spell(seconds: int) -> str:
 def _export(explored: Explored, wish: Wish) -> None:
     if explored.search is None:
         return
-    from interlock.diagrams import explored as drawing
+    from runlock.diagrams import explored as drawing
 
     for path, write in ((wish.dot, drawing.write_dot), (wish.graph, drawing.write_graph)):
         if path is None:

@@ -1,4 +1,4 @@
-"""`interlock infer`: finds out what a runtime does about each policy, and writes down what shows it."""
+"""`runlock infer`: finds out what a runtime does about each policy, and writes down what shows it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from interlock.conformance.commands.progress import progress
-from interlock.conformance.commands.streams import results
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.inference.search import infer as inferred
-from interlock.conformance.report import folder
-from interlock.conformance.report import inferred as report
-from interlock.conformance.report.page import Page
-from interlock.conformance.stages import Order, stages_of
-from interlock.conformance.targets import resolve
+from runlock.conformance.commands.progress import progress
+from runlock.conformance.commands.streams import results
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.inference.search import infer as inferred
+from runlock.conformance.report import folder
+from runlock.conformance.report import inferred as report
+from runlock.conformance.report.page import Page
+from runlock.conformance.stages import Order, stages_of
+from runlock.conformance.targets import resolve
 
 EXAMPLES: Final = 200
 """So many walks beside the scripted scenarios tell what can be told of the reference."""
 
-OUT: Final = Path("interlock-inferred")
+OUT: Final = Path("runlock-inferred")
 
 
 @dataclass(frozen=True, slots=True)

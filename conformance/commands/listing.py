@@ -1,4 +1,4 @@
-"""`interlock list`: what there is to check, to be, to choose, to play and to know."""
+"""`runlock list`: what there is to check, to be, to choose, to play and to know."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from interlock.conformance.commands.streams import results
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.report.listed import LISTS, Entry, Listing
-from interlock.conformance.report.page import Page
-from interlock.conformance.report.sheet import SCHEMA, in_columns
+from runlock.conformance.commands.streams import results
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.report.listed import LISTS, Entry, Listing
+from runlock.conformance.report.page import Page
+from runlock.conformance.report.sheet import SCHEMA, in_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def listing(kind: str | None, wanted: Wanted, *, as_json: bool = False) -> int:
     with results() as stdout:
         page = Page(stdout)
         if kind is None:
-            _refuse(wanted, "`interlock list` alone")
+            _refuse(wanted, "`runlock list` alone")
         kept = {name: one.kept(_fitting(name, one, wanted)) for name, one in lists.items()}
         if as_json:
             facts = {name: [dict(entry) for entry in one.entries] for name, one in kept.items()}

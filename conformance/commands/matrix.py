@@ -1,4 +1,4 @@
-"""`interlock matrix`: what the runtimes that are installed hold and break, side by side."""
+"""`runlock matrix`: what the runtimes that are installed hold and break, side by side."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from interlock.conformance.commands.streams import results
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.matrix import Column, matrix
-from interlock.conformance.report import folder
-from interlock.conformance.report import matrix as written
-from interlock.conformance.report.page import Page
-from interlock.conformance.runtimes import Runtime, runtimes
-from interlock.conformance.stages import Order
-from interlock.conformance.wording import plain
+from runlock.conformance.commands.streams import results
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.matrix import Column, matrix
+from runlock.conformance.report import folder
+from runlock.conformance.report import matrix as written
+from runlock.conformance.report.page import Page
+from runlock.conformance.runtimes import Runtime, runtimes
+from runlock.conformance.stages import Order
+from runlock.conformance.wording import plain
 
 UNDECIDED: Final = 3
 
@@ -107,7 +107,7 @@ def _show(columns: Sequence[Column], wish: Wish, page: Page) -> None:
 
 def _how(column: Column, environments: Path) -> str:
     if column.runtime.is_installed(environments):
-        return "its environment is there; `interlock serve` in it says more"
+        return "its environment is there; `runlock serve` in it says more"
     command = written.install_command(column.runtime)
     default = str(environments) == written.ENVIRONMENTS
     return command if default else f"{command} --envs {environments}"

@@ -1,4 +1,4 @@
-"""`interlock new-adapter`: a folder with a working adapter and a test of it, to be changed from there."""
+"""`runlock new-adapter`: a folder with a working adapter and a test of it, to be changed from there."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
-from interlock.conformance.commands.streams import results
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.report.page import Page
+from runlock.conformance.commands.streams import results
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.report.page import Page
 
 SCHEMA: Final = 1
 
@@ -32,16 +32,16 @@ class Kit:
 
 KITS: Final = {
     "python": Kit(
-        ("adapter.py", "test_adapter.py"), "python3", "interlock check py:adapter:Adapter",
+        ("adapter.py", "test_adapter.py"), "python3", "runlock check py:adapter:Adapter",
         "python -m pytest test_adapter.py",
     ),
     "node": Kit(
-        ("interlock.mjs", "adapter.mjs", "adapter.test.mjs"), "node",
-        "interlock check 'cmd:node adapter.mjs'", "node --test",
+        ("runlock.mjs", "adapter.mjs", "adapter.test.mjs"), "node",
+        "runlock check 'cmd:node adapter.mjs'", "node --test",
     ),
     "rust": Kit(
         ("Cargo.toml", "src/main.rs", "src/agent.rs", "src/json.rs", "tests/check.rs"), "cargo",
-        "interlock check cmd:target/debug/adapter", "cargo test --offline", "cargo build --offline",
+        "runlock check cmd:target/debug/adapter", "cargo test --offline", "cargo build --offline",
     ),
 }  # fmt: skip
 ALSO_WRITTEN: Final = {"py": "python", "js": "node", "javascript": "node", "typescript": "node", "rs": "rust"}
@@ -71,7 +71,7 @@ def new_adapter(folder: Path, lang: str, *, as_json: bool = False) -> int:
 def write(folder: Path, lang: str) -> list[Path]:
     """Write the files of a language into a folder, none of which may be there; the paths."""
     kit = _kit(lang)
-    source = files("interlock.conformance") / "adapters" / lang
+    source = files("runlock.conformance") / "adapters" / lang
     present = [name for name in kit.files if (folder / name).exists()]
     if present:
         raise UsageError(

@@ -19,8 +19,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from interlock.conformance.report.searched import roughly
-from interlock.conformance.wording import plain
+from runlock.conformance.report.searched import roughly
+from runlock.conformance.wording import plain
 
 Advanced = Callable[[int], None]
 

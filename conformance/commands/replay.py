@@ -1,4 +1,4 @@
-"""`interlock replay`: sends the moves of a trace to a runtime, and shows what it does now."""
+"""`runlock replay`: sends the moves of a trace to a runtime, and shows what it does now."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from interlock.conformance.audit import facts_of, judged, scenario_of, the_scene
-from interlock.conformance.campaign import Bench
-from interlock.conformance.commands.streams import results
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.moves import Move, moves_of
-from interlock.conformance.report import machine
-from interlock.conformance.report.clauses import file_of, title
-from interlock.conformance.report.page import Page
-from interlock.conformance.scenario import read_recording
-from interlock.conformance.session import Session
-from interlock.conformance.targets import resolve
-from interlock.conformance.trace import Record, Trace
-from interlock.conformance.wording import plain, shown, step
-from interlock.diagrams.timeline import render
-from interlock.spec.model import load_spec
+from runlock.conformance.audit import facts_of, judged, scenario_of, the_scene
+from runlock.conformance.campaign import Bench
+from runlock.conformance.commands.streams import results
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.moves import Move, moves_of
+from runlock.conformance.report import machine
+from runlock.conformance.report.clauses import file_of, title
+from runlock.conformance.report.page import Page
+from runlock.conformance.scenario import read_recording
+from runlock.conformance.session import Session
+from runlock.conformance.targets import resolve
+from runlock.conformance.trace import Record, Trace
+from runlock.conformance.wording import plain, shown, step
+from runlock.diagrams.timeline import render
+from runlock.spec.model import load_spec
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""`interlock report`: one stored result, as whoever reads it wants it."""
+"""`runlock report`: one stored result, as whoever reads it wants it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.report.badge import badge, drawn
-from interlock.conformance.report.junit import junit
-from interlock.conformance.report.markdown import markdown
-from interlock.conformance.report.stored import Stored, read_stored
-from interlock.conformance.report.web import web
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.report.badge import badge, drawn
+from runlock.conformance.report.junit import junit
+from runlock.conformance.report.markdown import markdown
+from runlock.conformance.report.stored import Stored, read_stored
+from runlock.conformance.report.web import web
 
 FORMATS: Final[Mapping[str, Callable[[Stored], str]]] = {
     "junit": junit,

@@ -1,4 +1,4 @@
-"""`interlock selftest`: the kill matrix, which shows what the kit can see, and that it does not cry wolf."""
+"""`runlock selftest`: the kill matrix, which shows what the kit can see, and that it does not cry wolf."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from multiprocessing import get_context
 from statistics import median
 from typing import Any, Final, TypeVar
 
-from interlock.conformance.commands.check import EXAMPLES, jobs_of
-from interlock.conformance.commands.streams import results
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.kills import Calm, Kill, calm, kill_named
-from interlock.conformance.mutants import MUTANTS
-from interlock.conformance.report.page import Page
-from interlock.conformance.stages import SCRIPTED, Order
-from interlock.conformance.variants import VARIANTS
+from runlock.conformance.commands.check import EXAMPLES, jobs_of
+from runlock.conformance.commands.streams import results
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.kills import Calm, Kill, calm, kill_named
+from runlock.conformance.mutants import MUTANTS
+from runlock.conformance.report.page import Page
+from runlock.conformance.stages import SCRIPTED, Order
+from runlock.conformance.variants import VARIANTS
 
 SHORTEST: Final = 250
 """So many schedules are enough to try all of two stimuli, and so to know whether three are the fewest."""

@@ -1,13 +1,13 @@
-"""`interlock serve`: a runtime in process, put behind the pipe."""
+"""`runlock serve`: a runtime in process, put behind the pipe."""
 
 from __future__ import annotations
 
 import sys
 from typing import Final
 
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.serve import serve
-from interlock.conformance.targets import resolve
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.serve import serve
+from runlock.conformance.targets import resolve
 
 HOLDERS: Final = ("kit", "own")
 """Who may hold the checkpoints of the reference."""

@@ -1,4 +1,4 @@
-"""`interlock smoke`: an adapter alone, verb by verb, and what each weakness of its handshake costs."""
+"""`runlock smoke`: an adapter alone, verb by verb, and what each weakness of its handshake costs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any, Final
 
-from interlock.conformance.commands.streams import results
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.report.clauses import grouped
-from interlock.conformance.report.page import Page
-from interlock.conformance.smoke import FAILS, NOT_REACHED, WORKS, Smoke, Tried
-from interlock.conformance.smoke import smoke as driven
-from interlock.conformance.stdio import Pipe
-from interlock.conformance.sut import Sut
-from interlock.conformance.targets import resolve
-from interlock.conformance.wording import plain
+from runlock.conformance.commands.streams import results
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.report.clauses import grouped
+from runlock.conformance.report.page import Page
+from runlock.conformance.smoke import FAILS, NOT_REACHED, WORKS, Smoke, Tried
+from runlock.conformance.smoke import smoke as driven
+from runlock.conformance.stdio import Pipe
+from runlock.conformance.sut import Sut
+from runlock.conformance.targets import resolve
+from runlock.conformance.wording import plain
 
 SCHEMA: Final = 1
 STYLES: Final = {WORKS: "green", FAILS: "red", NOT_REACHED: "yellow"}
@@ -42,7 +42,7 @@ def smoke(target: str, *, as_json: bool, timeout_scale: float) -> int:
 
 def _apart(target: str, timeout_scale: float) -> Callable[[], Sut]:
     """A runtime in Python in a process of its own, which it may end or keep without harm."""
-    words = [sys.executable, "-m", "interlock.conformance.cli", "serve", target]
+    words = [sys.executable, "-m", "runlock.conformance.cli", "serve", target]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     return lambda: Pipe(words, timeout_scale=timeout_scale, env=environment)
 
@@ -107,4 +107,4 @@ def _write_costs(found: Smoke, page: Page) -> None:
 def _next(target: str, found: Smoke) -> str:
     if found.faults:
         return f"Mend {found.faults[0].what} first, and run this again."
-    return f"Next: interlock check {target if ' ' not in target else repr(target)}"
+    return f"Next: runlock check {target if ' ' not in target else repr(target)}"

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
-from interlock.conformance.inference.kinds import Evidence, Sign, by_a_clause
-from interlock.conformance.inference.seen import SIGNS
-from interlock.conformance.invariants import INVARIANTS
-from interlock.spec.model import load_spec
+from runlock.conformance.inference.kinds import Evidence, Sign, by_a_clause
+from runlock.conformance.inference.seen import SIGNS
+from runlock.conformance.invariants import INVARIANTS
+from runlock.spec.model import load_spec
 
 TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "phases": ("PHASE-27",),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from interlock.conformance.campaign import Found
-from interlock.conformance.inference.learner import Learner, unconditional
-from interlock.conformance.journal import Journal
-from interlock.conformance.judge import NOTHING_OPEN
-from interlock.conformance.protocol import Scenario
-from interlock.conformance.result import Witness
-from interlock.conformance.stages import Order
-from interlock.conformance.twice import DETERMINISM
-from interlock.conformance.worker import Between, WatchedBench
-from interlock.spec.model import load_spec
+from runlock.conformance.campaign import Found
+from runlock.conformance.inference.learner import Learner, unconditional
+from runlock.conformance.journal import Journal
+from runlock.conformance.judge import NOTHING_OPEN
+from runlock.conformance.protocol import Scenario
+from runlock.conformance.result import Witness
+from runlock.conformance.stages import Order
+from runlock.conformance.twice import DETERMINISM
+from runlock.conformance.worker import Between, WatchedBench
+from runlock.spec.model import load_spec
 
 
 class LearningBench(WatchedBench):

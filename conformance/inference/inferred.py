@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from interlock.conformance.inference.asked import signs
-from interlock.conformance.inference.learner import Value
-from interlock.conformance.protocol import Handshake
-from interlock.conformance.result import Trouble
-from interlock.conformance.trace import Trace
-from interlock.spec.model import Policy, Profile, load_spec
+from runlock.conformance.inference.asked import signs
+from runlock.conformance.inference.learner import Value
+from runlock.conformance.protocol import Handshake
+from runlock.conformance.result import Trouble
+from runlock.conformance.trace import Trace
+from runlock.spec.model import Policy, Profile, load_spec
 
 LATE: Final = frozenset({"after_round", "waiting", "between_segments"})
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants import HELD, Invariant
-from interlock.conformance.protocol import Handshake, Observation
-from interlock.conformance.standing import unmet
-from interlock.conformance.subjects import Call
+from runlock.conformance.account import Account
+from runlock.conformance.invariants import HELD, Invariant
+from runlock.conformance.protocol import Handshake, Observation
+from runlock.conformance.standing import unmet
+from runlock.conformance.subjects import Call
 
 Excluded = Iterator[tuple[str, str]]
 """Values that are ruled out, each with what was seen."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from interlock.conformance.inference.asked import signs
-from interlock.conformance.inference.kinds import Evidence
-from interlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
-from interlock.conformance.judge import Judge, Violation
-from interlock.conformance.open_policies import Exclusion
-from interlock.conformance.protocol import Handshake, Observation, Report, Scenario
-from interlock.conformance.standing import standings
-from interlock.spec.model import load_spec
+from runlock.conformance.inference.asked import signs
+from runlock.conformance.inference.kinds import Evidence
+from runlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
+from runlock.conformance.judge import Judge, Violation
+from runlock.conformance.open_policies import Exclusion
+from runlock.conformance.protocol import Handshake, Observation, Report, Scenario
+from runlock.conformance.standing import standings
+from runlock.spec.model import load_spec
 
 Value = tuple[str, str]
 """A policy, and a value of it."""

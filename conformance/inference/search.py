@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from interlock.conformance.campaign import Found, Tally
-from interlock.conformance.inference.inferred import Against, Inferred, left, settled
-from interlock.conformance.inference.learner import Value, named
-from interlock.conformance.judge import Violation
-from interlock.conformance.open_policies import Exclusion
-from interlock.conformance.result import Trouble, Witness
-from interlock.conformance.stages import Order, stages_of
-from interlock.conformance.supervisor import Limits, Workforce, employed, made_short, merged
-from interlock.conformance.worker import Facts
+from runlock.conformance.campaign import Found, Tally
+from runlock.conformance.inference.inferred import Against, Inferred, left, settled
+from runlock.conformance.inference.learner import Value, named
+from runlock.conformance.judge import Violation
+from runlock.conformance.open_policies import Exclusion
+from runlock.conformance.result import Trouble, Witness
+from runlock.conformance.stages import Order, stages_of
+from runlock.conformance.supervisor import Limits, Workforce, employed, made_short, merged
+from runlock.conformance.worker import Facts
 
 READ_UNDER: Final[Mapping[str, Value]] = {
     "replay.start": ("round.mixed", "continue"),

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from interlock.conformance.account import Account
-from interlock.conformance.inference.kinds import Evidence, Excluded, Sign, supposing
-from interlock.conformance.invariants import HELD
-from interlock.conformance.invariants.policy import early_decisions_are_treated_as_declared
-from interlock.conformance.invariants.recover import a_crash_costs_no_more_than_declared
-from interlock.conformance.invariants.window import came_alone_at_work, left_out, only_early, rests
-from interlock.conformance.protocol import (
+from runlock.conformance.account import Account
+from runlock.conformance.inference.kinds import Evidence, Excluded, Sign, supposing
+from runlock.conformance.invariants import HELD
+from runlock.conformance.invariants.policy import early_decisions_are_treated_as_declared
+from runlock.conformance.invariants.recover import a_crash_costs_no_more_than_declared
+from runlock.conformance.invariants.window import came_alone_at_work, left_out, only_early, rests
+from runlock.conformance.protocol import (
     Checkpointed,
     GateOpened,
     Observation,
@@ -22,7 +22,7 @@ from interlock.conformance.protocol import (
     RunMoved,
     SegmentEnded,
 )
-from interlock.conformance.subjects import Call, Decided, Run
+from runlock.conformance.subjects import Call, Decided, Run
 
 LATE: Final = ("after_round", "waiting", "between_segments")
 """The windows in which a decision that came while the run was at work does not act yet."""

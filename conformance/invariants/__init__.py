@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from interlock.conformance.invariants import (
+from runlock.conformance.invariants import (
     call,
     call_arrows,
     cancel,
@@ -44,8 +44,8 @@ from interlock.conformance.invariants import (
     wait,
     window,
 )
-from interlock.conformance.invariants import round as rounds
-from interlock.conformance.invariants.kinds import HELD, NOTHING, Invariant, name_of, newest_of
+from runlock.conformance.invariants import round as rounds
+from runlock.conformance.invariants.kinds import HELD, NOTHING, Invariant, name_of, newest_of
 
 __all__ = ["HELD", "INVARIANTS", "NOTHING", "Invariant", "name_of", "newest_of"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import FINAL_CALL_STATUSES, CallMoved, GateOpened, Observation
-from interlock.conformance.subjects import Call, Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import FINAL_CALL_STATUSES, CallMoved, GateOpened, Observation
+from runlock.conformance.subjects import Call, Run
 
 
 def _subject(account: Account, seen: Observation) -> tuple[Run, Call] | None:

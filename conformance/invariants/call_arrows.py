@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import CallMoved
-from interlock.conformance.subjects import Call, Gate
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import CallMoved
+from runlock.conformance.subjects import Call, Gate
 
 
 def an_entered_call_goes_from_New_to_Running(account: Account) -> Judgements:

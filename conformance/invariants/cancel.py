@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import (
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import (
     CallMoved,
     GateClosed,
     GateOpened,
@@ -14,7 +14,7 @@ from interlock.conformance.protocol import (
     RunMoved,
     SegmentEnded,
 )
-from interlock.conformance.subjects import WORKING_GATES, Call, Run
+from runlock.conformance.subjects import WORKING_GATES, Call, Run
 
 
 def nothing_new_begins_after_a_cancel(account: Account, seen: GateOpened) -> Judgements:

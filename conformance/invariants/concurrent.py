@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from interlock.conformance.account import Account, once
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.round import intercepted, is_between, is_intercepting, round_of
-from interlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, SegmentEnded
-from interlock.conformance.subjects import Call, Decided, Run
+from runlock.conformance.account import Account, once
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.invariants.round import intercepted, is_between, is_intercepting, round_of
+from runlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, SegmentEnded
+from runlock.conformance.subjects import Call, Decided, Run
 
 # --- tasks --------------------------------------------------------------------------------------
 

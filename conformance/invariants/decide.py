@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account, once
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import (
+from runlock.conformance.account import Account, once
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import (
     CallMoved,
     DecisionTaken,
     GateOpened,
@@ -12,7 +12,7 @@ from interlock.conformance.protocol import (
     Observation,
     SegmentEnded,
 )
-from interlock.conformance.subjects import Call, Decided, Run
+from runlock.conformance.subjects import Call, Decided, Run
 
 
 def a_decision_reaches_the_call_it_names(account: Account, seen: GateOpened) -> Judgements:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account, once
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import GateOpened, RunMoved, SegmentEnded
-from interlock.conformance.subjects import Call, Run
+from runlock.conformance.account import Account, once
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import GateOpened, RunMoved, SegmentEnded
+from runlock.conformance.subjects import Call, Run
 
 
 @once

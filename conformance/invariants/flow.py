@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.shown import (
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.invariants.shown import (
     asked_for,
     asked_for_nothing,
     behind,
@@ -18,7 +18,7 @@ from interlock.conformance.invariants.shown import (
     may_hold_back,
     stored,
 )
-from interlock.conformance.protocol import (
+from runlock.conformance.protocol import (
     FINAL_CALL_STATUSES,
     CallMoved,
     Checkpointed,
@@ -28,7 +28,7 @@ from interlock.conformance.protocol import (
     ResumeEntered,
     SegmentEnded,
 )
-from interlock.conformance.subjects import Run
+from runlock.conformance.subjects import Run
 
 # --- the start of a segment ---------------------------------------------------------------------
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.shown import TRIGGERS, followed, has_fired, is_cut_short, stored
-from interlock.conformance.protocol import Checkpointed, GateOpened, PhaseEntered, SegmentEnded
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.invariants.shown import TRIGGERS, followed, has_fired, is_cut_short, stored
+from runlock.conformance.protocol import Checkpointed, GateOpened, PhaseEntered, SegmentEnded
 
 
 def a_broken_model_ends_the_segment(account: Account, seen: GateOpened | SegmentEnded) -> Judgements:

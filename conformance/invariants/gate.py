@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import CallMoved, GateOpened
-from interlock.conformance.subjects import Call, Decided
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import CallMoved, GateOpened
+from runlock.conformance.subjects import Call, Decided
 
 
 def a_rejected_call_never_executes(account: Account, seen: GateOpened) -> Judgements:

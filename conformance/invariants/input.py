@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import GateOpened
-from interlock.conformance.subjects import Call, Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import GateOpened
+from runlock.conformance.subjects import Call, Run
 
 
 def input_while_waiting_is_refused(account: Account) -> Judgements:

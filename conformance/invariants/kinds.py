@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Final
 
-from interlock.conformance.account import Account, CameTo
-from interlock.conformance.protocol import (
+from runlock.conformance.account import Account, CameTo
+from runlock.conformance.protocol import (
     CallMoved,
     Checkpointed,
     GateOpened,
@@ -23,7 +23,7 @@ from interlock.conformance.protocol import (
     RunMoved,
     SegmentEnded,
 )
-from interlock.conformance.subjects import Run
+from runlock.conformance.subjects import Run
 
 HELD: Final = ""
 NOTHING: Final = ""

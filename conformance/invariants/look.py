@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import RunInspected
-from interlock.conformance.subjects import Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import RunInspected
+from runlock.conformance.subjects import Run
 
 
 def a_look_at_a_run_shows_its_status(account: Account, seen: RunInspected) -> Judgements:

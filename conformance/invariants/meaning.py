@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import GateOpened
-from interlock.conformance.subjects import Call, Decided, Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import GateOpened
+from runlock.conformance.subjects import Call, Decided, Run
 
 
 def the_payload_arrives(account: Account, seen: GateOpened) -> Judgements:

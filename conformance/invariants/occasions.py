@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.shown import followed, is_among
-from interlock.conformance.protocol import Checkpointed, GateOpened, Observation, PhaseEntered, SegmentEnded
-from interlock.conformance.subjects import Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.invariants.shown import followed, is_among
+from runlock.conformance.protocol import Checkpointed, GateOpened, Observation, PhaseEntered, SegmentEnded
+from runlock.conformance.subjects import Run
 
 
 def a_step_is_stored_at_its_end(account: Account, seen: PhaseEntered) -> Judgements:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import FINAL_CALL_STATUSES, GateOpened
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import FINAL_CALL_STATUSES, GateOpened
 
 
 def a_call_with_a_result_is_not_executed_again(account: Account, seen: GateOpened) -> Judgements:

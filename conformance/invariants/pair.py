@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from interlock.conformance.account import Account, once
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.meaning import spelled, spells
-from interlock.conformance.protocol import GateOpened, Message
-from interlock.conformance.subjects import Call, Run
+from runlock.conformance.account import Account, once
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.invariants.meaning import spelled, spells
+from runlock.conformance.protocol import GateOpened, Message
+from runlock.conformance.subjects import Call, Run
 
 
 @dataclass(slots=True)

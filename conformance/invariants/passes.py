@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from interlock.conformance.account import Account, once
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.shown import followed, is_cut_short
-from interlock.conformance.protocol import (
+from runlock.conformance.account import Account, once
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.invariants.shown import followed, is_cut_short
+from runlock.conformance.protocol import (
     CallMoved,
     GateOpened,
     MessageAppended,
     Observation,
     PhaseEntered,
 )
-from interlock.conformance.subjects import Call, Run
+from runlock.conformance.subjects import Call, Run
 
 BEGINS, ENDS = "BeforeToolExecute", "AfterToolExecute"
 PASSES_END = (ENDS, "StepEnd", "RunEnd")

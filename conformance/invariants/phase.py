@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, NOTHING, Invariant, Judgements
-from interlock.conformance.invariants.shown import followed, may_be_a_replay
-from interlock.conformance.protocol import GateOpened, PhaseEntered, SegmentEnded
-from interlock.conformance.subjects import Call, Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, NOTHING, Invariant, Judgements
+from runlock.conformance.invariants.shown import followed, may_be_a_replay
+from runlock.conformance.protocol import GateOpened, PhaseEntered, SegmentEnded
+from runlock.conformance.subjects import Call, Run
 
 
 def _last(phases: Sequence[PhaseEntered], name: str) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import CallMoved, GateOpened, MessageAppended, PhaseEntered, SegmentEnded
-from interlock.conformance.subjects import Gate, Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import CallMoved, GateOpened, MessageAppended, PhaseEntered, SegmentEnded
+from runlock.conformance.subjects import Gate, Run
 
 ENDS = ("terminate", "skip_inference")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.round import is_intercepting
-from interlock.conformance.invariants.shown import is_cut_short
-from interlock.conformance.protocol import CallMoved, GateOpened
-from interlock.conformance.subjects import Call, Decided, Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.invariants.round import is_intercepting
+from runlock.conformance.invariants.shown import is_cut_short
+from runlock.conformance.protocol import CallMoved, GateOpened
+from runlock.conformance.subjects import Call, Decided, Run
 
 
 def _first_entry(account: Account, seen: GateOpened) -> tuple[Run, Call] | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
 
 
 def a_run_that_nothing_holds_goes_on(account: Account) -> Judgements:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, RunMoved
-from interlock.conformance.subjects import WORKING_GATES, Call, Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import CallMoved, DecisionTaken, GateOpened, RunMoved
+from runlock.conformance.subjects import WORKING_GATES, Call, Run
 
 
 def _stored(account: Account) -> Mapping[str, Any] | None:

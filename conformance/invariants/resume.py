@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.shown import is_cut_short
-from interlock.conformance.protocol import CallMoved, GateOpened, PhaseEntered, ResumeEntered
-from interlock.conformance.subjects import Decided, Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.invariants.shown import is_cut_short
+from runlock.conformance.protocol import CallMoved, GateOpened, PhaseEntered, ResumeEntered
+from runlock.conformance.subjects import Decided, Run
 
 PASS_ENDS = ("NoDecision", "CommitReplay")
 SNAPSHOTS = ("SnapshotIfStateChanged", "CommitReplay")

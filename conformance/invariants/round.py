@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from interlock.conformance.account import Account, once
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import CallMoved, GateOpened, PhaseEntered, SegmentEnded
-from interlock.conformance.subjects import Call, Run
+from runlock.conformance.account import Account, once
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import CallMoved, GateOpened, PhaseEntered, SegmentEnded
+from runlock.conformance.subjects import Call, Run
 
 LOOKS: Final = ("BeforeToolExecute", "ToolGate")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import GateOpened, RunMoved, SegmentEnded
-from interlock.conformance.subjects import WORKING_GATES, Call, Gate, Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import GateOpened, RunMoved, SegmentEnded
+from runlock.conformance.subjects import WORKING_GATES, Call, Gate, Run
 
 
 def a_run_moves_from_where_it_was(account: Account, seen: RunMoved) -> Judgements:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import GateOpened, PhaseEntered, RunMoved, SegmentEnded
-from interlock.conformance.subjects import Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import GateOpened, PhaseEntered, RunMoved, SegmentEnded
+from runlock.conformance.subjects import Run
 
 
 def _moving(account: Account, seen: RunMoved) -> Run | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interlock.conformance.account import Account
-from interlock.conformance.protocol import (
+from runlock.conformance.account import Account
+from runlock.conformance.protocol import (
     CallMoved,
     Checkpointed,
     GateOpened,
@@ -14,7 +14,7 @@ from interlock.conformance.protocol import (
     PhaseEntered,
     SegmentEnded,
 )
-from interlock.conformance.subjects import Call, Run
+from runlock.conformance.subjects import Call, Run
 
 CALL_PHASES = ("ToolGate", "BeforeToolExecute", "AfterToolExecute")
 TRIGGERS = ("UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "RunFinished")

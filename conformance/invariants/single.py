@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.shown import CALL_PHASES, followed
-from interlock.conformance.protocol import (
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.invariants.shown import CALL_PHASES, followed
+from runlock.conformance.protocol import (
     CallMoved,
     Checkpointed,
     GateOpened,
@@ -16,7 +16,7 @@ from interlock.conformance.protocol import (
     ResumeEntered,
     RunMoved,
 )
-from interlock.conformance.subjects import Call, Run
+from runlock.conformance.subjects import Call, Run
 
 FIRST, LAST = ("ToolGate", "BeforeToolExecute"), "AfterToolExecute"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.shown import (
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.invariants.shown import (
     CALL_PHASES,
     asked_for,
     asked_for_nothing,
@@ -18,8 +18,8 @@ from interlock.conformance.invariants.shown import (
     may_be_a_replay,
     stored,
 )
-from interlock.conformance.protocol import Checkpointed, GateOpened, PhaseEntered, SegmentEnded
-from interlock.conformance.subjects import Call, Run
+from runlock.conformance.protocol import Checkpointed, GateOpened, PhaseEntered, SegmentEnded
+from runlock.conformance.subjects import Call, Run
 
 
 def StepStart_leads_to_BeforeInference(account: Account, seen: PhaseEntered) -> Judgements:

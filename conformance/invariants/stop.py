@@ -10,10 +10,10 @@ import json
 import re
 from itertools import groupby, takewhile
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import GateOpened, SegmentEnded, StopCondition
-from interlock.conformance.subjects import Call, Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import GateOpened, SegmentEnded, StopCondition
+from runlock.conformance.subjects import Call, Run
 
 
 def condition(account: Account, kind: str) -> StopCondition | None:

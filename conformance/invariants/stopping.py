@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.stop import asks, condition, errors_in_a_row, longest_row, stops_for
-from interlock.conformance.protocol import GateOpened, SegmentEnded
-from interlock.conformance.subjects import Call, Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.invariants.stop import asks, condition, errors_in_a_row, longest_row, stops_for
+from runlock.conformance.protocol import GateOpened, SegmentEnded
+from runlock.conformance.subjects import Call, Run
 
 
 def _limits(account: Account, run: Run) -> Iterator[tuple[str, str, int | None, int]]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.stream import SEGMENT_END
-from interlock.conformance.protocol import Checkpointed, GateOpened, Published, SegmentEnded
-from interlock.conformance.subjects import Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.invariants.stream import SEGMENT_END
+from runlock.conformance.protocol import Checkpointed, GateOpened, Published, SegmentEnded
+from runlock.conformance.subjects import Run
 
 
 def _stores(account: Account) -> bool:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from interlock.conformance.account import Account, CameTo
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import FINAL_CALL_STATUSES, Checkpointed, GateOpened, SegmentEnded
-from interlock.conformance.subjects import Call, Decided, Run
+from runlock.conformance.account import Account, CameTo
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import FINAL_CALL_STATUSES, Checkpointed, GateOpened, SegmentEnded
+from runlock.conformance.subjects import Call, Decided, Run
 
 TakenDown = Checkpointed | GateOpened
 Said = tuple[Any, Any, Any]

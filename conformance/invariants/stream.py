@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import (
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import (
     Observation,
     Published,
     RunMoved,

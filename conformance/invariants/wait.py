@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from interlock.conformance.account import Account
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.invariants.window import arrived, may_be_left_out, rests
-from interlock.conformance.protocol import CallMoved, GateOpened, Observation, RunMoved, SegmentEnded
-from interlock.conformance.subjects import WORKING_GATES, Call, Run
+from runlock.conformance.account import Account
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.invariants.window import arrived, may_be_left_out, rests
+from runlock.conformance.protocol import CallMoved, GateOpened, Observation, RunMoved, SegmentEnded
+from runlock.conformance.subjects import WORKING_GATES, Call, Run
 
 
 def _parks(account: Account) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from interlock.conformance.account import Account, once
-from interlock.conformance.invariants.kinds import HELD, Invariant, Judgements
-from interlock.conformance.protocol import CallMoved, GateOpened, SegmentEnded
-from interlock.conformance.subjects import Call, Decided, Run
+from runlock.conformance.account import Account, once
+from runlock.conformance.invariants.kinds import HELD, Invariant, Judgements
+from runlock.conformance.protocol import CallMoved, GateOpened, SegmentEnded
+from runlock.conformance.subjects import Call, Decided, Run
 
 
 @once

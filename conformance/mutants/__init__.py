@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from interlock.conformance.mutants import (
+from runlock.conformance.mutants import (
     arrows,
     call,
     cancel,
@@ -32,8 +32,8 @@ from interlock.conformance.mutants import (
     wait,
     window,
 )
-from interlock.conformance.mutants import round as rounds
-from interlock.conformance.mutants.kind import Mutant
+from runlock.conformance.mutants import round as rounds
+from runlock.conformance.mutants.kind import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.ledger import RunCancelled
-from interlock.machines.runtime.rounds import Resume
-from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Call, Reason
+from runlock.conformance.mutants.kind import Mutant
+from runlock.machines.runtime.ledger import RunCancelled
+from runlock.machines.runtime.rounds import Resume
+from runlock.machines.runtime.runtime import Runtime, Segment
+from runlock.machines.runtime.state import Call, Reason
 
 
 class AsksOnAfterACancel(Runtime):

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from typing import Any, ClassVar
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.conformance.mutants.round import HangsAfterARound
-from interlock.machines.runtime.rounds import Resume
-from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Call, Decision, Reason
-from interlock.machines.runtime.world import Answer, WorldFault
+from runlock.conformance.mutants.kind import Mutant
+from runlock.conformance.mutants.round import HangsAfterARound
+from runlock.machines.runtime.rounds import Resume
+from runlock.machines.runtime.runtime import Runtime, Segment
+from runlock.machines.runtime.state import Call, Decision, Reason
+from runlock.machines.runtime.world import Answer, WorldFault
 
 
 class OneTaskForAll(Runtime):

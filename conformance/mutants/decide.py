@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.rounds import Resume
-from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Call, Decision
-from interlock.machines.runtime.world import WorldFault
+from runlock.conformance.mutants.kind import Mutant
+from runlock.machines.runtime.rounds import Resume
+from runlock.machines.runtime.runtime import Runtime, Segment
+from runlock.machines.runtime.state import Call, Decision
+from runlock.machines.runtime.world import WorldFault
 
 
 class ReplaysAPendingAnswer(Runtime):

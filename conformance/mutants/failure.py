@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.rounds import Resume, RunBlocked
-from interlock.machines.runtime.runtime import Runtime
-from interlock.machines.runtime.state import Call
-from interlock.machines.runtime.world import WorldFault
+from runlock.conformance.mutants.kind import Mutant
+from runlock.machines.runtime.rounds import Resume, RunBlocked
+from runlock.machines.runtime.runtime import Runtime
+from runlock.machines.runtime.state import Call
+from runlock.machines.runtime.world import WorldFault
 
 
 class CallsAFailureABlock(Runtime):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.conformance.mutants.telling import StoresBeforeTheRunEnds
-from interlock.machines.runtime.rounds import Resume
-from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Call, Decision, Message, Reason
-from interlock.machines.runtime.world import ModelTurn, WorldFault
+from runlock.conformance.mutants.kind import Mutant
+from runlock.conformance.mutants.telling import StoresBeforeTheRunEnds
+from runlock.machines.runtime.rounds import Resume
+from runlock.machines.runtime.runtime import Runtime, Segment
+from runlock.machines.runtime.state import Call, Decision, Message, Reason
+from runlock.machines.runtime.world import ModelTurn, WorldFault
 
 
 class DoesNotStoreTheInput(Runtime):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.runtime import Runtime, Segment, TurnedDown
-from interlock.machines.runtime.state import Message
+from runlock.conformance.mutants.kind import Mutant
+from runlock.machines.runtime.runtime import Runtime, Segment, TurnedDown
+from runlock.machines.runtime.state import Message
 
 
 class TakesInputWhileWaiting(Runtime):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from interlock.conformance.adapters.reference import ReferenceAdapter
-from interlock.machines.runtime.runtime import Runtime
+from runlock.conformance.adapters.reference import ReferenceAdapter
+from runlock.machines.runtime.runtime import Runtime
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.runtime import Runtime, Segment
+from runlock.conformance.mutants.kind import Mutant
+from runlock.machines.runtime.runtime import Runtime, Segment
 
 
 class Mixing(Runtime):

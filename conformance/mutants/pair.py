@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.rounds import Resume
-from interlock.machines.runtime.runtime import Runtime
-from interlock.machines.runtime.state import Call, Message, Reason
+from runlock.conformance.mutants.kind import Mutant
+from runlock.machines.runtime.rounds import Resume
+from runlock.machines.runtime.runtime import Runtime
+from runlock.machines.runtime.state import Call, Message, Reason
 
 
 class SaysNothingOfTheRejected(Runtime):

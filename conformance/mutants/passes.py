@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.conformance.mutants.phase import FiresTwice
-from interlock.machines.runtime.rounds import Resume
-from interlock.machines.runtime.runtime import Runtime
-from interlock.machines.runtime.state import Call
-from interlock.machines.runtime.world import Answer
+from runlock.conformance.mutants.kind import Mutant
+from runlock.conformance.mutants.phase import FiresTwice
+from runlock.machines.runtime.rounds import Resume
+from runlock.machines.runtime.runtime import Runtime
+from runlock.machines.runtime.state import Call
+from runlock.machines.runtime.world import Answer
 
 
 class MarksTheBlockedRunning(Runtime):

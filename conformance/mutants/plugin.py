@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.ledger import PluginEnded
-from interlock.machines.runtime.rounds import Left
-from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Call, Reason
-from interlock.machines.runtime.world import Answer, ModelTurn
+from runlock.conformance.mutants.kind import Mutant
+from runlock.machines.runtime.ledger import PluginEnded
+from runlock.machines.runtime.rounds import Left
+from runlock.machines.runtime.runtime import Runtime, Segment
+from runlock.machines.runtime.state import Call, Reason
+from runlock.machines.runtime.world import Answer, ModelTurn
 
 
 class DoesNotHear(Runtime):

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.runtime import Runtime
-from interlock.machines.runtime.state import Call, Decision
+from runlock.conformance.mutants.kind import Mutant
+from runlock.machines.runtime.runtime import Runtime
+from runlock.machines.runtime.state import Call, Decision
 
 
 class SaysNothingOfAnEmptyPass(Runtime):

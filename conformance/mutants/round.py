@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.rounds import Resume, RunBlocked
-from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Call
+from runlock.conformance.mutants.kind import Mutant
+from runlock.machines.runtime.rounds import Resume, RunBlocked
+from runlock.machines.runtime.runtime import Runtime, Segment
+from runlock.machines.runtime.state import Call
 
 
 class StopsLooking(Runtime):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.conformance.protocol import Control
-from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Reason
-from interlock.machines.runtime.world import WorldFault
+from runlock.conformance.mutants.kind import Mutant
+from runlock.conformance.protocol import Control
+from runlock.machines.runtime.runtime import Runtime, Segment
+from runlock.machines.runtime.state import Reason
+from runlock.machines.runtime.world import WorldFault
 
 Ending = tuple[str, Reason | None] | None
 """The status and the reason that a run is about to take, if it is to take another."""

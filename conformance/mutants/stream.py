@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.sink import EventSink
-from interlock.machines.runtime.state import Call, Decision, Reason
-from interlock.machines.runtime.world import WorldFault
+from runlock.conformance.mutants.kind import Mutant
+from runlock.machines.runtime.runtime import Runtime, Segment
+from runlock.machines.runtime.sink import EventSink
+from runlock.machines.runtime.state import Call, Decision, Reason
+from runlock.machines.runtime.world import WorldFault
 
 
 class Sunk(Runtime):

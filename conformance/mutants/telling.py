@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Call, Decision, Message
+from runlock.conformance.mutants.kind import Mutant
+from runlock.machines.runtime.runtime import Runtime, Segment
+from runlock.machines.runtime.state import Call, Decision, Message
 
 
 class ShowsOnePhaseTwice(Runtime):

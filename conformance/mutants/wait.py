@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from interlock.conformance.mutants.cancel import DoesNotHearACancelWhileWaiting
-from interlock.conformance.mutants.derive import TakesOneDecisionForAll
-from interlock.conformance.mutants.kind import Mutant
-from interlock.machines.runtime.ledger import RunCancelled
-from interlock.machines.runtime.runtime import Runtime, Segment
-from interlock.machines.runtime.state import Decision
-from interlock.machines.runtime.world import WorldFault
+from runlock.conformance.mutants.cancel import DoesNotHearACancelWhileWaiting
+from runlock.conformance.mutants.derive import TakesOneDecisionForAll
+from runlock.conformance.mutants.kind import Mutant
+from runlock.machines.runtime.ledger import RunCancelled
+from runlock.machines.runtime.runtime import Runtime, Segment
+from runlock.machines.runtime.state import Decision
+from runlock.machines.runtime.world import WorldFault
 
 
 class SleepsOn(Runtime):

@@ -5,7 +5,7 @@ means.  The JSON Schemas in `schemas/` are generated from these models; fields t
 name are ignored, and an observation of a kind that is not listed is kept and judged by nothing.
 """
 
-from interlock.conformance.protocol.handshake import (
+from runlock.conformance.protocol.handshake import (
     ALL_STIMULI,
     Control,
     DecisionSupport,
@@ -16,8 +16,8 @@ from interlock.conformance.protocol.handshake import (
     SpecRevision,
     VersionRange,
 )
-from interlock.conformance.protocol.methods import METHODS, STIMULI
-from interlock.conformance.protocol.observations import (
+from runlock.conformance.protocol.methods import METHODS, STIMULI
+from runlock.conformance.protocol.observations import (
     LISTED,
     PART_OF_A_STATE,
     AnyObservation,
@@ -49,7 +49,7 @@ from interlock.conformance.protocol.observations import (
     Unlisted,
     gate_name,
 )
-from interlock.conformance.protocol.outcomes import (
+from runlock.conformance.protocol.outcomes import (
     OUTCOMES_BY_GATE,
     Acknowledged,
     Fault,
@@ -61,9 +61,9 @@ from interlock.conformance.protocol.outcomes import (
     Usage,
     Verdict,
 )
-from interlock.conformance.protocol.reports import Empty, Report
-from interlock.conformance.protocol.scenario import Agent, Closed, HookSpec, Scenario, StopCondition, ToolSpec
-from interlock.conformance.protocol.stimuli import (
+from runlock.conformance.protocol.reports import Empty, Report
+from runlock.conformance.protocol.scenario import Agent, Closed, HookSpec, Scenario, StopCondition, ToolSpec
+from runlock.conformance.protocol.stimuli import (
     Cancel,
     ClockAdvance,
     Crash,
@@ -82,7 +82,7 @@ from interlock.conformance.protocol.stimuli import (
     Unwatch,
     Watch,
 )
-from interlock.conformance.protocol.vocabulary import (
+from runlock.conformance.protocol.vocabulary import (
     FINAL_CALL_STATUSES,
     PROTOCOL_VERSION,
     SPEC_REVISION,
@@ -102,7 +102,7 @@ from interlock.conformance.protocol.vocabulary import (
     ToolOutcome,
     Trigger,
 )
-from interlock.conformance.protocol.wire import (
+from runlock.conformance.protocol.wire import (
     DID_NOT_SETTLE,
     ILLEGAL_STIMULUS,
     INTERNAL_ERROR,

@@ -8,8 +8,8 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from interlock.conformance.protocol.observations import LISTED
-from interlock.conformance.protocol.vocabulary import (
+from runlock.conformance.protocol.observations import LISTED
+from runlock.conformance.protocol.vocabulary import (
     PROTOCOL_VERSION,
     SPEC_REVISION,
     GateKind,
@@ -20,7 +20,7 @@ from interlock.conformance.protocol.vocabulary import (
     StreamKind,
     ToolOutcome,
 )
-from interlock.conformance.protocol.wire import JsonObject, Wire
+from runlock.conformance.protocol.wire import JsonObject, Wire
 
 
 class VersionRange(Wire):

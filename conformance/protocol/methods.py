@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from interlock.conformance.protocol.handshake import Handshake, Initialize
-from interlock.conformance.protocol.observations import Snapshot
-from interlock.conformance.protocol.reports import Empty, Report
-from interlock.conformance.protocol.scenario import Closed, Scenario
-from interlock.conformance.protocol.stimuli import (
+from runlock.conformance.protocol.handshake import Handshake, Initialize
+from runlock.conformance.protocol.observations import Snapshot
+from runlock.conformance.protocol.reports import Empty, Report
+from runlock.conformance.protocol.scenario import Closed, Scenario
+from runlock.conformance.protocol.stimuli import (
     Cancel,
     ClockAdvance,
     Crash,
@@ -23,7 +23,7 @@ from interlock.conformance.protocol.stimuli import (
     Unwatch,
     Watch,
 )
-from interlock.conformance.protocol.wire import Wire
+from runlock.conformance.protocol.wire import Wire
 
 METHODS: Final[dict[str, tuple[type[Wire], type[Wire]]]] = {
     "initialize": (Initialize, Handshake),

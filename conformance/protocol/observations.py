@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 from pydantic_core import PydanticCustomError
 
-from interlock.conformance.protocol.outcomes import ToolCall
-from interlock.conformance.protocol.vocabulary import (
+from runlock.conformance.protocol.outcomes import ToolCall
+from runlock.conformance.protocol.vocabulary import (
     Action,
     CallStatus,
     Disposition,
@@ -18,7 +18,7 @@ from interlock.conformance.protocol.vocabulary import (
     ResumeState,
     RunStatus,
 )
-from interlock.conformance.protocol.wire import Json, JsonObject, Wire
+from runlock.conformance.protocol.wire import Json, JsonObject, Wire
 
 
 class StopReason(Wire):

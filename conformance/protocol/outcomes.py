@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, TypeAdapter
 
-from interlock.conformance.protocol.wire import Json, JsonObject, Wire
+from runlock.conformance.protocol.wire import Json, JsonObject, Wire
 
 
 class Usage(Wire):

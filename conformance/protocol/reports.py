@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from interlock.conformance.protocol.observations import AnyObservation
-from interlock.conformance.protocol.stimuli import Refusal
-from interlock.conformance.protocol.wire import Wire
+from runlock.conformance.protocol.observations import AnyObservation
+from runlock.conformance.protocol.stimuli import Refusal
+from runlock.conformance.protocol.wire import Wire
 
 
 class Report(Wire):

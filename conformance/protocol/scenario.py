@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from interlock.conformance.protocol.vocabulary import PhaseName, ResumeMode
-from interlock.conformance.protocol.wire import Json, Wire
+from runlock.conformance.protocol.vocabulary import PhaseName, ResumeMode
+from runlock.conformance.protocol.wire import Json, Wire
 
 
 class ToolSpec(Wire):

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from interlock.conformance.protocol.vocabulary import Action, StreamKind
-from interlock.conformance.protocol.wire import Json, JsonObject, Wire
+from runlock.conformance.protocol.vocabulary import Action, StreamKind
+from runlock.conformance.protocol.wire import Json, JsonObject, Wire
 
 
 class Decision(Wire):

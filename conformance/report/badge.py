@@ -6,8 +6,8 @@ import json
 from html import escape
 from typing import Final
 
-from interlock.conformance.report.stored import Stored
-from interlock.conformance.wording import cut, plain
+from runlock.conformance.report.stored import Stored
+from runlock.conformance.wording import cut, plain
 
 LABEL_MAX: Final = 40
 COLOURS: Final = {"held": "brightgreen", "broken": "red", "undecided": "yellow"}
@@ -55,7 +55,7 @@ def _facts(result: Stored) -> tuple[str, str, str]:
     held = f"{counts['held']} of {counts['held'] + counts['broken'] + counts['untested']} clauses held{known}"
     told = {"held": held, "broken": f"{broken} broken" if broken else "a stale baseline"}
     shown = told.get(result.outcome, f"undecided, {held}")
-    return cut(plain(f"interlock {result.profile}"), LABEL_MAX), shown, COLOURS[result.outcome]
+    return cut(plain(f"runlock {result.profile}"), LABEL_MAX), shown, COLOURS[result.outcome]
 
 
 def _text(text: str, left: int) -> str:

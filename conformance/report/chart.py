@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from interlock.machines.catalogue import tables
-from interlock.machines.table import Table
+from runlock.machines.catalogue import tables
+from runlock.machines.table import Table
 
 ROWS_MAX: Final = 12
 """A chart with more arrows than this is cut to the states that a clause is about."""
@@ -77,7 +77,7 @@ def shown(table: Table, clause: str) -> list[Line]:
 def left_out(table: Table, clause: str) -> str:
     """What the table beside a clause does not show, in words; empty if it shows all."""
     missing = len(table.rows) - sum(1 for line in shown(table, clause) if line.target)
-    return f"and {missing} arrows more: interlock explain {table.name}" if missing else ""
+    return f"and {missing} arrows more: runlock explain {table.name}" if missing else ""
 
 
 # --- as text ------------------------------------------------------------------------------------

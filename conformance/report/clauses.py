@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from interlock.conformance.invariants import INVARIANTS
-from interlock.spec.model import Clause
+from runlock.conformance.invariants import INVARIANTS
+from runlock.spec.model import Clause
 
 
 def file_of(clause: Clause) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from interlock.conformance.baseline import unnumbered
-from interlock.conformance.report.machine import SCHEMA
-from interlock.conformance.report.page import Page
-from interlock.conformance.report.stored import Stored, StoredClause, StoredViolation, title_of, word
-from interlock.conformance.wording import plain
+from runlock.conformance.baseline import unnumbered
+from runlock.conformance.report.machine import SCHEMA
+from runlock.conformance.report.page import Page
+from runlock.conformance.report.stored import Stored, StoredClause, StoredViolation, title_of, word
+from runlock.conformance.wording import plain
 
 Kind = Literal["broke", "broke otherwise", "lost", "mended", "changed"]
 KINDS: Final[dict[Kind, str]] = {

@@ -9,20 +9,20 @@ from functools import cache
 from itertools import chain
 from typing import Any, Final
 
-from interlock.conformance.adapters.reference import factory
-from interlock.conformance.campaign import Bench
-from interlock.conformance.corpus import Script, applicable, corpus, send
-from interlock.conformance.exhibits import exhibit_of, innocent, mutants_of
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.moves import Move
-from interlock.conformance.mutants import Mutant
-from interlock.conformance.protocol import Scenario
-from interlock.conformance.report.clauses import seen_by
-from interlock.conformance.session import Session
-from interlock.conformance.trace import Trace
-from interlock.conformance.wording import plain, shown
-from interlock.diagrams.timeline import timeline
-from interlock.spec.model import Clause, load_spec
+from runlock.conformance.adapters.reference import factory
+from runlock.conformance.campaign import Bench
+from runlock.conformance.corpus import Script, applicable, corpus, send
+from runlock.conformance.exhibits import exhibit_of, innocent, mutants_of
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.moves import Move
+from runlock.conformance.mutants import Mutant
+from runlock.conformance.protocol import Scenario
+from runlock.conformance.report.clauses import seen_by
+from runlock.conformance.session import Session
+from runlock.conformance.trace import Trace
+from runlock.conformance.wording import plain, shown
+from runlock.diagrams.timeline import timeline
+from runlock.spec.model import Clause, load_spec
 
 TOLD_BY_THE_TIMELINE: Final = ("gate.open", "gate.closed", "run.status", "call.status", "run.finished")
 SENT: Final = ("tools ", "outcome ", "stimulus ", "hook ", "stream ", "gate ")

@@ -6,23 +6,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.exhibits import fault_of, mutants_of
-from interlock.conformance.invariants import INVARIANTS
-from interlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
-from interlock.conformance.mutants import MUTANTS, Mutant
-from interlock.conformance.oracle import CHECKED_BY_CHARTS
-from interlock.conformance.paths import CHECKED_BY_PATHS
-from interlock.conformance.report import chart
-from interlock.conformance.report.clauses import file_of, grouped
-from interlock.conformance.report.examples import Example, exhibited, illegal, legal, profiles_of
-from interlock.conformance.report.sheet import Drawn, Part, Said, Sheet, in_columns
-from interlock.conformance.twice import DETERMINISM
-from interlock.diagrams.picture import DERIVED, Picture, pictures
-from interlock.diagrams.timeline import render
-from interlock.machines.catalogue import tables
-from interlock.machines.table import Table
-from interlock.spec.model import Clause, Erratum, Policy, Profile, Term, Value, load_spec
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.exhibits import fault_of, mutants_of
+from runlock.conformance.invariants import INVARIANTS
+from runlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
+from runlock.conformance.mutants import MUTANTS, Mutant
+from runlock.conformance.oracle import CHECKED_BY_CHARTS
+from runlock.conformance.paths import CHECKED_BY_PATHS
+from runlock.conformance.report import chart
+from runlock.conformance.report.clauses import file_of, grouped
+from runlock.conformance.report.examples import Example, exhibited, illegal, legal, profiles_of
+from runlock.conformance.report.sheet import Drawn, Part, Said, Sheet, in_columns
+from runlock.conformance.twice import DETERMINISM
+from runlock.diagrams.picture import DERIVED, Picture, pictures
+from runlock.diagrams.timeline import render
+from runlock.machines.catalogue import tables
+from runlock.machines.table import Table
+from runlock.spec.model import Clause, Erratum, Policy, Profile, Term, Value, load_spec
 
 
 def sheets_of(name: str) -> list[Sheet]:
@@ -34,7 +34,7 @@ def sheets_of(name: str) -> list[Sheet]:
         return [make(one) for make, one in found]
     known = {one.lower(): one for _, one in every}
     near = [known[one] for one in get_close_matches(name.lower(), known, n=3)]
-    meant = f"Did you mean {' or '.join(near)}?" if near else "`interlock list` shows what there is."
+    meant = f"Did you mean {' or '.join(near)}?" if near else "`runlock list` shows what there is."
     raise UsageError(f"There is nothing called {name}.", meant)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
-from interlock.conformance.explored import CALLS, Explored
-from interlock.conformance.report.page import Page
-from interlock.machines.explore.judge import Finding
-from interlock.machines.explore.search import Step
-from interlock.machines.explore.terms import Control
-from interlock.machines.explore.words import applies
-from interlock.machines.table import Row
-from interlock.spec.model import Value, load_spec
+from runlock.conformance.explored import CALLS, Explored
+from runlock.conformance.report.page import Page
+from runlock.machines.explore.judge import Finding
+from runlock.machines.explore.search import Step
+from runlock.machines.explore.terms import Control
+from runlock.machines.explore.words import applies
+from runlock.machines.table import Row
+from runlock.spec.model import Value, load_spec
 
 SCHEMA: Final = 1
 FEW: Final = 20
@@ -95,7 +95,7 @@ def _facts(explored: Explored) -> Iterator[tuple[str, str]]:
 
 
 def _grouped(clauses: Collection[str]) -> str:
-    from interlock.conformance.report.clauses import grouped  # which knows every check, and is slow to come
+    from runlock.conformance.report.clauses import grouped  # which knows every check, and is slow to come
 
     return (
         grouped(sorted(clauses, key=_order)) if len(clauses) > FEW else ", ".join(sorted(clauses, key=_order))

@@ -8,11 +8,11 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.report.text import leak_name, trouble_name
-from interlock.conformance.result import Result
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.report.text import leak_name, trouble_name
+from runlock.conformance.result import Result
 
-DEFAULT: Final = Path("interlock-results")
+DEFAULT: Final = Path("runlock-results")
 RESULT: Final = "result.json"
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from interlock.conformance.inference.inferred import Against, Inferred
-from interlock.conformance.inference.learner import Value
-from interlock.conformance.report.page import Page
-from interlock.conformance.wording import plain
-from interlock.spec.model import load_spec
+from runlock.conformance.inference.inferred import Against, Inferred
+from runlock.conformance.inference.learner import Value
+from runlock.conformance.report.page import Page
+from runlock.conformance.wording import plain
+from runlock.spec.model import load_spec
 
 SCHEMA: Final = 1
 SETS: Final = "what is a set is taken at the runtime's word"
@@ -135,13 +135,13 @@ def _write_end(found: Inferred, files: Files, page: Page) -> None:
     for (key, value), path in list(files.items())[:1]:
         page.wrapped(f"What rules a value out is a schedule, as {path} is for {key}={value}:")
         target = found.target if " " not in found.target else repr(found.target)
-        page.line(f"  interlock replay {path} {plain(target)}")
+        page.line(f"  runlock replay {path} {plain(target)}")
 
 
 def _notes(found: Inferred) -> Iterator[str]:
     yield f"{found.schedules} schedules were played; {SETS}."
     if found.aside:
-        yield f"Set aside, since they break: {', '.join(found.aside)}; `interlock check` says how."
+        yield f"Set aside, since they break: {', '.join(found.aside)}; `runlock check` says how."
     if found.troubles:
         yield f"{len(found.troubles)} schedules could not be judged: {found.troubles[0].what}"
     if found.partial:

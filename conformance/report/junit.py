@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from interlock.conformance.report.stored import Stored, StoredClause, StoredViolation
-from interlock.conformance.wording import plain
+from runlock.conformance.report.stored import Stored, StoredClause, StoredViolation
+from runlock.conformance.wording import plain
 
 
 def junit(result: Stored) -> str:
     """The whole document; what is not a visible character is shown by its code, for XML has none for it."""
-    suites = Element("testsuites", name="interlock")
+    suites = Element("testsuites", name="runlock")
     suite = SubElement(suites, "testsuite", name=plain(f"{result.target} {result.profile}"))
     for clause in result.clauses:
         _testcase(suite, clause, result)

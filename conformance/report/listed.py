@@ -7,21 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from interlock.conformance.corpus import corpus
-from interlock.conformance.exhibits import fault_of
-from interlock.conformance.invariants import INVARIANTS
-from interlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
-from interlock.conformance.mutants import MUTANTS
-from interlock.conformance.oracle import CHECKED_BY_CHARTS
-from interlock.conformance.paths import CHECKED_BY_PATHS
-from interlock.conformance.report import chart
-from interlock.conformance.report.clauses import grouped
-from interlock.conformance.report.examples import clauses_of, profiles_of
-from interlock.conformance.twice import DETERMINISM
-from interlock.conformance.variants import VARIANTS
-from interlock.diagrams.picture import DERIVED, pictures
-from interlock.machines.catalogue import tables
-from interlock.spec.model import Policy, load_spec
+from runlock.conformance.corpus import corpus
+from runlock.conformance.exhibits import fault_of
+from runlock.conformance.invariants import INVARIANTS
+from runlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
+from runlock.conformance.mutants import MUTANTS
+from runlock.conformance.oracle import CHECKED_BY_CHARTS
+from runlock.conformance.paths import CHECKED_BY_PATHS
+from runlock.conformance.report import chart
+from runlock.conformance.report.clauses import grouped
+from runlock.conformance.report.examples import clauses_of, profiles_of
+from runlock.conformance.twice import DETERMINISM
+from runlock.conformance.variants import VARIANTS
+from runlock.diagrams.picture import DERIVED, pictures
+from runlock.machines.catalogue import tables
+from runlock.spec.model import Policy, load_spec
 
 Entry = Mapping[str, Any]
 """What is known of one thing, by the name of the fact; the first fact is its name."""

@@ -7,13 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from interlock.conformance.covered import ChartCoverage
-from interlock.conformance.leaks import Leak
-from interlock.conformance.moves import Move
-from interlock.conformance.report.searched import bounds, reductions
-from interlock.conformance.report.text import leak_name, trouble_name
-from interlock.conformance.result import ClauseVerdict, Result, Search, Trouble, Witness
-from interlock.diagrams.timeline import timeline
+from runlock.conformance.covered import ChartCoverage
+from runlock.conformance.leaks import Leak
+from runlock.conformance.moves import Move
+from runlock.conformance.report.searched import bounds, reductions
+from runlock.conformance.report.text import leak_name, trouble_name
+from runlock.conformance.result import ClauseVerdict, Result, Search, Trouble, Witness
+from runlock.diagrams.timeline import timeline
 
 SCHEMA: Final = 1
 

@@ -8,18 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from interlock.conformance.matrix import Column, rows
-from interlock.conformance.report.clauses import title
-from interlock.conformance.report.machine import stimulus
-from interlock.conformance.result import ClauseVerdict, Result, Witness
-from interlock.conformance.runtimes import Runtime
-from interlock.conformance.wording import plain, step
-from interlock.spec.model import load_spec
+from runlock.conformance.matrix import Column, rows
+from runlock.conformance.report.clauses import title
+from runlock.conformance.report.machine import stimulus
+from runlock.conformance.result import ClauseVerdict, Result, Witness
+from runlock.conformance.runtimes import Runtime
+from runlock.conformance.wording import plain, step
+from runlock.spec.model import load_spec
 
 SCHEMA: Final = 1
 MARKS: Final = {"held": "held", "broken": "**broken**", "error": "error"}
 NOTHING: Final = ""
-ENVIRONMENTS: Final = ".interlock"
+ENVIRONMENTS: Final = ".runlock"
 """Where the commands on the page look for the environments, whatever folder they were in here."""
 
 
@@ -43,13 +43,13 @@ def write_witnesses(columns: Sequence[Column], folder: Path) -> None:
 
 def install_command(runtime: Runtime) -> str:
     """What makes the environment of a runtime."""
-    return f"interlock matrix --install {runtime.name}"
+    return f"runlock matrix --install {runtime.name}"
 
 
 def replay_command(folder: Path, column: Column, witness: Witness) -> str:
     """What plays a witness again."""
     target = column.runtime.target(Path(ENVIRONMENTS))
-    return f"interlock replay {place(folder, column, witness)} '{target}'"
+    return f"runlock replay {place(folder, column, witness)} '{target}'"
 
 
 # --- for a machine ------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def as_markdown(columns: Sequence[Column], folder: Path, budget: Mapping[str, An
 def _page(columns: Sequence[Column], folder: Path, budget: Mapping[str, Any]) -> Iterator[str]:
     yield "# Clauses by runtimes\n"
     yield (
-        f"Made by `interlock matrix` with {budget['examples']} schedules for each runtime beside the "
+        f"Made by `runlock matrix` with {budget['examples']} schedules for each runtime beside the "
         f"scripted ones, seed {budget['seed']}. [How to read the matrix](how-to-read-the-matrix.md) says "
         "what its words mean, and what they do not. An empty cell is a clause that was not tested there.\n"
     )

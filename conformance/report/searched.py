@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from interlock.conformance.menu import PAYLOADS_TRIED, Scope
-from interlock.conformance.result import Result, Search
+from runlock.conformance.menu import PAYLOADS_TRIED, Scope
+from runlock.conformance.result import Result, Search
 
 
 def lines(result: Result) -> Iterator[str]:

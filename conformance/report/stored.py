@@ -11,15 +11,15 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.moves import Move
-from interlock.conformance.named_files import text_of
-from interlock.conformance.report.clauses import title
-from interlock.conformance.report.folder import RESULT
-from interlock.conformance.report.machine import SCHEMA
-from interlock.conformance.result import Overall, Verdict
-from interlock.conformance.wording import plain, quoted, step
-from interlock.spec.model import load_spec
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.moves import Move
+from runlock.conformance.named_files import text_of
+from runlock.conformance.report.clauses import title
+from runlock.conformance.report.folder import RESULT
+from runlock.conformance.report.machine import SCHEMA
+from runlock.conformance.result import Overall, Verdict
+from runlock.conformance.wording import plain, quoted, step
+from runlock.spec.model import load_spec
 
 VERDICTS: Final[tuple[Verdict, ...]] = ("broken", "error", "untested", "held", "not-applicable")
 """The verdicts of clauses, what a reader looks for first coming first."""
@@ -212,7 +212,7 @@ class Stored(Part):
         if violation.trace is None:
             return ""
         target = "TARGET" if self.target.startswith("trace:") else shlex.quote(plain(self.target))
-        return f"interlock replay {shlex.quote(plain(violation.trace))} {target}"
+        return f"runlock replay {shlex.quote(plain(violation.trace))} {target}"
 
     def of_clause(self, clause: str) -> StoredViolation | None:
         """How a clause broke, if it did."""
@@ -238,19 +238,19 @@ def read_stored(path: Path) -> Stored:
     file = path / RESULT if path.is_dir() else path
     raw = _json(file)
     if not isinstance(raw, dict) or "schema" not in raw:
-        raise UsageError(f"{file} is no result of `interlock check`.", f"A folder of results has a {RESULT}.")
+        raise UsageError(f"{file} is no result of `runlock check`.", f"A folder of results has a {RESULT}.")
     if raw["schema"] != SCHEMA:
         raise UsageError(f"{file} is of schema {raw['schema']!r}.", f"This kit reads schema {SCHEMA}.")
     try:
         return Stored.model_validate(raw)
     except ValidationError as error:
         raise UsageError(
-            f"{file} is no whole result: {_misfit(error)}.", "Run `interlock check` again."
+            f"{file} is no whole result: {_misfit(error)}.", "Run `runlock check` again."
         ) from None
 
 
 def _json(file: Path) -> Any:
-    right = "`interlock check TARGET -o DIR` leaves one in DIR."
+    right = "`runlock check TARGET -o DIR` leaves one in DIR."
     text = text_of(file, right, missing=f"There is no result at {file}.")
     try:
         return json.loads(text)

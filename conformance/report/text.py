@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from interlock.conformance.baseline import Compared
-from interlock.conformance.moves import Move
-from interlock.conformance.report import coverage, searched
-from interlock.conformance.report.clauses import file_of, ranges, title
-from interlock.conformance.report.page import NO_BREAK, Page
-from interlock.conformance.result import THIN, ClauseVerdict, Overall, Result, Witness
-from interlock.conformance.wording import plain, step
-from interlock.diagrams.timeline import render
-from interlock.spec.model import load_spec
+from runlock.conformance.baseline import Compared
+from runlock.conformance.moves import Move
+from runlock.conformance.report import coverage, searched
+from runlock.conformance.report.clauses import file_of, ranges, title
+from runlock.conformance.report.page import NO_BREAK, Page
+from runlock.conformance.result import THIN, ClauseVerdict, Overall, Result, Witness
+from runlock.conformance.wording import plain, step
+from runlock.diagrams.timeline import render
+from runlock.spec.model import load_spec
 
 STYLES: Final = {"held": "green", "broken": "red", "undecided": "yellow"}
 THIN_SHOWN: Final = 8
@@ -216,7 +216,7 @@ def violation(result: Result, witness: Witness, page: Page, path: Path | None, r
     for number, place in enumerate(clause.look_at):
         page.labelled("" if number else "look at", place)
     if path is not None:
-        page.block("replay", [f"interlock replay {shlex.quote(str(path))} {shlex.quote(replay_target)}"])
+        page.block("replay", [f"runlock replay {shlex.quote(str(path))} {shlex.quote(replay_target)}"])
 
 
 def steps(moves: Sequence[Move]) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Final
 
-from interlock.conformance.report.stored import (
+from runlock.conformance.report.stored import (
     Stored,
     StoredChart,
     StoredClause,
@@ -18,8 +18,8 @@ from interlock.conformance.report.stored import (
     title_of,
     word,
 )
-from interlock.conformance.result import Verdict
-from interlock.conformance.wording import plain
+from runlock.conformance.result import Verdict
+from runlock.conformance.wording import plain
 
 STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --dim: #57606a; --line: #d0d7de;

@@ -2,7 +2,7 @@
 
 One file a verb and direction, and one each for an observation, a gate's outcome and a line of a trace
 file.  They are generated, checked in, and compared byte for byte by a test; to write them anew, run
-`python -m interlock.conformance.schemas`.
+`python -m runlock.conformance.schemas`.
 """
 
 from __future__ import annotations

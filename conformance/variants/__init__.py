@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from interlock.conformance.adapters.reference import ReferenceAdapter
-from interlock.conformance.protocol import Control, DecisionSupport
-from interlock.machines.runtime.runtime import Runtime
-from interlock.machines.runtime.state import Call, Decision, Reason
+from runlock.conformance.adapters.reference import ReferenceAdapter
+from runlock.conformance.protocol import Control, DecisionSupport
+from runlock.machines.runtime.runtime import Runtime
+from runlock.machines.runtime.state import Call, Decision, Reason
 
 __all__ = ["VARIANTS", "Variant"]
 

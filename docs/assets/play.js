@@ -459,5 +459,5 @@ function trace(text, data, because) {
 
 if (typeof document !== "undefined") {
   const place = document.getElementById("play");
-  if (place) show(place, globalThis.INTERLOCK);
+  if (place) show(place, globalThis.RUNLOCK);
 }

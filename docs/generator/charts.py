@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from inspect import getdoc
 
 from generator.markdown import WIDE, chart, clause, picture, played, table, text
-from interlock.diagrams import layout
-from interlock.diagrams.dot import dot
-from interlock.diagrams.picture import DERIVED, Picture, pictures
-from interlock.diagrams.svg import NAMESPACE, Drawing
-from interlock.machines.catalogue import every_chart
-from interlock.spec.model import load_spec
+from runlock.diagrams import layout
+from runlock.diagrams.dot import dot
+from runlock.diagrams.picture import DERIVED, Picture, pictures
+from runlock.diagrams.svg import NAMESPACE, Drawing
+from runlock.machines.catalogue import every_chart
+from runlock.spec.model import load_spec
 
 ORDER = ("Run", "RunWithCreated", "ToolCall", "DerivedRun", "ResumeToolCall", "RunFlow")
 """The charts to begin with; the others follow by name."""
@@ -69,7 +69,7 @@ chart, which is why it can be drawn, compiled, exported, played and checked agai
 sources arrow by arrow.
 
 {table(("chart", "what it is the life of", "states", "arrows"), rows)}
-Each is kept as text in `docs/charts/`, and `interlock draw` writes those files anew.
+Each is kept as text in `docs/charts/`, and `runlock draw` writes those files anew.
 They can be [played](../play.md).
 
 In a picture, an arrow bears its **event**, a guard in brackets, the clause, which is a link, and the phrase

@@ -1,18 +1,18 @@
-"""A page for each area of clauses: what `interlock explain` says of each, with its examples drawn."""
+"""A page for each area of clauses: what `runlock explain` says of each, with its examples drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from generator.markdown import anchor, chart, clause, fold, picture, played, policy, table, text
-from interlock.conformance.exhibits import fault_of, mutants_of
-from interlock.conformance.report.chart import Line, shown, tables_of
-from interlock.conformance.report.examples import Example, illegal, legal, profiles_of
-from interlock.conformance.report.explained import checks_of
-from interlock.conformance.report.listed import LISTS
-from interlock.diagrams import drawn_timeline
-from interlock.diagrams.playable import fragment
-from interlock.spec.model import Clause, load_spec
+from runlock.conformance.exhibits import fault_of, mutants_of
+from runlock.conformance.report.chart import Line, shown, tables_of
+from runlock.conformance.report.examples import Example, illegal, legal, profiles_of
+from runlock.conformance.report.explained import checks_of
+from runlock.conformance.report.listed import LISTS
+from runlock.diagrams import drawn_timeline
+from runlock.diagrams.playable import fragment
+from runlock.spec.model import Clause, load_spec
 
 ABOUT = {
     "CALL": "The life of a tool call: which statuses follow which, and what moves it.",
@@ -66,7 +66,7 @@ it stands, where it comes from, under which policies it applies and what it take
 {table(("area", "what it is about", "clauses"), rows)}
 Beside each clause stands an example that keeps it, played on the reference when this page was written, and
 the shortest known one that breaks it, played on a *mutant*: the reference, made wrong on purpose.
-`interlock explain CALL-4` says the same in a terminal.
+`runlock explain CALL-4` says the same in a terminal.
 """
 
 

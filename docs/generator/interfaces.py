@@ -15,20 +15,20 @@ from typing import Any
 import typer
 
 from generator.markdown import fold, table, text
-from interlock.conformance import protocol
-from interlock.conformance.cli import app
+from runlock.conformance import protocol
+from runlock.conformance.cli import app
 
 MODULES = {
-    "interlock.conformance.adapter": "What the author of an adapter writes, and what the kit gives.",
-    "interlock.conformance.protocol": "The messages, as models.",
-    "interlock.conformance.trace": "Traces.",
-    "interlock.conformance.scenario": "Scenario files.",
-    "interlock.conformance.exceptions": "What can go wrong, and whose fault it is.",
-    "interlock.machines.chart": "How a chart is written.",
-    "interlock.machines.table": "A chart as a table.",
-    "interlock.machines.catalogue": "Every chart.",
-    "interlock.spec.model": "The words of the spec.",
-    "interlock.diagrams.picture": "What there is to draw of a chart.",
+    "runlock.conformance.adapter": "What the author of an adapter writes, and what the kit gives.",
+    "runlock.conformance.protocol": "The messages, as models.",
+    "runlock.conformance.trace": "Traces.",
+    "runlock.conformance.scenario": "Scenario files.",
+    "runlock.conformance.exceptions": "What can go wrong, and whose fault it is.",
+    "runlock.machines.chart": "How a chart is written.",
+    "runlock.machines.table": "A chart as a table.",
+    "runlock.machines.catalogue": "Every chart.",
+    "runlock.spec.model": "The words of the spec.",
+    "runlock.diagrams.picture": "What there is to draw of a chart.",
 }
 
 
@@ -44,7 +44,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def schemas() -> Iterator[tuple[str, str]]:
     """Each schema by its file's name."""
-    folder = files("interlock.conformance") / "schemas"
+    folder = files("runlock.conformance") / "schemas"
     for one in sorted(folder.iterdir(), key=lambda file: file.name):
         if one.name.endswith(".json"):
             yield one.name, one.read_text("utf-8")
@@ -132,12 +132,12 @@ def _command(name: str, command: Any) -> str:
     shown = [one for one in command.params if not getattr(one, "hidden", False)]
     usage = " ".join(one.metavar or one.name for one in shown if one.param_type_name == "argument")
     rows = [(_written(one), text(one.help or ""), _default(one)) for one in shown]
-    return f"""## interlock {name} {{ #{name.replace(" ", "-")} }}
+    return f"""## runlock {name} {{ #{name.replace(" ", "-")} }}
 
 {text(command.help or "")}
 
 ```text
-interlock {name} {usage}
+runlock {name} {usage}
 ```
 
 {table(("argument", "what it says", "default"), rows)}

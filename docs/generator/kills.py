@@ -9,11 +9,11 @@ from statistics import median
 from typing import Any
 
 from generator.markdown import WIDE, picture
-from interlock.diagrams import matrix
-from interlock.diagrams.dot import page_of
+from runlock.diagrams import matrix
+from runlock.diagrams.dot import page_of
 
 KEPT = Path(__file__).parent.parent / "kills.json"
-"""What `interlock selftest --json` found, as far as it is the same on every machine."""
+"""What `runlock selftest --json` found, as far as it is the same on every machine."""
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -36,10 +36,10 @@ blamed, for the reason that the mutant is known for, and nothing is blamed that 
 *Variants* are different and right; nothing may be blamed on them.
 
 **{found["killed"]} of {found["mutants"]} mutants are killed, {soon} schedules; {found["passed"]} of
-{found["variants"]} variants pass.** `interlock selftest` plays all that again, and `interlock draw` draws
-what `interlock selftest --json` writes, as here. [kills.json](kills.json) holds the numbers.
+{found["variants"]} variants pass.** `runlock selftest` plays all that again, and `runlock draw` draws
+what `runlock selftest --json` writes, as here. [kills.json](kills.json) holds the numbers.
 
-A row is a mutant, with the clause that it is made to break; `interlock check mutant:NAME` shows it broken. A
+A row is a mutant, with the clause that it is made to break; `runlock check mutant:NAME` shows it broken. A
 column is an area of clauses. A green cell says at which schedule the clause was blamed, counted from the
 first of a campaign, and a grey one at which schedule something else was that the mutant breaks as well. A
 cell leads to its clause.

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from interlock.diagrams.svg import Drawing
-from interlock.spec.model import load_spec
+from runlock.diagrams.svg import Drawing
+from runlock.spec.model import load_spec
 
 LEAST = 0.65
 """A picture is made no smaller than this to fit a page; below, the page scrolls it."""

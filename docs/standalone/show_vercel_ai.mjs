@@ -1,7 +1,7 @@
 // What Vercel's AI SDK does, with a scripted model; a name on the command line shows one.  It takes the `ai`
 // of the folder in which it is started:
 //
-//     cd .interlock/vercel-ai-7 && node --input-type=module - partial_approval < show_vercel_ai.mjs
+//     cd .runlock/vercel-ai-7 && node --input-type=module - partial_approval < show_vercel_ai.mjs
 
 import { generateText, jsonSchema, tool } from "ai";
 

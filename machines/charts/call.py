@@ -5,7 +5,7 @@ Words: spec/clauses/call.toml.  Everything that moves a tool call is in this cha
 
 from statemachine import State
 
-from interlock.machines.chart import Chart, clause
+from runlock.machines.chart import Chart, clause
 
 
 class ToolCall(Chart):

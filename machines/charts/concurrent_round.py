@@ -6,7 +6,7 @@ or may come to wait again, and no task is live.
 
 from statemachine import State
 
-from interlock.machines.chart import Chart, clause
+from runlock.machines.chart import Chart, clause
 
 
 class ConcurrentTask(Chart):

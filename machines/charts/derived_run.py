@@ -16,10 +16,10 @@ from statemachine import State, StateChart
 from statemachine.factory import StateMachineMetaclass
 from statemachine.transition_list import TransitionList
 
-from interlock.machines.chart import clause
-from interlock.machines.charts.call import ToolCall
-from interlock.machines.joint import BUSY, ROUND_COMPLETE, derive_run_status
-from interlock.machines.table import compile_chart
+from runlock.machines.chart import clause
+from runlock.machines.charts.call import ToolCall
+from runlock.machines.joint import BUSY, ROUND_COMPLETE, derive_run_status
+from runlock.machines.table import compile_chart
 
 __all__ = ["DerivedRun", "derived_run"]
 

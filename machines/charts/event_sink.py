@@ -5,7 +5,7 @@ Words: spec/clauses/stream.toml.  The run knows the sink alone; whether somebody
 
 from statemachine import State
 
-from interlock.machines.chart import Chart, clause
+from runlock.machines.chart import Chart, clause
 
 
 class ReconnectableEventSink(Chart):

@@ -6,7 +6,7 @@ every tool round; a pass that finds nothing to resolve leaves no trace.
 
 from statemachine import State
 
-from interlock.machines.chart import Chart, clause
+from runlock.machines.chart import Chart, clause
 
 
 class ResumeToolCall(Chart):

@@ -5,7 +5,7 @@ Words: spec/clauses/run.toml.  That a run was suspended is no end of it: it wait
 
 from statemachine import State
 
-from interlock.machines.chart import Chart, clause
+from runlock.machines.chart import Chart, clause
 
 
 class Run(Chart):

@@ -5,7 +5,7 @@ Words: spec/clauses/flow.toml.  This is the flow without a stream: decisions act
 
 from statemachine import State
 
-from interlock.machines.chart import Chart, clause
+from runlock.machines.chart import Chart, clause
 
 
 class RunFlow(Chart):

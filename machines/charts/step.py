@@ -6,7 +6,7 @@ own through the phases of its call, and no part of the step.
 
 from statemachine import State
 
-from interlock.machines.chart import Chart, clause
+from runlock.machines.chart import Chart, clause
 
 
 class StepEndsBeforeTools(Chart):

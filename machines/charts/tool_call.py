@@ -6,7 +6,7 @@ keeps: those are in charts/call.py.
 
 from statemachine import State
 
-from interlock.machines.chart import Chart, clause
+from runlock.machines.chart import Chart, clause
 
 
 class ToolCallPhases(Chart):

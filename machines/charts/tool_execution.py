@@ -6,7 +6,7 @@ answered pending.
 
 from statemachine import State
 
-from interlock.machines.chart import Chart, clause
+from runlock.machines.chart import Chart, clause
 
 
 class TwoPhases(Chart):

@@ -5,7 +5,7 @@ Words: spec/clauses/decide.toml.  A partial resume goes round once more; only th
 
 from statemachine import State
 
-from interlock.machines.chart import Chart, clause
+from runlock.machines.chart import Chart, clause
 
 
 class WaitForResumeOrCancel(Chart):

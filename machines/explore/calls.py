@@ -14,9 +14,9 @@ from functools import cached_property
 from math import comb
 from typing import Final, NamedTuple, Protocol, TypeVar
 
-from interlock.machines.charts.call import ToolCall
-from interlock.machines.explore.terms import BUSY, FINAL, Call, Changed, Control, Move
-from interlock.machines.table import Moved, Row, Table, compile_chart, react
+from runlock.machines.charts.call import ToolCall
+from runlock.machines.explore.terms import BUSY, FINAL, Call, Changed, Control, Move
+from runlock.machines.table import Moved, Row, Table, compile_chart, react
 
 __all__ = ["Calls", "Count", "LocalMove", "count_counted", "count_named"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from interlock.spec.model import Value, load_spec
+from runlock.spec.model import Value, load_spec
 
 __all__ = ["CHOICES", "Chosen", "NotExplored", "choose"]
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from interlock.machines.charts.call import ToolCall
-from interlock.machines.charts.concurrent_round import Dispatcher
-from interlock.machines.charts.resume_tool_call import ResumeToolCall
-from interlock.machines.charts.run import Run, RunWithCreated
-from interlock.machines.charts.wait_loop import WaitForResumeOrCancel
-from interlock.machines.explore.facts import is_over
-from interlock.machines.explore.terms import Call, Changed, Control, Move, Test
-from interlock.machines.table import Moved, Row, Table, compile_chart, react
+from runlock.machines.charts.call import ToolCall
+from runlock.machines.charts.concurrent_round import Dispatcher
+from runlock.machines.charts.resume_tool_call import ResumeToolCall
+from runlock.machines.charts.run import Run, RunWithCreated
+from runlock.machines.charts.wait_loop import WaitForResumeOrCancel
+from runlock.machines.explore.facts import is_over
+from runlock.machines.explore.terms import Call, Changed, Control, Move, Test
+from runlock.machines.table import Moved, Row, Table, compile_chart, react
 
 __all__ = ["Charts", "Driven", "Policies", "charts_of"]
 

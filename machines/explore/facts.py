@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.machines.explore.terms import BUSY, FINAL, NOT_ASKED, Call, Change, Changed, Kept
+from runlock.machines.explore.terms import BUSY, FINAL, NOT_ASKED, Call, Change, Changed, Kept
 
 
 def is_busy(call: Call) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from interlock.machines.explore.driven import Driven
-from interlock.machines.explore.facts import (
+from runlock.machines.explore.driven import Driven
+from runlock.machines.explore.facts import (
     busy_or_suspended,
     clear,
     is_acting,
@@ -22,8 +22,8 @@ from interlock.machines.explore.facts import (
     keep,
     ready_or_rejecting,
 )
-from interlock.machines.explore.terms import Call, Change, Changed, Control, Move, Test
-from interlock.machines.table import Moved, react
+from runlock.machines.explore.terms import Call, Change, Changed, Control, Move, Test
+from runlock.machines.table import Moved, react
 
 __all__ = ["LOOP", "Gates"]
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final
 
-from interlock.machines.explore.driven import Charts, charts_of
-from interlock.machines.explore.facts import (
+from runlock.machines.explore.driven import Charts, charts_of
+from runlock.machines.explore.facts import (
     busy_or_ready,
     has_unkept_outcome,
     is_acting,
@@ -28,9 +28,9 @@ from interlock.machines.explore.facts import (
     restore,
     then,
 )
-from interlock.machines.explore.gates import LOOP, Gates
-from interlock.machines.explore.terms import NOT_ASKED, Call, Change, Changed, Control, Move, Test, Who
-from interlock.machines.table import Row, Table
+from runlock.machines.explore.gates import LOOP, Gates
+from runlock.machines.explore.terms import NOT_ASKED, Call, Change, Changed, Control, Move, Test, Who
+from runlock.machines.table import Row, Table
 
 __all__ = ["Charts", "Joint", "charts_of"]
 

@@ -13,10 +13,10 @@ from functools import reduce
 from operator import or_
 from typing import Final, NamedTuple
 
-from interlock.machines.explore.search import Guarded, Parts, Search, State, Step
-from interlock.machines.explore.terms import Call, Change, Control, Move
-from interlock.machines.explore.words import Due, Never, NeverStep, Rule
-from interlock.machines.table import Row, Table
+from runlock.machines.explore.search import Guarded, Parts, Search, State, Step
+from runlock.machines.explore.terms import Call, Change, Control, Move
+from runlock.machines.explore.words import Due, Never, NeverStep, Rule
+from runlock.machines.table import Row, Table
 
 __all__ = ["Finding", "Judged", "judge"]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol
 
-from interlock.machines.table import Row
+from runlock.machines.table import Row
 
 __all__ = [
     "BUSY", "FINAL", "NOT_ASKED", "Call", "Change", "Changed", "Control", "Kept", "Move", "System", "Test",

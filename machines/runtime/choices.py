@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlock.spec.model import load_spec
+from runlock.spec.model import load_spec
 
 CHOICES: Final[Mapping[str, Any]] = {
     "run.created": "no",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interlock.machines.runtime.ledger import Ledger
-from interlock.machines.runtime.state import Call, Decision
+from runlock.machines.runtime.ledger import Ledger
+from runlock.machines.runtime.state import Call, Decision
 
 
 class Inbox(Ledger):

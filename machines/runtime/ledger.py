@@ -10,8 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
-from interlock.machines.runtime.sink import EventSink
-from interlock.machines.runtime.state import (
+from runlock.machines.runtime.sink import EventSink
+from runlock.machines.runtime.state import (
     CALL_TABLE,
     Call,
     Message,
@@ -19,8 +19,8 @@ from interlock.machines.runtime.state import (
     RunState,
     run_table,
 )
-from interlock.machines.runtime.world import World
-from interlock.machines.table import IllegalTransition, Refused, Table, react
+from runlock.machines.runtime.world import World
+from runlock.machines.table import IllegalTransition, Refused, Table, react
 
 T = TypeVar("T")
 

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from interlock.machines.runtime.ledger import RunCancelled
-from interlock.machines.runtime.rounds import Rounds
-from interlock.machines.runtime.state import Decision
+from runlock.machines.runtime.ledger import RunCancelled
+from runlock.machines.runtime.rounds import Rounds
+from runlock.machines.runtime.state import Decision
 
 
 class Replays(Rounds):

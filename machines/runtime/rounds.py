@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from interlock.machines.runtime.inbox import Inbox
-from interlock.machines.runtime.ledger import PENDING_TEXT, RunCancelled
-from interlock.machines.runtime.state import Call, Decision, Reason
-from interlock.machines.runtime.world import Answer, ToolRaised
+from runlock.machines.runtime.inbox import Inbox
+from runlock.machines.runtime.ledger import PENDING_TEXT, RunCancelled
+from runlock.machines.runtime.state import Call, Decision, Reason
+from runlock.machines.runtime.world import Answer, ToolRaised
 
 Resume = dict[str, Any] | None
 

@@ -12,12 +12,12 @@ from collections.abc import Awaitable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from interlock.machines.runtime.ledger import PENDING_TEXT, PluginEnded, RunCancelled
-from interlock.machines.runtime.replays import Replays
-from interlock.machines.runtime.rounds import RunBlocked
-from interlock.machines.runtime.state import Call, Decision, Reason, RunState, from_checkpoint
-from interlock.machines.runtime.stops import stop_reason
-from interlock.machines.runtime.world import ModelTurn, TokensSpent, ToolRaised, WorldFault
+from runlock.machines.runtime.ledger import PENDING_TEXT, PluginEnded, RunCancelled
+from runlock.machines.runtime.replays import Replays
+from runlock.machines.runtime.rounds import RunBlocked
+from runlock.machines.runtime.state import Call, Decision, Reason, RunState, from_checkpoint
+from runlock.machines.runtime.stops import stop_reason
+from runlock.machines.runtime.world import ModelTurn, TokensSpent, ToolRaised, WorldFault
 
 T = TypeVar("T")
 

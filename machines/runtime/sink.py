@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlock.machines.charts.event_sink import ReconnectableEventSink
-from interlock.machines.table import Moved, compile_chart, react
+from runlock.machines.charts.event_sink import ReconnectableEventSink
+from runlock.machines.table import Moved, compile_chart, react
 
 SINK_TABLE: Final = compile_chart(ReconnectableEventSink)
 

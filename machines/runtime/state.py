@@ -10,9 +10,9 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from interlock.machines.charts.call import ToolCall
-from interlock.machines.charts.run import Run, RunWithCreated
-from interlock.machines.table import Table, compile_chart
+from runlock.machines.charts.call import ToolCall
+from runlock.machines.charts.run import Run, RunWithCreated
+from runlock.machines.table import Table, compile_chart
 
 CALL_TABLE = compile_chart(ToolCall)
 RUN_TABLE = compile_chart(Run)

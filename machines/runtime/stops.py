@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from interlock.machines.runtime.state import Reason, RunState
+from runlock.machines.runtime.state import Reason, RunState
 
 Condition = Mapping[str, Any]
 

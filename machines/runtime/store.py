@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from interlock.machines.runtime.store_reading import FORMAT, StoreRefused, read_checkpoint
+from runlock.machines.runtime.store_reading import FORMAT, StoreRefused, read_checkpoint
 
 __all__ = ["SCHEMA_VERSION", "Store", "StoreRefused"]
 

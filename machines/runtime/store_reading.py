@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from interlock.machines.runtime.state import CALL_TABLE, CREATED_TABLE
-from interlock.machines.runtime.world import WorldFault
+from runlock.machines.runtime.state import CALL_TABLE, CREATED_TABLE
+from runlock.machines.runtime.world import WorldFault
 
 FORMAT: Final = 1
 """Raised whenever a checkpoint says something new, or the same in another way."""

@@ -14,19 +14,19 @@ import sys
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from interlock.conformance.campaign import Bench
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.corpus import applicable, corpus, play
-from interlock.conformance.exceptions import InterlockError
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.invariants import INVARIANTS
-from interlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
-from interlock.conformance.judge import Judge
-from interlock.conformance.mutants import MUTANTS, Mutant
-from interlock.conformance.protocol import Report, Scenario
-from interlock.conformance.standing import CHECKED
-from interlock.conformance.trace import Trace
-from interlock.conformance.walk import walk
+from runlock.conformance.campaign import Bench
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.corpus import applicable, corpus, play
+from runlock.conformance.exceptions import RunlockError
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.invariants import INVARIANTS
+from runlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
+from runlock.conformance.judge import Judge
+from runlock.conformance.mutants import MUTANTS, Mutant
+from runlock.conformance.protocol import Report, Scenario
+from runlock.conformance.standing import CHECKED
+from runlock.conformance.trace import Trace
+from runlock.conformance.walk import walk
 
 LEGALITY = (
     "CALL-17", "CALL-18", "CALL-19", "CALL-20", "CALL-21", "RUN-14", "RUN-15", "RUN-16", "RUN-17",
@@ -73,7 +73,7 @@ def traces(bench: Bench, walks: int) -> Iterator[Trace]:
         try:
             session = bench.session(scenario)
             schedule(session)
-        except InterlockError:
+        except RunlockError:
             bench.renew()
             continue
         yield session.trace

@@ -1,4 +1,4 @@
-/* The model that `interlock explore calls --calls N` counts: N calls with at most two re-suspensions each,
+/* The model that `runlock explore calls --calls N` counts: N calls with at most two re-suspensions each,
    every arrow of their chart, and a cancel of the run that takes all live calls at once.  For N up to 5. */
 
 #define New        0

@@ -17,15 +17,15 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import Any
 
-from interlock.conformance.adapters.reference import factory
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.chooser import Seeded, pick
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.sut import Sut
-from interlock.conformance.variants import VARIANTS
-from interlock.conformance.walk import walk
-from interlock.machines.runtime.choices import CHOICES
-from interlock.spec.model import load_spec
+from runlock.conformance.adapters.reference import factory
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.chooser import Seeded, pick
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.sut import Sut
+from runlock.conformance.variants import VARIANTS
+from runlock.conformance.walk import walk
+from runlock.machines.runtime.choices import CHOICES
+from runlock.spec.model import load_spec
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
 

@@ -21,8 +21,8 @@ Files = Mapping[str, bytes]
 def made(folder: Path, environments: Path, only: str) -> Files:
     """What one run writes, by name."""
     folder.mkdir()
-    interlock = [sys.executable, "-m", "interlock.conformance.cli"]
-    words = [*interlock, "matrix", "--only", only, "--envs", str(environments), "-o", "matrix"]
+    runlock = [sys.executable, "-m", "runlock.conformance.cli"]
+    words = [*runlock, "matrix", "--only", only, "--envs", str(environments), "-o", "matrix"]
     subprocess.run(words, cwd=folder, stdout=subprocess.DEVNULL, check=True)
     paths = (path for path in sorted((folder / "matrix").rglob("*")) if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
@@ -44,7 +44,7 @@ def _first_line(one: bytes, two: bytes) -> str:
     return f"line {number} is {left.strip()[:200]!r}, and was {right.strip()[:200]!r}"
 
 
-def main(runs: int = 5, environments: Path = Path(".interlock"), only: str = "*") -> int:
+def main(runs: int = 5, environments: Path = Path(".runlock"), only: str = "*") -> int:
     """Print how each run compares with the first; the exit code."""
     equal = True
     with TemporaryDirectory() as root:

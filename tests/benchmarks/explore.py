@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 MODEL = Path(__file__).with_name("calls.pml")
-INTERLOCK = Path(sys.executable).with_name("interlock")
+RUNLOCK = Path(sys.executable).with_name("runlock")
 MOST = 5
 """The Promela model is written out for so many calls."""
 
@@ -40,7 +40,7 @@ def _used() -> float:
 
 def kit(calls: int, *options: str) -> tuple[dict[str, int], float, float]:
     """The kit's count of the model."""
-    command = [INTERLOCK, "explore", "calls", "--calls", str(calls), "--json", *options]
+    command = [RUNLOCK, "explore", "calls", "--calls", str(calls), "--json", *options]
     said, wall, used = timed(command)
     return json.loads(said), wall, used
 

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 from throughput import SEED, bench_of, empty, play, recorded
 
-from interlock.conformance import suite
-from interlock.conformance.campaign import Tally
-from interlock.conformance.worker import collect_rarely
+from runlock.conformance import suite
+from runlock.conformance.campaign import Tally
+from runlock.conformance.worker import collect_rarely
 
 CACHE = "1048576,16,64"
 """A cache that a core has to itself: its bytes, how many ways it has, and how many bytes a line has."""

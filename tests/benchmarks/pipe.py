@@ -4,7 +4,7 @@
 
 The conversation is that of the reference with as many walks as SCHEDULES (150 unless told otherwise); the
 other side is an echo that knows its answers, so that no runtime is measured.  `own` is processor time of
-the kit alone, on this side of the pipe and on the other one where `interlock serve` stands; `x` is against
+the kit alone, on this side of the pipe and on the other one where `runlock serve` stands; `x` is against
 the bare round trip, which writes a line and reads one.  Each number is the best of several passes.
 """
 
@@ -16,12 +16,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.serve import serve
-from interlock.conformance.stdio import Pipe
-from interlock.conformance.targets import resolve
-from interlock.conformance.walk import walk
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.serve import serve
+from runlock.conformance.stdio import Pipe
+from runlock.conformance.targets import resolve
+from runlock.conformance.walk import walk
 
 PASSES = 7
 LIMIT_MS = 0.1
@@ -108,7 +108,7 @@ def piped(said, answers_file):
 
 
 def served(said, requests):
-    """Seconds of `interlock serve` for the conversation, in memory."""
+    """Seconds of `runlock serve` for the conversation, in memory."""
     raw = io.BytesIO(b"".join(requests))
     own = time.process_time()
     serve(Scripted(said), raw, io.BytesIO())
@@ -130,7 +130,7 @@ def table(schedules):
         ("through the kit's pipe", min(one[1][0] for one in passes) * per_trip),
         ("  own, bare", min(one[0][1] for one in passes) * per_trip),
         ("  own, the kit's pipe", min(one[1][1] for one in passes) * per_trip),
-        ("  own, interlock serve", min(one[2] for one in passes) * per_trip),
+        ("  own, runlock serve", min(one[2] for one in passes) * per_trip),
     )
     yield f"{len(said):,} round trips, {sum(map(len, answers)) // len(said):,} bytes an answer"
     yield f"{'':<28}{'ms':>8}{'x':>8}"

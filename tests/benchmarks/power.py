@@ -3,7 +3,7 @@
     python tests/benchmarks/power.py [--seeds 20] [--cap 1000] [--every 1] [--jobs 2] [--raw FILE]
                                      [--others SEEDS] [--others-every N] [--others-cap CAP]
 
-The portfolio is what a mutant of `interlock selftest` is hunted with.  The other ways play the same runtimes
+The portfolio is what a mutant of `runlock selftest` is hunted with.  The other ways play the same runtimes
 under the same judge with the same classes of action; they are dear, so that they may be given fewer seeds,
 fewer mutants and a lower cap.  A search that finds nothing within its cap counts as the cap, so that a lower
 one favours who has it, and is listed as missed; nothing is averaged over what was found alone.
@@ -33,17 +33,17 @@ from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
-from interlock.conformance.actions import ACTIONS
-from interlock.conformance.campaign import ERRORS_MAX, SHARDS, Tally
-from interlock.conformance.chooser import Chooser, Seeded
-from interlock.conformance.commands.check import EXAMPLES
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.kills import Hunt, by_turns, scripts
-from interlock.conformance.mutants import MUTANTS, Mutant
-from interlock.conformance.session import Session
-from interlock.conformance.stages import SCRIPTED, Order
-from interlock.conformance.suite import Drawing, Gathering, Machine, generate
-from interlock.conformance.walk import walk, walk_over
+from runlock.conformance.actions import ACTIONS
+from runlock.conformance.campaign import ERRORS_MAX, SHARDS, Tally
+from runlock.conformance.chooser import Chooser, Seeded
+from runlock.conformance.commands.check import EXAMPLES
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.kills import Hunt, by_turns, scripts
+from runlock.conformance.mutants import MUTANTS, Mutant
+from runlock.conformance.session import Session
+from runlock.conformance.stages import SCRIPTED, Order
+from runlock.conformance.suite import Drawing, Gathering, Machine, generate
+from runlock.conformance.walk import walk, walk_over
 
 Walk = Callable[[Session, Chooser], None]
 Way = Callable[[Hunt, int], None]

@@ -19,13 +19,13 @@ from typing import Any
 
 from throughput import WHOLE, bench_of, machine_of, search_of
 
-from interlock.conformance import answers, suite
-from interlock.conformance.campaign import Bench
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.judge import Judge
-from interlock.conformance.levels import Level, options
-from interlock.conformance.session import Session
-from interlock.conformance.worker import collect_rarely
+from runlock.conformance import answers, suite
+from runlock.conformance.campaign import Bench
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.judge import Judge
+from runlock.conformance.levels import Level, options
+from runlock.conformance.session import Session
+from runlock.conformance.worker import collect_rarely
 
 PERIOD = 0.001
 """Of a processor's time, in seconds, between two samples; no kernel ticks as often."""

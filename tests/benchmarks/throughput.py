@@ -31,16 +31,16 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from interlock.conformance import suite
-from interlock.conformance.actions import ACTIONS
-from interlock.conformance.adapters.reference import factory
-from interlock.conformance.campaign import SHARDS, Bench, Tally, shard_sizes
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.levels import Level
-from interlock.conformance.menu import Scope
-from interlock.conformance.protocol import Scenario
-from interlock.conformance.systematic import Point
-from interlock.conformance.worker import collect_rarely
+from runlock.conformance import suite
+from runlock.conformance.actions import ACTIONS
+from runlock.conformance.adapters.reference import factory
+from runlock.conformance.campaign import SHARDS, Bench, Tally, shard_sizes
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.levels import Level
+from runlock.conformance.menu import Scope
+from runlock.conformance.protocol import Scenario
+from runlock.conformance.systematic import Point
+from runlock.conformance.worker import collect_rarely
 
 WHOLE = 3
 SAMPLE = 2_000

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
 
 from test_tours import PROFILES, ROUNDS, bench_of, toured, walked
 
-from interlock.conformance.tours import goals, is_reached
+from runlock.conformance.tours import goals, is_reached
 
 
 def reached(bench, tally):

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from interlock.conformance.adapter import Segment
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.protocol import Control, DecisionSupport, Handshake, Party, ProtocolError
+from runlock.conformance.adapter import Segment
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.protocol import Control, DecisionSupport, Handshake, Party, ProtocolError
 
 TURN = {"kind": "turn", "text": "bye"}
 OK = {"kind": "ok", "content": "fine"}

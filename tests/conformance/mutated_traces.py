@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from interlock.conformance.adapters.reference import factory
-from interlock.conformance.audit import facts_of, judged, scenes
-from interlock.conformance.campaign import Bench
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.corpus import applicable, corpus, play
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.trace import Record, Trace
-from interlock.conformance.walk import walk
-from interlock.conformance.worker import Facts
+from runlock.conformance.adapters.reference import factory
+from runlock.conformance.audit import facts_of, judged, scenes
+from runlock.conformance.campaign import Bench
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.corpus import applicable, corpus, play
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.trace import Record, Trace
+from runlock.conformance.walk import walk
+from runlock.conformance.worker import Facts
 
 PROFILES = ("tirea", "tirea-stream", "awaken-8", "awaken-9", "awaken-concurrent")
 RECORDED = Path("a recorded trace")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from interlock.conformance.adapters.reference import ReferenceAdapter
-from interlock.machines.runtime.choices import policies_of
-from interlock.machines.runtime.runtime import Runtime
-from interlock.machines.runtime.state import Call, Decision
-from interlock.spec.model import load_spec
+from runlock.conformance.adapters.reference import ReferenceAdapter
+from runlock.machines.runtime.choices import policies_of
+from runlock.machines.runtime.runtime import Runtime
+from runlock.machines.runtime.state import Call, Decision
+from runlock.spec.model import load_spec
 
 
 def sets_of(profile: str) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from interlock.conformance import adapters
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.kills import Hunt, portions
-from interlock.conformance.protocol import ProtocolError
-from interlock.conformance.stages import Order
-from interlock.conformance.stdio import Pipe
+from runlock.conformance import adapters
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.kills import Hunt, portions
+from runlock.conformance.protocol import ProtocolError
+from runlock.conformance.stages import Order
+from runlock.conformance.stdio import Pipe
 
 KITS = Path(adapters.__file__).parent
 NODE, CARGO = shutil.which("node"), shutil.which("cargo")
@@ -130,7 +130,7 @@ TOYS = Path(__file__).parents[1] / "runtimes" / "toys.mjs"
 @pytest.fixture
 def toy():
     """A scenario on the toys behind the JavaScript face; gives what sends a verb."""
-    pipe = Pipe([NODE, str(TOYS), str(KITS / "node" / "interlock.mjs")], timeout_scale=6)
+    pipe = Pipe([NODE, str(TOYS), str(KITS / "node" / "runlock.mjs")], timeout_scale=6)
     pipe.request("initialize", {"protocol": {"min": 1, "max": 1}, "kit": {"name": "t", "version": "1"}})
     pipe.request("scenario.open", {"scenario": "s", "hold": ["store.put"]})
     yield pipe.request
@@ -323,7 +323,7 @@ def test_a_scenario_that_cannot_be_opened_is_not_open(toy):
 @needs_node
 def test_the_javascript_handshake_offers_what_there_is(toy):
     """Methods that are missing are not declared, and what the face gives is added."""
-    pipe = Pipe([NODE, str(TOYS), str(KITS / "node" / "interlock.mjs")], timeout_scale=6)
+    pipe = Pipe([NODE, str(TOYS), str(KITS / "node" / "runlock.mjs")], timeout_scale=6)
     told = pipe.request(
         "initialize", {"protocol": {"min": 1, "max": 1}, "kit": {"name": "t", "version": "1"}}
     )

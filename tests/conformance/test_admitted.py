@@ -2,9 +2,9 @@
 
 import pytest
 
-from interlock.conformance.account import Account
-from interlock.conformance.moves import Move, admitted, race
-from interlock.conformance.protocol import DecisionSupport, Handshake, Party, Report, Scenario
+from runlock.conformance.account import Account
+from runlock.conformance.moves import Move, admitted, race
+from runlock.conformance.protocol import DecisionSupport, Handshake, Party, Report, Scenario
 
 
 def ended_as(code, **support):

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from interlock.conformance.answers import fitted_report
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.child import EndlessLine, Silent
-from interlock.conformance.corpus import applicable, corpus, play
-from interlock.conformance.exceptions import AdapterError
-from interlock.conformance.protocol import LISTED, ProtocolError
-from interlock.conformance.stdio import Pipe
-from interlock.conformance.targets import resolve
-from interlock.conformance.wording import shown
+from runlock.conformance.answers import fitted_report
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.child import EndlessLine, Silent
+from runlock.conformance.corpus import applicable, corpus, play
+from runlock.conformance.exceptions import AdapterError
+from runlock.conformance.protocol import LISTED, ProtocolError
+from runlock.conformance.stdio import Pipe
+from runlock.conformance.targets import resolve
+from runlock.conformance.wording import shown
 
 FUZZ = settings(
     derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck), max_examples=80

@@ -2,17 +2,17 @@
 
 import pytest
 
-from interlock.conformance.adapters.reference import factory
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.corpus import applicable, corpus, play
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.invariants import INVARIANTS, name_of, newest_of
-from interlock.conformance.invariants.kinds import NEWEST
-from interlock.conformance.judge import Asked
-from interlock.conformance.mutants import MUTANTS
-from interlock.conformance.walk import walk
-from interlock.spec.model import load_spec
+from runlock.conformance.adapters.reference import factory
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.corpus import applicable, corpus, play
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.invariants import INVARIANTS, name_of, newest_of
+from runlock.conformance.invariants.kinds import NEWEST
+from runlock.conformance.judge import Asked
+from runlock.conformance.mutants import MUTANTS
+from runlock.conformance.walk import walk
+from runlock.spec.model import load_spec
 
 PROFILES = [name for name, profile in load_spec().profiles.items() if profile.policies]
 

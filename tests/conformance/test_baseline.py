@@ -9,8 +9,8 @@ import pytest
 from test_report import FILES, RESULT
 from the_line import run
 
-from interlock.conformance.baseline import Baseline, Expected, as_toml, compared, read_baseline
-from interlock.conformance.report.machine import as_json
+from runlock.conformance.baseline import Baseline, Expected, as_toml, compared, read_baseline
+from runlock.conformance.report.machine import as_json
 
 BECAUSE = "decision d1 names call c1, yet call c2 moved"
 REASON = "the queue is keyed by position until 3.0"
@@ -143,7 +143,7 @@ def test_a_baseline_that_cannot_be_read_is_wrong_usage(capsys, folder, text, sai
     ran = run(capsys, "check", "py:toys_of_the_line:Tiny", "--baseline", "known.toml")
 
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"interlock: {said}")
+    assert ran.err.startswith(f"runlock: {said}")
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_baseline_that_cannot_be_read_is_wrong_usage(capsys, folder, text, sai
     [
         (["--today", "2027-01-31"], "`--today` was given, and nothing expires. It goes with"),
         (["--baseline", "known.toml", "--today", "soon"], "`--today soon` is no date. A date is written"),
-        (["--baseline", "gone.toml"], "There is no baseline at gone.toml. `interlock baseline"),
+        (["--baseline", "gone.toml"], "There is no baseline at gone.toml. `runlock baseline"),
     ],
 )  # fmt: skip
 def test_its_options_are_checked_first(capsys, words, said):
@@ -159,7 +159,7 @@ def test_its_options_are_checked_first(capsys, words, said):
     ran = run(capsys, "check", "py:toys_of_the_line:Tiny", *words)
 
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"interlock: {said}")
+    assert ran.err.startswith(f"runlock: {said}")
 
 
 def check(capsys, toy, *more):
@@ -172,9 +172,9 @@ def test_a_known_violation_does_not_fail_a_check(capsys, folder):
     """The run ends in 0, says what it expected and why, and so do the reports of it."""
     (folder / "known.toml").write_text(REJECTED + "expires = 2027-01-31\n")
     ran = check(capsys, "ExecutesRejected", "--today", "2026-12-31")
-    stored = json.loads((folder / "interlock-results/result.json").read_text())
-    suite = ElementTree.fromstring(run(capsys, "report", "interlock-results", "--format", "junit").out)[0]
-    badge = json.loads(run(capsys, "report", "interlock-results", "--format", "badge").out)
+    stored = json.loads((folder / "runlock-results/result.json").read_text())
+    suite = ElementTree.fromstring(run(capsys, "report", "runlock-results", "--format", "junit").out)[0]
+    badge = json.loads(run(capsys, "report", "runlock-results", "--format", "badge").out)
 
     assert ran.code == 0
     assert f"  GATE-2 is expected: {REASON}\n" in ran.out
@@ -192,7 +192,7 @@ def test_a_stale_entry_fails_a_check(capsys, folder):
     """A runtime that was mended fails until its entry is taken out, also in the reports."""
     (folder / "known.toml").write_text(REJECTED)
     ran = check(capsys, "Tiny")
-    suite = ElementTree.fromstring(run(capsys, "report", "interlock-results", "--format", "junit").out)[0]
+    suite = ElementTree.fromstring(run(capsys, "report", "runlock-results", "--format", "junit").out)[0]
 
     assert ran.code == 1
     assert "known.toml expects GATE-2 to break, and it held, exercised" in " ".join(ran.out.split())

@@ -2,9 +2,9 @@
 
 import pytest
 
-from interlock.conformance.binding import unchecked, unspoken
-from interlock.conformance.standing import CHECKED
-from interlock.spec.model import load_spec, read_spec
+from runlock.conformance.binding import unchecked, unspoken
+from runlock.conformance.standing import CHECKED
+from runlock.spec.model import load_spec, read_spec
 
 LIFE = """
 [[clause]]
@@ -76,7 +76,7 @@ def test_a_check_of_no_clause_is_refused(spec_of):
 def test_the_documents_that_are_cited_are_those_of_the_sources():
     """A clause or a policy that cites a document which there is not, cites nothing."""
     spec = load_spec()
-    documents = {"tirea", "awaken-8", "awaken-9", "tool-runner", "message-loop", "interlock"}
+    documents = {"tirea", "awaken-8", "awaken-9", "tool-runner", "message-loop", "runlock"}
     cited = [(one.id, source) for one in spec.clauses.values() for source in one.sources]
     cited += [(one.key, source) for one in spec.policies.values() for source in one.sources]
     cited += [(one.name, one.source) for one in spec.profiles.values()]

@@ -11,26 +11,26 @@ from typing import NamedTuple
 import policy_toys
 import pytest
 
-from interlock.conformance import levels
-from interlock.conformance.account import Account
-from interlock.conformance.adapters.reference import durable, factory
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.coverage import Trails
-from interlock.conformance.exceptions import SutDied
-from interlock.conformance.follower import Follower
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.judge import Judge
-from interlock.conformance.levels import play_level
-from interlock.conformance.menu import Scope
-from interlock.conformance.moves import CRASH_AND_RECOVER, Move
-from interlock.conformance.mutants import MUTANTS
-from interlock.conformance.orders import are_alike
-from interlock.conformance.protocol import SUT_CRASHED, ProtocolError, Scenario, ToolSpec
-from interlock.conformance.session import Session
-from interlock.conformance.stdio import Pipe
-from interlock.conformance.subjects import Audience, Call, Decided, Gate, Run
-from interlock.conformance.systematic import search
-from interlock.machines.table import Cursor
+from runlock.conformance import levels
+from runlock.conformance.account import Account
+from runlock.conformance.adapters.reference import durable, factory
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.coverage import Trails
+from runlock.conformance.exceptions import SutDied
+from runlock.conformance.follower import Follower
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.judge import Judge
+from runlock.conformance.levels import play_level
+from runlock.conformance.menu import Scope
+from runlock.conformance.moves import CRASH_AND_RECOVER, Move
+from runlock.conformance.mutants import MUTANTS
+from runlock.conformance.orders import are_alike
+from runlock.conformance.protocol import SUT_CRASHED, ProtocolError, Scenario, ToolSpec
+from runlock.conformance.session import Session
+from runlock.conformance.stdio import Pipe
+from runlock.conformance.subjects import Audience, Call, Decided, Gate, Run
+from runlock.conformance.systematic import search
+from runlock.machines.table import Cursor
 
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
 CHANGING = (Account, Audience, Call, Cursor, Decided, Follower, Gate, Judge, Run, Trails)
@@ -172,7 +172,7 @@ def test_what_was_attempted_ends_with_the_move_that_has_no_answer(behind_it, mon
 
 def test_a_kill_is_a_step_of_a_bookmark():
     """Over the pipe the process is killed again on the way to the bookmark, and the judge knows of it."""
-    words = ["-m", "interlock.conformance.cli", "serve", "reference:awaken-9", "--store", "own"]
+    words = ["-m", "runlock.conformance.cli", "serve", "reference:awaken-9", "--store", "own"]
     bench = Bench(lambda: Pipe([sys.executable, *words], timeout_scale=6))
     try:
         mark = judged(bench, [START, TURN, KILL]).bookmark()

@@ -7,18 +7,18 @@ import itertools
 import pytest
 from toys_of_the_line import Tiny
 
-from interlock.conformance.adapters.reference import ReferenceAdapter, factory
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.corpus import corpus, play
-from interlock.conformance.coverage import Coverage, Trails
-from interlock.conformance.covered import covered
-from interlock.conformance.follower import Follower
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.moves import Move, race
-from interlock.conformance.oracle import CALLS, RESUME_GATE, RUNS, RUNS_WITH_CREATED
-from interlock.conformance.paths import FLOW_READING, PASS_READING, TABLES
-from interlock.conformance.protocol import Scenario, ToolSpec
-from interlock.conformance.round_followers import SHOWN
+from runlock.conformance.adapters.reference import ReferenceAdapter, factory
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.corpus import corpus, play
+from runlock.conformance.coverage import Coverage, Trails
+from runlock.conformance.covered import covered
+from runlock.conformance.follower import Follower
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.moves import Move, race
+from runlock.conformance.oracle import CALLS, RESUME_GATE, RUNS, RUNS_WITH_CREATED
+from runlock.conformance.paths import FLOW_READING, PASS_READING, TABLES
+from runlock.conformance.protocol import Scenario, ToolSpec
+from runlock.conformance.round_followers import SHOWN
 
 TOOLS = [ToolSpec(name="read"), ToolSpec(name="send", permission="ask")]
 DECISION = {"id": "d1", "call": "c1", "action": "resume", "payload": None}

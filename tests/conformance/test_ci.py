@@ -12,7 +12,7 @@ from the_line import run
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "ci.md").read_text("utf-8")
-ACTION = ROOT / ".github" / "actions" / "interlock"
+ACTION = ROOT / ".github" / "actions" / "runlock"
 ADAPTER = (ROOT / "README.md").read_text("utf-8").partition("```python\n")[2].partition("```")[0]
 BLOCK = re.compile(r"^```(sh|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -41,12 +41,12 @@ def test_every_command_of_the_page_ends_as_it_says(capsys, folder):
     played = []
     for kind, text in BLOCK.findall(PAGE):
         if kind == "toml":
-            assert "yet it was executed" in (folder / "interlock-baseline.toml").read_text()
-            (folder / "interlock-baseline.toml").write_text(text)
+            assert "yet it was executed" in (folder / "runlock-baseline.toml").read_text()
+            (folder / "runlock-baseline.toml").write_text(text)
             continue
         for (program, *words), code in commands(text):
             ran = run(capsys, *words)
-            assert (program, ran.code) == ("interlock", code), ran.err + ran.out
+            assert (program, ran.code) == ("runlock", code), ran.err + ran.out
             played.append(words[0])
 
     assert set(played) == {"check", "report", "baseline", "diff"}

@@ -1,4 +1,4 @@
-"""`interlock new-adapter` and `interlock smoke`: an adapter from its first minute on, and what it lacks."""
+"""`runlock new-adapter` and `runlock smoke`: an adapter from its first minute on, and what it lacks."""
 
 import os
 import shutil
@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from the_line import run
 
-from interlock.conformance import adapters
-from interlock.conformance.commands.new_adapter import KITS, write
-from interlock.conformance.exceptions import UsageError
+from runlock.conformance import adapters
+from runlock.conformance.commands.new_adapter import KITS, write
+from runlock.conformance.exceptions import UsageError
 
 MISBEHAVING = Path(__file__).parent / "faulty_adapters" / "misbehaving.py"
-INTERLOCK = Path(sys.executable).with_name("interlock")
+RUNLOCK = Path(sys.executable).with_name("runlock")
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def test_what_was_written_is_told_to_a_machine(capsys):
     """The next command is one line for a shell."""
     told = run(capsys, "new-adapter", "--lang", "rust", "acme", "--json").json
 
-    assert told["next"] == "cd acme && cargo build --offline && interlock check cmd:target/debug/adapter"
+    assert told["next"] == "cd acme && cargo build --offline && runlock check cmd:target/debug/adapter"
     assert told["files"][0] == "acme/Cargo.toml"
 
 
@@ -82,7 +82,7 @@ def test_what_was_written_passes_its_own_test(folder, lang, words):
     if shutil.which(words[0]) is None:
         pytest.skip(f"there is no `{words[0]}` on the PATH")
     write(folder / lang, lang)
-    environment = {**os.environ, "INTERLOCK": str(INTERLOCK), "CARGO_TARGET_DIR": str(folder / "target")}
+    environment = {**os.environ, "RUNLOCK": str(RUNLOCK), "CARGO_TARGET_DIR": str(folder / "target")}
     ran = subprocess.run(
         words, cwd=folder / lang, env=environment, capture_output=True, text=True, check=False
     )
@@ -99,10 +99,10 @@ def test_a_right_adapter_works(capsys):
 
     assert (ran.code, ran.out.splitlines()[0]) == (
         0,
-        "works: reference:awaken-9 is interlock-reference 1.0, profile awaken-9",
+        "works: reference:awaken-9 is runlock-reference 1.0, profile awaken-9",
     )
     assert not [line for line in ran.out.splitlines() if "not reached" in line]
-    assert ran.out.endswith("Next: interlock check reference:awaken-9\n")
+    assert ran.out.endswith("Next: runlock check reference:awaken-9\n")
 
 
 def test_a_python_adapter_is_smoked_apart(capsys, folder, monkeypatch):

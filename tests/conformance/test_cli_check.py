@@ -1,4 +1,4 @@
-"""`interlock check`: what it finds, what it says, what it leaves in the folder, and how it ends."""
+"""`runlock check`: what it finds, what it says, what it leaves in the folder, and how it ends."""
 
 import json
 import re
@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 from the_line import run, run_child
 
-from interlock.conformance.protocol import SPEC_REVISION
-from interlock.spec.model import Revision, load_spec
+from runlock.conformance.protocol import SPEC_REVISION
+from runlock.spec.model import Revision, load_spec
 
 FEW = ("--examples", 90)
 
@@ -247,7 +247,7 @@ def test_a_recorded_trace_is_judged_and_not_driven(capsys):
     """What a recording shows is judged again; what it does not reach is untested and no fault of it."""
     run(capsys, "check", "py:toys_of_the_line:ExecutesRejected", *FEW)
 
-    ran = run(capsys, "check", "trace:interlock-results/GATE-2.jsonl", "--json", "-o", "audit")
+    ran = run(capsys, "check", "trace:runlock-results/GATE-2.jsonl", "--json", "-o", "audit")
     unreached = [
         clause for clause in ran.json["clauses"] if clause["why"] == "the recording does not reach it"
     ]
@@ -259,7 +259,7 @@ def test_a_recorded_trace_is_judged_and_not_driven(capsys):
 def test_a_recording_that_breaks_nothing_is_held(capsys, folder):
     """A recorded trace needs to reach no more than it reaches."""
     run(capsys, "check", "py:toys_of_the_line:ExecutesRejected", *FEW)
-    lines = (folder / "interlock-results/GATE-2.jsonl").read_text().splitlines(keepends=True)
+    lines = (folder / "runlock-results/GATE-2.jsonl").read_text().splitlines(keepends=True)
     decided = next(number for number, line in enumerate(lines) if '"decide"' in line and '"stimulus"' in line)
     (folder / "good.jsonl").write_text("".join(lines[:decided]))
 
@@ -275,7 +275,7 @@ def test_progress_is_one_line_without_a_terminal(capsys):
 
 def test_a_revision_leaves_younger_clauses_out(capsys, monkeypatch):
     """What is added to the spec later does not turn a green run red."""
-    from interlock.conformance.commands import check
+    from runlock.conformance.commands import check
 
     spec = load_spec()
     clause = spec.clause("GATE-2").model_copy(update={"since": "1.1"})

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from the_line import run
 
-from interlock.conformance import cli
-from interlock.spec.model import SpecError
+from runlock.conformance import cli
+from runlock.spec.model import SpecError
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "errors.txt"
 
@@ -151,7 +151,7 @@ def _told(capsys, command, folder):
     assert ran.out == ""
     said = ran.err.replace(str(folder), "HERE").replace(str(Path(__file__).parent), "TOYS")
     said = re.sub(r"(toys_of_the_line\.py):\d+", r"\1:LINE", said)
-    return f"$ interlock {command}\n{said}{ran.code}\n\n"
+    return f"$ runlock {command}\n{said}{ran.code}\n\n"
 
 
 def test_no_sentence_is_a_traceback():
@@ -166,7 +166,7 @@ def test_no_words_at_all_show_the_help(capsys):
     ran = run(capsys)
 
     assert (ran.code, ran.out) == (2, "")
-    assert "Usage: interlock" in ran.err
+    assert "Usage: runlock" in ran.err
 
 
 def test_a_folder_is_refused_before_anything_runs(capsys):
@@ -187,7 +187,7 @@ def _breaks(error):
 @pytest.fixture
 def serving(monkeypatch):
     """Put something in the place of a command."""
-    from interlock.conformance.commands import serve
+    from runlock.conformance.commands import serve
 
     return lambda error: monkeypatch.setattr(serve, "run", _breaks(error))
 
@@ -203,8 +203,8 @@ def test_a_bug_of_the_kit_is_said_to_be_one(capsys, serving):
 
 
 def test_a_bug_has_its_traceback_on_demand(capsys, serving, monkeypatch):
-    """INTERLOCK_TRACEBACK=1 shows the whole way to a bug."""
-    monkeypatch.setenv("INTERLOCK_TRACEBACK", "1")
+    """RUNLOCK_TRACEBACK=1 shows the whole way to a bug."""
+    monkeypatch.setenv("RUNLOCK_TRACEBACK", "1")
     serving(ZeroDivisionError("by nothing"))
 
     assert "Traceback (most recent call last)" in run(capsys, "serve", "reference").err

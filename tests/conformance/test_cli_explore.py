@@ -1,4 +1,4 @@
-"""`interlock explore`: what it says to a person and to a machine, what it exports, and what it turns down."""
+"""`runlock explore`: what it says to a person and to a machine, what it exports, and what it turns down."""
 
 import io
 import json
@@ -8,17 +8,17 @@ from dataclasses import replace
 import pytest
 from the_line import run
 
-from interlock.conformance.commands import explore as command
-from interlock.conformance.explored import Explored, Plan, guess
-from interlock.conformance.report.explored import as_json, write
-from interlock.conformance.report.page import Page
-from interlock.machines.explore.calls import Calls
-from interlock.machines.explore.chosen import choose
-from interlock.machines.explore.joint import Joint, charts_of
-from interlock.machines.explore.judge import judge
-from interlock.machines.explore.search import Search
-from interlock.machines.explore.words import rules_for
-from interlock.spec.model import load_spec
+from runlock.conformance.commands import explore as command
+from runlock.conformance.explored import Explored, Plan, guess
+from runlock.conformance.report.explored import as_json, write
+from runlock.conformance.report.page import Page
+from runlock.machines.explore.calls import Calls
+from runlock.machines.explore.chosen import choose
+from runlock.machines.explore.joint import Joint, charts_of
+from runlock.machines.explore.judge import judge
+from runlock.machines.explore.search import Search
+from runlock.machines.explore.words import rules_for
+from runlock.spec.model import load_spec
 
 
 def words(text):
@@ -100,9 +100,7 @@ def test_what_takes_long_is_announced(capsys):
     large = run(capsys, "explore", "calls", "--calls", 30, "--max-states", 10)
 
     assert small.err == ""
-    assert re.match(
-        r"interlock: about [\d,]+ states are ahead: [\d,]+ days or so, and [\d,]+ MB\.", large.err
-    )
+    assert re.match(r"runlock: about [\d,]+ states are ahead: [\d,]+ days or so, and [\d,]+ MB\.", large.err)
     assert large.code == 3
 
 

@@ -50,9 +50,9 @@ def test_the_slip_is_found_and_shown_as_printed(capsys, folder):
 
 def test_every_command_has_its_line():
     """The table of commands is the command line's own."""
-    from interlock.conformance.cli import app
+    from runlock.conformance.cli import app
 
-    named = set(re.findall(r"^\| `interlock ([\w-]+)", README, re.MULTILINE))
+    named = set(re.findall(r"^\| `runlock ([\w-]+)", README, re.MULTILINE))
     registered = {command.name or command.callback.__name__.strip("_") for command in app.registered_commands}
     groups = {group.name for group in app.registered_groups}
     assert named == registered | groups

@@ -1,4 +1,4 @@
-"""`interlock replay`: the steps of a trace, on whatever runtime, with what it does now."""
+"""`runlock replay`: the steps of a trace, on whatever runtime, with what it does now."""
 
 import json
 import re
@@ -166,5 +166,5 @@ def test_a_scenario_file_is_replayed(capsys, tmp_path):
     scenario.write_text("scenario wait\n  tool read\n\nstrat r1 hello\n")
     slipped = run(capsys, "replay", scenario, "reference")
     assert slipped.code == 2
-    assert slipped.err.startswith(f"interlock: {scenario}:4: ")
+    assert slipped.err.startswith(f"runlock: {scenario}:4: ")
     assert "start" in slipped.err

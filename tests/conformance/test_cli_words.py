@@ -1,4 +1,4 @@
-"""`interlock explain`, `list`, `serve` and `--version`: what there is to know without a campaign."""
+"""`runlock explain`, `list`, `serve` and `--version`: what there is to know without a campaign."""
 
 import io
 import json
@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from the_line import child, run, run_child
 
-from interlock.conformance import matrix
-from interlock.conformance.commands import check, infer
-from interlock.conformance.corpus import corpus
-from interlock.conformance.exhibits import mutants_of, witnessed
-from interlock.conformance.mutants import MUTANTS
-from interlock.conformance.report.explained import checks_of, sheets_of
-from interlock.conformance.report.page import Page
-from interlock.conformance.standing import CHECKED
-from interlock.conformance.variants import VARIANTS
-from interlock.machines.catalogue import tables
-from interlock.spec.model import load_spec
+from runlock.conformance import matrix
+from runlock.conformance.commands import check, infer
+from runlock.conformance.corpus import corpus
+from runlock.conformance.exhibits import mutants_of, witnessed
+from runlock.conformance.mutants import MUTANTS
+from runlock.conformance.report.explained import checks_of, sheets_of
+from runlock.conformance.report.page import Page
+from runlock.conformance.standing import CHECKED
+from runlock.conformance.variants import VARIANTS
+from runlock.machines.catalogue import tables
+from runlock.spec.model import load_spec
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 EXPLAINED = (
@@ -133,7 +133,7 @@ def test_a_page_for_a_machine(capsys):
         ("decision.windw", "Did you mean decision.window"),
         ("awaken8", "Did you mean awaken-8"),
         ("resumetoolcal", "Did you mean ResumeToolCall"),
-        ("zzzzq", "`interlock list` shows what there is."),
+        ("zzzzq", "`runlock list` shows what there is."),
     ],
 )
 def test_a_typo_is_answered_with_what_was_meant(capsys, typed, meant):
@@ -247,7 +247,7 @@ def test_a_list_is_filtered(capsys, words, kept):
         ),
         (("errata", "--area", "CALL"), "`list errata` takes no --area. It takes no filter."),
         (("mutants", "--level", "MUST"), "`list mutants` takes no --level. It takes --area and --profile."),
-        (("--area", "CALL"), "`interlock list` alone takes no --area."),
+        (("--area", "CALL"), "`runlock list` alone takes no --area."),
     ],
 )
 def test_a_list_that_is_not_there_is_answered_with_what_is(capsys, words, says):
@@ -263,7 +263,7 @@ def test_a_list_that_is_not_there_is_answered_with_what_is(capsys, words, says):
 
 def test_the_version_is_the_distributions(capsys):
     """`--version` says what is installed."""
-    assert run(capsys, "--version").out == f"interlock {version('interlock')}\n"
+    assert run(capsys, "--version").out == f"runlock {version('runlock')}\n"
 
 
 def test_a_reader_that_leaves_is_no_error():
@@ -286,12 +286,12 @@ def test_a_runtime_is_served_over_the_pipe():
     answers = [json.loads(line) for line in out.splitlines()]
 
     assert [answer["id"] for answer in answers] == [1, 2]
-    assert answers[0]["result"]["implementation"]["name"] == "interlock-reference"
+    assert answers[0]["result"]["implementation"]["name"] == "runlock-reference"
 
 
 def test_what_is_served_can_be_checked(tmp_path):
     """A runtime in process behaves over the pipe as it does without."""
-    target = f"cmd:{sys.executable} -m interlock.conformance.cli serve py:toys_of_the_line:ExecutesRejected"
+    target = f"cmd:{sys.executable} -m runlock.conformance.cli serve py:toys_of_the_line:ExecutesRejected"
     ran = run_child(
         "check", target, "--examples", 60, "--only", "GATE-2", "--jobs", 1, "--json", cwd=tmp_path
     )

@@ -6,13 +6,13 @@ import signal
 import pytest
 from the_line import child, run, run_child
 
-from interlock.conformance.campaign import Tally
-from interlock.conformance.commands.check import jobs_of
-from interlock.conformance.result import Trouble
-from interlock.conformance.stages import Order, stages_of
-from interlock.conformance.supervisor import campaign, given_up_at, merged
-from interlock.conformance.trace import read_trace
-from interlock.conformance.worker import KitBroke, Played
+from runlock.conformance.campaign import Tally
+from runlock.conformance.commands.check import jobs_of
+from runlock.conformance.result import Trouble
+from runlock.conformance.stages import Order, stages_of
+from runlock.conformance.supervisor import campaign, given_up_at, merged
+from runlock.conformance.trace import read_trace
+from runlock.conformance.worker import KitBroke, Played
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def test_a_runtime_that_ends_its_process_at_once_is_told_so(capsys):
 
     assert (ran.code, ran.out) == (3, "")
     assert ran.err == (
-        "interlock: The process in which the runtime ran ended with exit status 9. "
+        "runlock: The process in which the runtime ran ended with exit status 9. "
         "It should answer the handshake and wait.\n"
     )
 
@@ -68,7 +68,7 @@ def test_an_interrupt_keeps_what_was_found(folder, jobs, toy, code):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
 
-    kept = json.loads((folder / "interlock-results" / "result.json").read_text())
+    kept = json.loads((folder / "runlock-results" / "result.json").read_text())
     assert begun.startswith("playing ")
     assert (process.returncode, err) == (code, "")
     assert "partial: it was interrupted" in out

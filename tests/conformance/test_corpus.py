@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-import interlock.conformance
-from interlock.conformance.adapter import Segment
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.corpus import ENDING, Script, applicable, corpus, play, recorded, script_of
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.protocol import Handshake, Party
-from interlock.conformance.scenario import parse, render
-from interlock.conformance.targets import resolve
-from interlock.spec.model import load_spec
+import runlock.conformance
+from runlock.conformance.adapter import Segment
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.corpus import ENDING, Script, applicable, corpus, play, recorded, script_of
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.protocol import Handshake, Party
+from runlock.conformance.scenario import parse, render
+from runlock.conformance.targets import resolve
+from runlock.spec.model import load_spec
 
-FOLDER = Path(interlock.conformance.__path__[0]) / "scenarios"
+FOLDER = Path(runlock.conformance.__path__[0]) / "scenarios"
 NAMES = sorted(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))
 SCRIPTS = corpus()
 PLAYED_ON = ("reference:awaken-8", "reference:tirea")

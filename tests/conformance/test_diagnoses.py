@@ -20,14 +20,14 @@ from typing import NamedTuple
 import pytest
 from the_line import run
 
-from interlock.conformance.adapter import Segment
-from interlock.conformance.campaign import Bench, Tally, run_shard, verdicts
-from interlock.conformance.corpus import corpus, play
-from interlock.conformance.exceptions import InterlockError
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.moves import Move
-from interlock.conformance.protocol import Handshake, Party
-from interlock.conformance.stdio import Pipe
+from runlock.conformance.adapter import Segment
+from runlock.conformance.campaign import Bench, Tally, run_shard, verdicts
+from runlock.conformance.corpus import corpus, play
+from runlock.conformance.exceptions import RunlockError
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.moves import Move
+from runlock.conformance.protocol import Handshake, Party
+from runlock.conformance.stdio import Pipe
 
 MISBEHAVING = Path(__file__).parent / "faulty_adapters" / "misbehaving.py"
 SCRIPTS = {script.name: script for script in corpus()}
@@ -188,7 +188,7 @@ def judged(open_sut, script):
     tally = Tally()
     try:
         bench = Bench(open_sut)
-    except InterlockError as error:
+    except RunlockError as error:
         return error.blame, str(error), []
     try:
         bench.play(script.scenario, _settling(play(script)), tally)

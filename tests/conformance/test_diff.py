@@ -1,4 +1,4 @@
-"""`interlock diff`: what became of each clause from one result to another."""
+"""`runlock diff`: what became of each clause from one result to another."""
 
 import io
 import json
@@ -8,11 +8,11 @@ import pytest
 from test_report import FILES, RESULT
 from the_line import run
 
-from interlock.conformance.report.compared import Comparison, write
-from interlock.conformance.report.machine import as_json
-from interlock.conformance.report.page import Page
-from interlock.conformance.report.stored import Stored
-from interlock.conformance.result import ClauseVerdict
+from runlock.conformance.report.compared import Comparison, write
+from runlock.conformance.report.machine import as_json
+from runlock.conformance.report.page import Page
+from runlock.conformance.report.stored import Stored
+from runlock.conformance.result import ClauseVerdict
 
 HELD = ClauseVerdict("DECIDE-5", "MUST", "held", "", 9)
 MENDED = replace(RESULT, witnesses=[], clauses=[one for one in RESULT.clauses if one.id != HELD.id] + [HELD])
@@ -72,7 +72,7 @@ def test_the_shortest_schedule_is_of_the_side_that_breaks(before, after, which):
 
     assert end.startswith(f"acme-runtime 2.1 ({which}) breaks DECIDE-5\n  because   decision d1 names")
     assert "3  decide c1 resume with false (d1)\n" in end
-    assert end.count("interlock replay interlock-results/DECIDE-5.jsonl") == 2
+    assert end.count("runlock replay runlock-results/DECIDE-5.jsonl") == 2
 
 
 def test_results_that_were_not_played_alike_are_said_to_be():
@@ -88,7 +88,7 @@ def test_two_targets_are_checked_alike_and_compared(capsys, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     toys = [f"py:toys_of_the_line:{name}" for name in ("Tiny", "ExecutesRejected")]
     ran = run(capsys, "diff", *toys, "--examples", 10, "--jobs", 1)
-    again = run(capsys, "diff", "interlock-results/before", "interlock-results/after", "--json")
+    again = run(capsys, "diff", "runlock-results/before", "runlock-results/after", "--json")
 
     assert (ran.code, ran.out.partition("\n")[0]) == (
         1,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from the_line import run
 
-from interlock.conformance import adapters
+from runlock.conformance import adapters
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "adapters.md").read_text("utf-8")
@@ -49,7 +49,7 @@ def test_the_commands_are_those_of_the_kit(capsys, folder):
     """What is typed there works as it stands, in an empty folder each time."""
     for block in blocks("sh"):
         for line in block.splitlines():
-            assert line.startswith("interlock ")
+            assert line.startswith("runlock ")
             words = shlex.split(line)[1:]
             if words[0] == "check":
                 words += ["--examples", "20", "--only", "RUN-23"]
@@ -72,7 +72,7 @@ def test_the_python_adapter_holds(capsys, folder):
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no `node` on the PATH")
 def test_the_javascript_adapter_holds(capsys, folder):
     """The second adapter of the page, beside the one file that it needs."""
-    shutil.copy(KITS / "node" / "interlock.mjs", folder)
+    shutil.copy(KITS / "node" / "runlock.mjs", folder)
     (folder / "asking.mjs").write_text(blocks("js")[0])
     broken, troubles, _ = checked(capsys, "cmd:node asking.mjs")
 

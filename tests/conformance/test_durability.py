@@ -2,8 +2,8 @@
 
 import pytest
 
-from interlock.conformance.adapters.reference import ReferenceAdapter
-from interlock.conformance.hosted import Hosted
+from runlock.conformance.adapters.reference import ReferenceAdapter
+from runlock.conformance.hosted import Hosted
 
 CALLS = ("c1", "c2", "c3")
 ASKS = {

@@ -6,17 +6,17 @@ import sys
 
 import pytest
 
-from interlock.conformance.adapters.reference import STORE_FILE, durable
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.protocol import ProtocolError
-from interlock.conformance.stdio import Pipe
-from interlock.conformance.targets import resolve
-from interlock.conformance.walk import walk
+from runlock.conformance.adapters.reference import STORE_FILE, durable
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.protocol import ProtocolError
+from runlock.conformance.stdio import Pipe
+from runlock.conformance.targets import resolve
+from runlock.conformance.walk import walk
 
-SERVE = [sys.executable, "-m", "interlock.conformance.cli", "serve"]
+SERVE = [sys.executable, "-m", "runlock.conformance.cli", "serve"]
 HELLO = {"protocol": {"min": 1, "max": 1}, "kit": {"name": "t", "version": "1"}, "spec": {"revision": "1.0"}}
 OPEN = {"scenario": "s", "tools": [{"name": "write", "permission": "ask"}, {"name": "read"}]}
 ASKS = {"kind": "turn", "text": "", "tool_calls": [{"id": "c1", "name": "write", "args": {"k": "c1"}}]}

@@ -6,19 +6,19 @@ import re
 import pytest
 from the_line import run
 
-from interlock.conformance.campaign import SHARDS, Bench, Found, Tally
-from interlock.conformance.commands import check
-from interlock.conformance.exhaustion import Progress
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.levels import GUESSED, NAMED, PLAYED, guess_levels, play_level
-from interlock.conformance.menu import Scope
-from interlock.conformance.mutants import MUTANTS
-from interlock.conformance.protocol import Scenario, ToolSpec
-from interlock.conformance.result import Level, Search
-from interlock.conformance.stages import LEVELS_FROM, Order, stages_of
-from interlock.conformance.supervisor import search_of
-from interlock.conformance.systematic import length, search
-from interlock.conformance.worker import Played, shortened
+from runlock.conformance.campaign import SHARDS, Bench, Found, Tally
+from runlock.conformance.commands import check
+from runlock.conformance.exhaustion import Progress
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.levels import GUESSED, NAMED, PLAYED, guess_levels, play_level
+from runlock.conformance.menu import Scope
+from runlock.conformance.mutants import MUTANTS
+from runlock.conformance.protocol import Scenario, ToolSpec
+from runlock.conformance.result import Level, Search
+from runlock.conformance.stages import LEVELS_FROM, Order, stages_of
+from runlock.conformance.supervisor import search_of
+from runlock.conformance.systematic import length, search
+from runlock.conformance.worker import Played, shortened
 
 TINY = "py:toys_of_the_line:Tiny"
 BROKEN = "py:toys_of_the_line:ExecutesRejected"
@@ -147,7 +147,7 @@ def test_jobs_find_the_same(capsys):
 def test_what_is_cut_off_is_never_called_exhaustive(capsys, folder):
     """A search that had no time names what was tried whole, and decides nothing."""
     ran = run(capsys, "check", TINY, "--exhaustive", "--depth", 9, "--budget", 0)
-    kept = json.loads((folder / "interlock-results/result.json").read_text())
+    kept = json.loads((folder / "runlock-results/result.json").read_text())
 
     assert ran.code == 3
     assert "exhaustive" not in ran.out
@@ -164,7 +164,7 @@ def test_a_campaign_of_some_size_plays_every_short_schedule():
 
 def test_the_default_depth_is_said_in_the_help():
     """The help and the command name the same bound."""
-    from interlock.conformance.cli import app
+    from runlock.conformance.cli import app
 
     (command,) = (
         one for one in app.registered_commands if one.name is None and one.callback.__name__ == "check"
@@ -179,7 +179,7 @@ def test_a_shorter_schedule_takes_the_place_of_a_shrunk_one(monkeypatch):
         laid, lambda violation: violation.clause == clause, limit=5_000, depth_max=3, scenarios=[TWINS]
     )
     move = first.found.moves[0]
-    monkeypatch.setattr("interlock.conformance.campaign.shrink", lambda moves, _: moves)
+    monkeypatch.setattr("runlock.conformance.campaign.shrink", lambda moves, _: moves)
     padded = Found(first.found.violation, TWINS, (move, move, *first.found.moves[1:]), first.found.trace)
 
     witness = shortened(laid, padded)

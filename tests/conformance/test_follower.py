@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.conformance.account import Account
-from interlock.conformance.adapters.reference import ReferenceAdapter
-from interlock.conformance.coverage import Trails
-from interlock.conformance.follower import NOT_BEGUN, Follower
-from interlock.conformance.paths import FLOW_READING, GATE, PASS_READING, STEP_READINGS, Paths
-from interlock.conformance.protocol import GateOpened, PhaseEntered, Scenario, ToolSpec
+from runlock.conformance.account import Account
+from runlock.conformance.adapters.reference import ReferenceAdapter
+from runlock.conformance.coverage import Trails
+from runlock.conformance.follower import NOT_BEGUN, Follower
+from runlock.conformance.paths import FLOW_READING, GATE, PASS_READING, STEP_READINGS, Paths
+from runlock.conformance.protocol import GateOpened, PhaseEntered, Scenario, ToolSpec
 
 STEP = STEP_READINGS["eight", "after_tools"]
 

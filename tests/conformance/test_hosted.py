@@ -13,14 +13,14 @@ from hosted_toys import (
     wait_for_a_decision,
 )
 
-from interlock.conformance.adapter import (
+from runlock.conformance.adapter import (
     ModelFault,
     PermissionFault,
     Segment,
     ToolFault,
     ToolRaised,
 )
-from interlock.conformance.protocol import Message, Reason, Report
+from runlock.conformance.protocol import Message, Reason, Report
 
 
 def test_a_run_waits_at_the_model_and_ends_with_its_segment():

@@ -5,8 +5,8 @@ import gc
 
 from hosted_toys import OK, TURN, Talk, infer_once, kinds, only, resume, toy, wait_for_a_decision
 
-from interlock.conformance import hosted
-from interlock.conformance.adapter import Refused, Segment
+from runlock.conformance import hosted
+from runlock.conformance.adapter import Refused, Segment
 
 
 async def keep(self):

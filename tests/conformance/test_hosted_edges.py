@@ -13,17 +13,17 @@ from hosted_toys import (
     toy,
 )
 
-from interlock.conformance.adapter import (
+from runlock.conformance.adapter import (
     CommitFault,
     Segment,
 )
-from interlock.conformance.kills import kill
-from interlock.conformance.mutants import Mutant
-from interlock.conformance.protocol import METHODS
-from interlock.conformance.stages import Order
-from interlock.machines.runtime.runtime import Runtime
+from runlock.conformance.kills import kill
+from runlock.conformance.mutants import Mutant
+from runlock.conformance.protocol import METHODS
+from runlock.conformance.stages import Order
+from runlock.machines.runtime.runtime import Runtime
 
-KIT = {"kit": {"name": "interlock", "version": "0"}}
+KIT = {"kit": {"name": "runlock", "version": "0"}}
 
 
 def test_a_durable_state_is_shown_at_once_if_the_store_is_not_held():
@@ -59,7 +59,7 @@ def test_a_store_that_breaks_makes_nothing_durable():
 
 
 async def _commits(self, text):
-    from interlock.conformance.adapter import Checkpoint
+    from runlock.conformance.adapter import Checkpoint
 
     await self.host.commit(Checkpoint("StepEnd", force=True, state={"n": 1}))
     return Segment("NaturalEnd")

@@ -18,8 +18,8 @@ from hosted_toys import (
     wait_for_a_decision,
 )
 
-from interlock.conformance.adapter import Segment
-from interlock.conformance.hosted import Hosted
+from runlock.conformance.adapter import Segment
+from runlock.conformance.hosted import Hosted
 
 RELEASE_G1 = ("gate.release", {"gate": "g1", "outcome": OK})
 RELEASE_G2 = ("gate.release", {"gate": "g2", "outcome": OK})
@@ -219,7 +219,7 @@ def test_unknown_verbs_and_parameters_are_named():
 
 def test_a_kit_of_another_protocol_is_turned_away():
     """The handshake names both versions."""
-    kit = {"kit": {"name": "interlock", "version": "9"}, "protocol": {"min": 2, "max": 3}}
+    kit = {"kit": {"name": "runlock", "version": "9"}, "protocol": {"min": 2, "max": 3}}
 
     assert "speaks protocol 2 to 3" in Talk(toy()).fails(-32602, "initialize", **kit)
 

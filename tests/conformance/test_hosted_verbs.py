@@ -14,7 +14,7 @@ from hosted_toys import (
     wait_for_a_decision,
 )
 
-from interlock.conformance.adapter import (
+from runlock.conformance.adapter import (
     Refused,
     Segment,
 )

@@ -1,4 +1,4 @@
-"""`interlock infer`: what a runtime does about each policy, found out from what it shows alone."""
+"""`runlock infer`: what a runtime does about each policy, found out from what it shows alone."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from policy_toys import BELIED
 from test_wrong_declarations import BESIDE
 from the_line import run
 
-from interlock.conformance.commands.infer import EXAMPLES
-from interlock.conformance.inference.asked import TELLING, signs
-from interlock.conformance.inference.bench import LearningBench
-from interlock.conformance.inference.inferred import ALIKE, IDLE, NOT_SEEN, Against, Inferred, to_find_out
-from interlock.conformance.inference.learner import Value
-from interlock.conformance.inference.search import infer
-from interlock.conformance.invariants import INVARIANTS
-from interlock.conformance.moves import moves_of
-from interlock.conformance.protocol import Control, DecisionSupport, Handshake, Party, Scenario
-from interlock.conformance.report import inferred as report
-from interlock.conformance.report.page import Page
-from interlock.conformance.stages import Order
-from interlock.conformance.trace import Trace
-from interlock.conformance.variants import VARIANTS
-from interlock.machines.runtime.choices import policies_of
-from interlock.spec.model import load_spec
+from runlock.conformance.commands.infer import EXAMPLES
+from runlock.conformance.inference.asked import TELLING, signs
+from runlock.conformance.inference.bench import LearningBench
+from runlock.conformance.inference.inferred import ALIKE, IDLE, NOT_SEEN, Against, Inferred, to_find_out
+from runlock.conformance.inference.learner import Value
+from runlock.conformance.inference.search import infer
+from runlock.conformance.invariants import INVARIANTS
+from runlock.conformance.moves import moves_of
+from runlock.conformance.protocol import Control, DecisionSupport, Handshake, Party, Scenario
+from runlock.conformance.report import inferred as report
+from runlock.conformance.report.page import Page
+from runlock.conformance.stages import Order
+from runlock.conformance.trace import Trace
+from runlock.conformance.variants import VARIANTS
+from runlock.machines.runtime.choices import policies_of
+from runlock.spec.model import load_spec
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 PLAIN = f"cmd:{sys.executable} {Path(__file__).parent.parent / 'runtimes' / 'plain.py'}"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from interlock.conformance.exceptions import AdapterError, TimedOut
-from interlock.conformance.inprocess import MANDATORY, InProcess, told
-from interlock.conformance.protocol import NO_SUCH_GATE, UNSUPPORTED, ProtocolError
+from runlock.conformance.exceptions import AdapterError, TimedOut
+from runlock.conformance.inprocess import MANDATORY, InProcess, told
+from runlock.conformance.protocol import NO_SUCH_GATE, UNSUPPORTED, ProtocolError
 
 HERE = Path(__file__).name
 

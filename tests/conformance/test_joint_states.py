@@ -2,16 +2,16 @@
 
 import pytest
 
-from interlock.conformance import joint_ground, joint_states
-from interlock.conformance.account import Account
-from interlock.conformance.joint_charts import Label
-from interlock.conformance.joint_events import Asking, Begins, Shows, ShowsWhere
-from interlock.conformance.joint_ground import TooMany
-from interlock.conformance.joint_oracle import JointOracle
-from interlock.conformance.joint_states import JointStates
-from interlock.conformance.joint_world import supposed_policies
-from interlock.conformance.protocol import Handshake, Party, Report, Scenario
-from interlock.spec.model import load_spec
+from runlock.conformance import joint_ground, joint_states
+from runlock.conformance.account import Account
+from runlock.conformance.joint_charts import Label
+from runlock.conformance.joint_events import Asking, Begins, Shows, ShowsWhere
+from runlock.conformance.joint_ground import TooMany
+from runlock.conformance.joint_oracle import JointOracle
+from runlock.conformance.joint_states import JointStates
+from runlock.conformance.joint_world import supposed_policies
+from runlock.conformance.protocol import Handshake, Party, Report, Scenario
+from runlock.spec.model import load_spec
 
 TURN = {"kind": "turn", "text": "", "tool_calls": [{"id": "c1", "name": "write", "args": {}}]}
 RUNNING = {"kind": "run.status", "run": "r1", "to": "Running"}

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from interlock.conformance.adapters.reference import durable
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.moves import CRASH_AND_RECOVER, Move
-from interlock.conformance.protocol import Scenario, ToolSpec
-from interlock.conformance.stdio import Pipe
+from runlock.conformance.adapters.reference import durable
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.moves import CRASH_AND_RECOVER, Move
+from runlock.conformance.protocol import Scenario, ToolSpec
+from runlock.conformance.stdio import Pipe
 
 WRONGLY = Path(__file__).parent / "faulty_adapters" / "stores_wrongly.py"
 TURNS_MAX = 100
@@ -93,7 +93,7 @@ def swept(open_sut, profile):
 
 def served(profile):
     """Makes pipes to the reference with its own store, as the command line serves it."""
-    words = [sys.executable, "-m", "interlock.conformance.cli", "serve", f"reference:{profile}"]
+    words = [sys.executable, "-m", "runlock.conformance.cli", "serve", f"reference:{profile}"]
     return lambda: Pipe([*words, "--store", "own"], timeout_scale=6)
 
 

@@ -6,13 +6,13 @@ import pytest
 from test_report import RESULT
 from the_line import run
 
-from interlock.conformance.campaign import Tally
-from interlock.conformance.leaks import Leak, told
-from interlock.conformance.report.machine import as_json
-from interlock.conformance.report.markdown import markdown
-from interlock.conformance.report.stored import Stored
-from interlock.conformance.report.web import web
-from interlock.conformance.trace import Trace
+from runlock.conformance.campaign import Tally
+from runlock.conformance.leaks import Leak, told
+from runlock.conformance.report.machine import as_json
+from runlock.conformance.report.markdown import markdown
+from runlock.conformance.report.stored import Stored
+from runlock.conformance.report.web import web
+from runlock.conformance.trace import Trace
 
 
 def test_a_task_that_is_left_behind_is_told_with_a_schedule(capsys, tmp_path):

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from interlock.conformance.adapter import Segment
-from interlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers, parts
-from interlock.conformance.protocol import Scenario, ToolCall, Turn
+from runlock.conformance.adapter import Segment
+from runlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers, parts
+from runlock.conformance.protocol import Scenario, ToolCall, Turn
 
 
 @pytest.fixture

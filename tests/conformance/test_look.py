@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.conformance.adapters.reference import ReferenceAdapter, factory
-from interlock.conformance.campaign import Bench, Tally, verdicts
-from interlock.conformance.corpus import corpus, play
-from interlock.conformance.exceptions import AdapterError
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.moves import Move
-from interlock.conformance.protocol import METHOD_NOT_FOUND, UNSUPPORTED, ProtocolError
-from interlock.conformance.scenario import from_text, to_text
-from interlock.conformance.session import Session
+from runlock.conformance.adapters.reference import ReferenceAdapter, factory
+from runlock.conformance.campaign import Bench, Tally, verdicts
+from runlock.conformance.corpus import corpus, play
+from runlock.conformance.exceptions import AdapterError
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.moves import Move
+from runlock.conformance.protocol import METHOD_NOT_FOUND, UNSUPPORTED, ProtocolError
+from runlock.conformance.scenario import from_text, to_text
+from runlock.conformance.session import Session
 
 LOOKED_AT = next(script for script in corpus() if script.name == "when-looked-at")
 CLAUSES = ("RUN-33", "CALL-25")

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from interlock.conformance.loop import DidNotSettle, VirtualLoop
+from runlock.conformance.loop import DidNotSettle, VirtualLoop
 
 
 @pytest.fixture

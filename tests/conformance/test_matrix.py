@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from interlock.conformance.cli import main
-from interlock.conformance.environments import BIN, ENVIRONMENTS, Packages
-from interlock.conformance.runtimes import runtimes
-from interlock.spec.model import load_spec
+from runlock.conformance.cli import main
+from runlock.conformance.environments import BIN, ENVIRONMENTS, Packages
+from runlock.conformance.runtimes import runtimes
+from runlock.spec.model import load_spec
 
 ROOT = Path(__file__).parent.parent.parent
 STANDALONE = ROOT / "docs/standalone"
@@ -44,7 +44,7 @@ def serves(runtime):
     if isinstance(runtime.lives_in, Packages):
         return "\nserve(" in (ROOT / "conformance/adapters" / runtime.adapter).read_text("utf-8")
     module, _, name = runtime.adapter.partition(":")
-    return name in defined_in(ROOT / (module.removeprefix("interlock.").replace(".", "/") + ".py"))
+    return name in defined_in(ROOT / (module.removeprefix("runlock.").replace(".", "/") + ".py"))
 
 
 @pytest.fixture
@@ -115,8 +115,8 @@ def test_a_runtime_that_is_not_installed_is_shown_with_what_installs_it(capsys, 
     shown, page = capsys.readouterr().out, (tmp_path / "out/matrix.md").read_text("utf-8")
 
     assert code == 3
-    assert f"interlock matrix --install strands --envs {tmp_path / 'none'}" in shown
-    assert "interlock matrix --install strands" in page
+    assert f"runlock matrix --install strands --envs {tmp_path / 'none'}" in shown
+    assert "runlock matrix --install strands" in page
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ def test_a_name_that_is_none_is_told(capsys, words, sentence):
 def test_a_runtime_is_driven_through_the_pipe_of_its_environment(capsys, tmp_path):
     """What its environment serves is judged, and its witness plays again."""
     environments, out = tmp_path / "envs", tmp_path / "out"
-    serve = environments / "pydantic-ai" / BIN / "interlock"
+    serve = environments / "pydantic-ai" / BIN / "runlock"
     serve.parent.mkdir(parents=True)
-    serve.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m interlock.conformance.cli "$@"\n')
+    serve.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m runlock.conformance.cli "$@"\n')
     serve.chmod(0o755)
     words = ["matrix", "--only", "pydantic-ai", "--envs", str(environments), "--examples", "200"]
     code = main([*words, "-o", str(out), "--json"])
@@ -146,7 +146,7 @@ def test_a_runtime_is_driven_through_the_pipe_of_its_environment(capsys, tmp_pat
 
     assert code == 0
     assert [found["clause"] for found in column["violations"]] == ["ROUND-3"]
-    target = f"cmd:{serve} serve py:interlock.conformance.adapters.pydantic_ai:adapter"
+    target = f"cmd:{serve} serve py:runlock.conformance.adapters.pydantic_ai:adapter"
     assert main(["replay", column["violations"][0]["trace"], target]) == 1
 
 
@@ -213,7 +213,7 @@ def test_an_environment_of_npm_is_its_packages_and_an_adapter_beside_them(npm, t
     assert runtime.target(tmp_path) == f"cmd:{place}/node_modules/.bin/node {place}/adapter.mjs"
 
 
-@pytest.mark.parametrize("name", ["adapter.mjs", "model.mjs", "interlock.mjs"])
+@pytest.mark.parametrize("name", ["adapter.mjs", "model.mjs", "runlock.mjs"])
 def test_an_environment_with_an_older_adapter_is_not_installed(npm, tmp_path, name):
     """What lies there was copied; where the kit has another one by now, it is to be made again."""
     main(["matrix", "--install", "vercel-ai-7", "--envs", str(tmp_path)])
@@ -243,4 +243,4 @@ def test_environments_have_a_place_of_their_own():
     """What is made there is never committed."""
     ignored = (ROOT / ".gitignore").read_text("utf-8").split()
 
-    assert {f"{ENVIRONMENTS}/", "interlock-matrix/"} <= set(ignored)
+    assert {f"{ENVIRONMENTS}/", "runlock-matrix/"} <= set(ignored)

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from interlock.conformance.adapters.reference import ReferenceAdapter
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.corpus import applicable, corpus, play
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.walk import walk, walk_over
-from interlock.machines.runtime.runtime import Runtime
-from interlock.machines.runtime.state import Call, Decision
+from runlock.conformance.adapters.reference import ReferenceAdapter
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.corpus import applicable, corpus, play
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.walk import walk, walk_over
+from runlock.machines.runtime.runtime import Runtime
+from runlock.machines.runtime.state import Call, Decision
 
 PROFILES = ("tirea", "tirea-stream", "awaken-8", "awaken-9", "awaken-concurrent")
 WALKS = 40

@@ -3,16 +3,16 @@
 import pytest
 from the_line import run
 
-from interlock.conformance.adapters.reference import factory
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.levels import PLAYED, REORDERED, Level
-from interlock.conformance.menu import Option, Scope
-from interlock.conformance.moves import Move
-from interlock.conformance.mutants import MUTANTS
-from interlock.conformance.orders import are_alike, is_second
-from interlock.conformance.protocol import Scenario, ToolSpec
-from interlock.conformance.systematic import Point, length
+from runlock.conformance.adapters.reference import factory
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.levels import PLAYED, REORDERED, Level
+from runlock.conformance.menu import Option, Scope
+from runlock.conformance.moves import Move
+from runlock.conformance.mutants import MUTANTS
+from runlock.conformance.orders import are_alike, is_second
+from runlock.conformance.protocol import Scenario, ToolSpec
+from runlock.conformance.systematic import Point, length
 
 ALONE = Scenario(scenario="alone", tools=[ToolSpec(name="asks", permission="ask")])
 START = Move("run.start", {"run": "r1", "input": "hello r1"})

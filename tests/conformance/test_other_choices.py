@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from interlock.conformance.adapters.reference import factory
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.corpus import applicable, corpus, play
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.walk import walk
-from interlock.machines.runtime.choices import CHOICES, policies_of
-from interlock.spec.model import load_spec
+from runlock.conformance.adapters.reference import factory
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.corpus import applicable, corpus, play
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.walk import walk
+from runlock.machines.runtime.choices import CHOICES, policies_of
+from runlock.spec.model import load_spec
 
 SPEC = load_spec()
 LIFECYCLES = [

@@ -4,13 +4,13 @@ import sys
 
 import pytest
 
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.corpus import applicable, corpus, play
-from interlock.conformance.stdio import Pipe
-from interlock.conformance.targets import resolve
-from interlock.conformance.walk import walk
-from interlock.spec.model import load_spec
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.corpus import applicable, corpus, play
+from runlock.conformance.stdio import Pipe
+from runlock.conformance.targets import resolve
+from runlock.conformance.walk import walk
+from runlock.spec.model import load_spec
 
 PROFILES = [profile.name for profile in load_spec().profiles.values() if profile.policies]
 WALKS = 16
@@ -47,7 +47,7 @@ def campaign(open_sut, walks=WALKS):
 
 def served(target):
     """Makes pipes to a target in process, served by the command line."""
-    words = [sys.executable, "-m", "interlock.conformance.cli", "serve", target]
+    words = [sys.executable, "-m", "runlock.conformance.cli", "serve", target]
     return lambda: Pipe(words, timeout_scale=6)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from interlock.conformance.stages import Order
-from interlock.conformance.supervisor import campaign
+from runlock.conformance.stages import Order
+from runlock.conformance.supervisor import campaign
 
 PLAIN = Path(__file__).parents[1] / "runtimes" / "plain.py"
 

@@ -5,7 +5,7 @@ from hosted_toys import OK, TURN, Talk, kinds, only, resume
 
 pytest.importorskip("pydantic_ai")
 
-from interlock.conformance.adapters.pydantic_ai import adapter
+from runlock.conformance.adapters.pydantic_ai import adapter
 
 TOOLS = [{"name": "t0"}, {"name": "t1", "permission": "ask"}]
 
@@ -34,7 +34,7 @@ def suspend(talk):
 
 def test_it_declares_what_it_has(talk):
     """No decisions while it runs, no permission hook; its history makes it survive a crash."""
-    answer = talk("initialize", kit={"name": "interlock", "version": "0"})
+    answer = talk("initialize", kit={"name": "runlock", "version": "0"})
 
     assert answer["control"] == {
         "settle": "exact", "clock": "virtual", "step": "turns", "store": "own", "crash": ["soft"],

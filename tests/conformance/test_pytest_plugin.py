@@ -16,7 +16,7 @@ ADAPTER, SUITE = (block.partition("```")[0] for block in README.split("```python
 
 SUITES = """
 import slip, tiny
-from interlock.conformance.pytest_suite import ConformanceSuite
+from runlock.conformance.pytest_suite import ConformanceSuite
 
 class TestSlip(ConformanceSuite):
     adapter = lambda: slip.Adapter()
@@ -51,7 +51,7 @@ def folder(tmp_path_factory):
 
 def ran(folder, *words):
     """The run of pytest in a process of its own that knows this plugin and xdist alone."""
-    plugins = ("-p", "interlock.conformance.plugin", "-p", "xdist.plugin", "-p", "no:cacheprovider")
+    plugins = ("-p", "runlock.conformance.plugin", "-p", "xdist.plugin", "-p", "no:cacheprovider")
     return subprocess.run(
         [sys.executable, "-m", "pytest", *plugins, "-q", "--tb=short", "-W", "error", *words],
         cwd=folder,
@@ -77,7 +77,7 @@ def cases(path, suite):
 @pytest.fixture(scope="module")
 def report(folder):
     """The JUnit file of all suites of the project, by the scripted scenarios alone."""
-    ran(folder, "--interlock-examples", "0", "--junitxml", "report.xml")
+    ran(folder, "--runlock-examples", "0", "--junitxml", "report.xml")
     return folder / "report.xml"
 
 
@@ -102,8 +102,8 @@ def test_a_broken_clause_fails_alone_with_its_violation(report, folder):
     assert "GATE-2 broken by tiny-agent 1.0: a call that was rejected is not executed any more" in text
     for label in ("because", "clause", "timeline", "witness", "replay"):
         assert f"\n  {label}" in text
-    assert "interlock replay interlock-results/test_suites.TestSlip/GATE-2.jsonl" in text
-    assert (folder / "interlock-results/test_suites.TestSlip/GATE-2.jsonl").is_file()
+    assert "runlock replay runlock-results/test_suites.TestSlip/GATE-2.jsonl" in text
+    assert (folder / "runlock-results/test_suites.TestSlip/GATE-2.jsonl").is_file()
 
 
 def test_nothing_exercised_is_an_error(report):
@@ -116,7 +116,7 @@ def test_nothing_exercised_is_an_error(report):
 
 def test_the_processes_of_xdist_share_one_campaign(folder):
     """A target has its tests without a file, and whoever runs them, one process plays the campaign."""
-    words = ("--interlock-target", "py:counted:Adapter", "--interlock-examples", "0", "-m", "interlock")
+    words = ("--runlock-target", "py:counted:Adapter", "--runlock-examples", "0", "-m", "runlock")
     run = ran(folder, *words, "-n", "2", "--ignore", "test_suites.py", "--ignore", "test_tiny.py")
 
     assert run.returncode == 0, run.stdout + run.stderr
@@ -126,10 +126,10 @@ def test_the_processes_of_xdist_share_one_campaign(folder):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--interlock-target", "refrence"), "`refrence` names no target. Did you mean `reference`?"),
-        (("--interlock-examples", "few"), "`few` is no whole number"),
-        (("--interlock-examples", "-1"), "-1 is no number of schedules, which is 0 or more"),
-        (("--interlock-seed", "x"), "`x` is no whole number"),
+        (("--runlock-target", "refrence"), "`refrence` names no target. Did you mean `reference`?"),
+        (("--runlock-examples", "few"), "`few` is no whole number"),
+        (("--runlock-examples", "-1"), "-1 is no number of schedules, which is 0 or more"),
+        (("--runlock-seed", "x"), "`x` is no whole number"),
     ],
 )
 def test_a_word_that_cannot_be_used_ends_the_run(folder, words, sentence):
@@ -143,7 +143,7 @@ def test_a_word_that_cannot_be_used_ends_the_run(folder, words, sentence):
 def test_a_suite_without_a_runtime_is_no_suite(tmp_path):
     """What names no runtime is told so where it is collected."""
     (tmp_path / "test_none.py").write_text(
-        "from interlock.conformance.pytest_suite import ConformanceSuite\n"
+        "from runlock.conformance.pytest_suite import ConformanceSuite\n"
         "class TestNone(ConformanceSuite): pass\n"
         "class TestTypo(ConformanceSuite): adapter = 'mutant:no'\n"
     )
@@ -156,13 +156,13 @@ def test_a_suite_without_a_runtime_is_no_suite(tmp_path):
 def test_a_run_that_does_not_ask_for_it_loads_nothing():
     """Beside the plugin's own module nothing of the kit is imported, and it is the one that is entered."""
     names = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]["pytest11"]
-    loaded = "print([name for name in sys.modules if name.split('.')[0] in ('interlock', 'pydantic')])"
+    loaded = "print([name for name in sys.modules if name.split('.')[0] in ('runlock', 'pydantic')])"
     run = subprocess.run(
-        [sys.executable, "-c", f"import sys, {names['interlock']}; {loaded}"],
+        [sys.executable, "-c", f"import sys, {names['runlock']}; {loaded}"],
         capture_output=True,
         text=True,
         check=True,
     )
 
-    assert import_module(names["interlock"]).pytest_addoption is not None
-    assert sorted(eval(run.stdout)) == ["interlock", "interlock.conformance", "interlock.conformance.plugin"]
+    assert import_module(names["runlock"]).pytest_addoption is not None
+    assert sorted(eval(run.stdout)) == ["runlock", "runlock.conformance", "runlock.conformance.plugin"]

@@ -1,6 +1,6 @@
 """The adapters of real runtimes, offline: what each of them must show before anything of it is judged.
 
-A runtime that is not installed is skipped: `interlock matrix --install` makes an environment for each.
+A runtime that is not installed is skipped: `runlock matrix --install` makes an environment for each.
 """
 
 import contextlib
@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from hosted_toys import OK, TURN, Talk, only, resume
 
-from interlock.conformance.environments import ENVIRONMENTS, Packages
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.protocol import ProtocolError
-from interlock.conformance.runtimes import runtimes
-from interlock.conformance.targets import resolve
+from runlock.conformance.environments import ENVIRONMENTS, Packages
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.protocol import ProtocolError
+from runlock.conformance.runtimes import runtimes
+from runlock.conformance.targets import resolve
 
 pytestmark = pytest.mark.filterwarnings("default")  # what a runtime warns of is not ours to fail on
 
 TOOLS = [{"name": "t0"}, {"name": "t1", "permission": "ask"}]
 MADE = Path(__file__).parents[2] / ENVIRONMENTS
-"""Where `interlock matrix --install` makes environments: a runtime of npm's is here if it is there."""
+"""Where `runlock matrix --install` makes environments: a runtime of npm's is here if it is there."""
 
 
 class TalkOverThePipe(Talk):
@@ -114,7 +114,7 @@ def test_the_next_run_sees_the_one_before(talk):
 
 def test_a_run_that_waits_outlives_a_crash(talk):
     """Where a runtime can be lost, the approval is taken by the life after."""
-    shaken = talk("initialize", protocol={"min": 1, "max": 1}, kit={"name": "interlock", "version": "0"})
+    shaken = talk("initialize", protocol={"min": 1, "max": 1}, kit={"name": "runlock", "version": "0"})
     if "soft" not in shaken["control"]["crash"]:
         pytest.skip("nothing of it is promised to outlive a crash")
     talk.start()
@@ -127,7 +127,7 @@ def test_a_run_that_waits_outlives_a_crash(talk):
 
 def test_a_missing_runtime_is_named():
     """An adapter without its runtime says which module is not there."""
-    from interlock.conformance.exceptions import AdapterError
+    from runlock.conformance.exceptions import AdapterError
 
     in_python = (one for one in runtimes() if not isinstance(one.lives_in, Packages))
     missing = next((one for one in in_python if not _is_here(one)), None)

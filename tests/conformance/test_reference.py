@@ -2,11 +2,11 @@
 
 import pytest
 
-from interlock.conformance.adapters.reference import factory
-from interlock.conformance.campaign import Bench
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.moves import Move, race
-from interlock.conformance.protocol import Scenario, ToolSpec
+from runlock.conformance.adapters.reference import factory
+from runlock.conformance.campaign import Bench
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.moves import Move, race
+from runlock.conformance.protocol import Scenario, ToolSpec
 
 
 def decide(number: int) -> Move:

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from interlock.conformance.covered import ChartCoverage
-from interlock.conformance.moves import Move, race
-from interlock.conformance.oracle import CALLS, RUNS
-from interlock.conformance.report.clauses import ranges
-from interlock.conformance.report.page import Page
-from interlock.conformance.report.text import write_report
-from interlock.conformance.result import ClauseVerdict, Result, Toured, Trouble, Witness
-from interlock.conformance.trace import Trace
-from interlock.conformance.wording import plain, shown, step
+from runlock.conformance.covered import ChartCoverage
+from runlock.conformance.moves import Move, race
+from runlock.conformance.oracle import CALLS, RUNS
+from runlock.conformance.report.clauses import ranges
+from runlock.conformance.report.page import Page
+from runlock.conformance.report.text import write_report
+from runlock.conformance.result import ClauseVerdict, Result, Toured, Trouble, Witness
+from runlock.conformance.trace import Trace
+from runlock.conformance.wording import plain, shown, step
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
@@ -124,7 +124,7 @@ RESULT = Result(
     tours=[Toured("Run", ("RUN-1", "RUN-2"), 3, 2), Toured("Run", ("RUN-1", "RUN-18"), 3, 0)],
 )  # fmt: skip
 
-FILES = {"DECIDE-5": Path("interlock-results/DECIDE-5.jsonl"), "trouble-2": Path("interlock-results/t.jsonl")}
+FILES = {"DECIDE-5": Path("runlock-results/DECIDE-5.jsonl"), "trouble-2": Path("runlock-results/t.jsonl")}
 
 
 def reported(width):
@@ -148,7 +148,7 @@ def test_a_report_reads_well(width, rewrites):
 @pytest.mark.parametrize("width", [80, 120])
 def test_no_line_passes_the_edge(width):
     """Only a command, which is there to be copied, may be wider than the terminal."""
-    lines = [line for line in reported(width).splitlines() if "interlock replay" not in line]
+    lines = [line for line in reported(width).splitlines() if "runlock replay" not in line]
 
     assert not [line for line in lines if len(line) > width]
     assert not [line for line in lines if line != line.rstrip()]

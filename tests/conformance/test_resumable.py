@@ -5,16 +5,16 @@ import json
 import pytest
 from the_line import run
 
-from interlock.conformance.adapters.reference import ReferenceAdapter
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.corpus import applicable, corpus, play
-from interlock.conformance.exhaustion import exhaust
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.report import machine
-from interlock.conformance.resumable import FILE, Kept
-from interlock.conformance.stages import Order
-from interlock.conformance.supervisor import INTERRUPTED
-from interlock.conformance.worker import Facts, Played
+from runlock.conformance.adapters.reference import ReferenceAdapter
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.corpus import applicable, corpus, play
+from runlock.conformance.exhaustion import exhaust
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.report import machine
+from runlock.conformance.resumable import FILE, Kept
+from runlock.conformance.stages import Order
+from runlock.conformance.supervisor import INTERRUPTED
+from runlock.conformance.worker import Facts, Played
 
 BROKEN = "py:toys_of_the_line:ExecutesRejected"
 TINY = "py:toys_of_the_line:Tiny"
@@ -91,9 +91,9 @@ def test_the_same_command_goes_on(capsys, folder):
     on = run(capsys, *words)
 
     assert (cut.code, on.code) == (3, 0)
-    assert "stopped; the same command goes on from interlock-results/search.json" in cut.err
+    assert "stopped; the same command goes on from runlock-results/search.json" in cut.err
     assert "exhaustive: all" in on.out
-    assert not (folder / "interlock-results" / FILE).exists()
+    assert not (folder / "runlock-results" / FILE).exists()
 
 
 def test_what_is_kept_of_a_shard_is_all_of_it(folder):
@@ -128,7 +128,7 @@ def test_another_search_is_refused(capsys, change, said):
     ran = run(capsys, "check", TINY, "--exhaustive", *(word for pair in words.items() for word in pair))
 
     assert ran.code == 2
-    assert f"interlock-results/search.json is of another search that was stopped: {said}" in ran.err
+    assert f"runlock-results/search.json is of another search that was stopped: {said}" in ran.err
     assert "Delete it to begin anew, or name another folder with `-o`." in ran.err
 
 
@@ -136,7 +136,7 @@ def test_another_runtime_or_kit_is_refused(capsys, folder):
     """The file holds what one runtime showed to one version of the kit."""
     words = ("check", TINY, "--exhaustive", "--depth", 1)
     run(capsys, *words, "--budget", 0)
-    file = folder / "interlock-results" / FILE
+    file = folder / "runlock-results" / FILE
     assert f"it had the target {TINY}, and this has {BROKEN}" in run(capsys, "check", BROKEN, *words[2:]).err
 
     kept = json.loads(file.read_text())
@@ -152,7 +152,7 @@ def test_another_runtime_or_kit_is_refused(capsys, folder):
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"search": {}}', '{"search": 3, "units": []}'])
 def test_what_is_no_search_is_refused(capsys, folder, text):
     """Whatever else lies there under that name is named, and left alone."""
-    results = folder / "interlock-results"
+    results = folder / "runlock-results"
     results.mkdir()
     (results / FILE).write_text(text)
     ran = run(capsys, "check", TINY, "--exhaustive", "--depth", 1)

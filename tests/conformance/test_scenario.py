@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from interlock.conformance.exceptions import UsageError
-from interlock.conformance.moves import moves_of
-from interlock.conformance.scenario import from_text, parse, read_scenario, render, to_text
-from interlock.conformance.trace import Trace
+from runlock.conformance.exceptions import UsageError
+from runlock.conformance.moves import moves_of
+from runlock.conformance.scenario import from_text, parse, read_scenario, render, to_text
+from runlock.conformance.trace import Trace
 
 RECORDED = """\
 # A run that is asked to write.

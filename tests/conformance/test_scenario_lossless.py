@@ -8,13 +8,13 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from interlock.conformance.campaign import Bench
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.protocol import LISTED
-from interlock.conformance.scenario import from_text, to_text
-from interlock.conformance.targets import resolve
-from interlock.conformance.trace import Record, Trace
-from interlock.conformance.walk import walk
+from runlock.conformance.campaign import Bench
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.protocol import LISTED
+from runlock.conformance.scenario import from_text, to_text
+from runlock.conformance.targets import resolve
+from runlock.conformance.trace import Record, Trace
+from runlock.conformance.walk import walk
 
 ODD = (
     "",

@@ -9,9 +9,9 @@ import jsonschema
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from interlock.conformance.protocol import LISTED, METHODS, AnyObservation, GateOutcome
+from runlock.conformance.protocol import LISTED, METHODS, AnyObservation, GateOutcome
 
-FOLDER = resources.files("interlock.conformance.schemas")
+FOLDER = resources.files("runlock.conformance.schemas")
 
 HANDSHAKE = {
     "protocol": 1,
@@ -72,7 +72,7 @@ EXAMPLES = [
         "initialize.params",
         {
             "protocol": {"min": 1, "max": 1},
-            "kit": {"name": "interlock", "version": "…"},
+            "kit": {"name": "runlock", "version": "…"},
             "spec": {"revision": "1.0"},
         },
     ),
@@ -178,8 +178,8 @@ def fits(name, message):
 
 
 def test_the_schemas_are_those_of_the_models(tmp_path):
-    """The files are generated: `python -m interlock.conformance.schemas` writes them anew."""
-    subprocess.run([sys.executable, "-m", "interlock.conformance.schemas", tmp_path], check=True)
+    """The files are generated: `python -m runlock.conformance.schemas` writes them anew."""
+    subprocess.run([sys.executable, "-m", "runlock.conformance.schemas", tmp_path], check=True)
     written = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     checked_in = {file.name: file.read_bytes() for file in FOLDER.iterdir() if file.name.endswith(".json")}
 

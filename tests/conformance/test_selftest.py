@@ -1,15 +1,15 @@
-"""`interlock selftest`: the kit shows that it can see, and says so when it cannot."""
+"""`runlock selftest`: the kit shows that it can see, and says so when it cannot."""
 
 from dataclasses import replace
 
 import pytest
 from the_line import run
 
-from interlock.conformance import kills
-from interlock.conformance.commands import selftest as command
-from interlock.conformance.mutants import MUTANTS
-from interlock.conformance.variants import VARIANTS, Variant
-from interlock.machines.runtime.runtime import Runtime
+from runlock.conformance import kills
+from runlock.conformance.commands import selftest as command
+from runlock.conformance.mutants import MUTANTS
+from runlock.conformance.variants import VARIANTS, Variant
+from runlock.machines.runtime.runtime import Runtime
 
 RIGHT = replace(MUTANTS[0], make=type("Harmless", (Runtime,), {}))
 WRONG = next(mutant for mutant in MUTANTS if mutant.name == "AsksOnWhenDone")

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from interlock.conformance.exceptions import AdapterError, SutDied, TimedOut
-from interlock.conformance.inprocess import InProcess
-from interlock.conformance.protocol import METHODS, ProtocolError
-from interlock.conformance.serve import serve
-from interlock.conformance.stdio import Pipe
+from runlock.conformance.exceptions import AdapterError, SutDied, TimedOut
+from runlock.conformance.inprocess import InProcess
+from runlock.conformance.protocol import METHODS, ProtocolError
+from runlock.conformance.serve import serve
+from runlock.conformance.stdio import Pipe
 
 FAULTY = Path(__file__).parent / "faulty_adapters"
 RIGHT = [sys.executable, str(FAULTY / "right.py")]
 
 CONVERSATION = [
-    ("initialize", {"protocol": {"min": 1, "max": 1}, "kit": {"name": "interlock", "version": "0"}}),
+    ("initialize", {"protocol": {"min": 1, "max": 1}, "kit": {"name": "runlock", "version": "0"}}),
     ("scenario.open", {"scenario": "s-1", "tools": [{"name": "t0"}]}),
     ("run.start", {"run": "r1", "input": "hello — ünïcode 🙂"}),
     ("gate.release", {"gate": "g1", "outcome": {"kind": "ok"}}),

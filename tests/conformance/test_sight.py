@@ -6,20 +6,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.corpus import applicable, corpus, play
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.invariants import INVARIANTS
-from interlock.conformance.kills import kill
-from interlock.conformance.mutants import MUTANTS, Mutant
-from interlock.conformance.stages import Order
-from interlock.conformance.standing import CHECKED
-from interlock.conformance.variants import VARIANTS, Variant
-from interlock.conformance.walk import walk
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.corpus import applicable, corpus, play
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.invariants import INVARIANTS
+from runlock.conformance.kills import kill
+from runlock.conformance.mutants import MUTANTS, Mutant
+from runlock.conformance.stages import Order
+from runlock.conformance.standing import CHECKED
+from runlock.conformance.variants import VARIANTS, Variant
+from runlock.conformance.walk import walk
 
 SEED_0 = Order("", 6_000)
-"""What `interlock selftest` hunts with unless it is told otherwise."""
+"""What `runlock selftest` hunts with unless it is told otherwise."""
 
 SCHEDULES_MAX = 1_000
 """Schedules within which a mutant has to be found; most die in the first ten."""

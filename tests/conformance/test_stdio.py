@@ -17,12 +17,12 @@ from pathlib import Path
 
 import pytest
 
-from interlock.conformance.exceptions import AdapterError, InterlockError, SutDied, TimedOut
-from interlock.conformance.protocol import ProtocolError
-from interlock.conformance.stdio import Pipe
+from runlock.conformance.exceptions import AdapterError, RunlockError, SutDied, TimedOut
+from runlock.conformance.protocol import ProtocolError
+from runlock.conformance.stdio import Pipe
 
 FAULTY = Path(__file__).parent / "faulty_adapters"
-HELLO = {"protocol": {"min": 1, "max": 1}, "kit": {"name": "interlock", "version": "0"}}
+HELLO = {"protocol": {"min": 1, "max": 1}, "kit": {"name": "runlock", "version": "0"}}
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_kill_and_close_are_harmless_twice(pipe):
 
 def test_who_answered_shutdown_may_leave(pipe, tmp_path, monkeypatch):
     """A process that answered `shutdown` gets a moment to end by itself."""
-    monkeypatch.setattr("interlock.conformance.child.LEAVE_LIMIT_SECONDS", 30)
+    monkeypatch.setattr("runlock.conformance.child.LEAVE_LIMIT_SECONDS", 30)
     sut = pipe("leaves_slowly", str(tmp_path / "note"))
     sut.request("shutdown", {})
     sut.close()
@@ -453,7 +453,7 @@ def test_a_large_request_arrives(pipe):
 )
 def test_a_request_that_is_no_line_is_the_kits_fault(pipe, params, what):
     """What the kit cannot send is blamed on the kit."""
-    with pytest.raises(InterlockError, match=what) as caught:
+    with pytest.raises(RunlockError, match=what) as caught:
         pipe("right").request("settle", params)
 
     assert caught.value.blame == "kit"

@@ -1,4 +1,4 @@
-"""`interlock report`: one stored result, as JUnit, Markdown, a badge and a page; whatever a runtime named."""
+"""`runlock report`: one stored result, as JUnit, Markdown, a badge and a page; whatever a runtime named."""
 
 import json
 import re
@@ -9,9 +9,9 @@ import pytest
 from test_report import FILES, RESULT
 from the_line import run
 
-from interlock.conformance.report.machine import as_json
-from interlock.conformance.report.markdown import block, code
-from interlock.conformance.report.stored import title_of
+from runlock.conformance.report.machine import as_json
+from runlock.conformance.report.markdown import block, code
+from runlock.conformance.report.stored import title_of
 
 FORMATS = ("junit", "markdown", "badge", "html")
 HOSTILE = (
@@ -65,7 +65,7 @@ def test_a_testcase_for_each_clause(capsys):
     }  # fmt: skip
     failure = cases["DECIDE-5"].find("failure")
     assert failure.get("message") == "decision d1 names call c1, yet call c2 moved"
-    assert "3  decide c1 resume with false (d1)\ninterlock replay interlock-results/DECIDE" in failure.text
+    assert "3  decide c1 resume with false (d1)\nrunlock replay runlock-results/DECIDE" in failure.text
     assert cases["CALL-24"].find("skipped").get("message") == "untested: no schedule reached it"
     assert cases["RUN-11"].find("skipped").get("message") == "not applicable: the policy run.created is no"
     assert list(cases["CALL-1"]) == []
@@ -79,7 +79,7 @@ def test_a_pull_request_is_told_all_that_broke(capsys):
     assert "| DECIDE | 1 |  | 1 |  |  |" in lines
     assert f"### `DECIDE-5` broken: {title_of('DECIDE-5')}" in lines
     assert "3  decide c1 resume with false (d1)" in lines
-    assert "interlock replay interlock-results/DECIDE-5.jsonl 'cmd:./acme-adapter --fast'" in lines
+    assert "runlock replay runlock-results/DECIDE-5.jsonl 'cmd:./acme-adapter --fast'" in lines
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_a_badge_says_the_verdict(capsys, folder, verdict, message, colour):
     report(capsys, "badge", "-o", "badge.svg")
     drawing = ElementTree.parse(folder / "badge.svg").getroot()
 
-    assert (said["schemaVersion"], said["label"]) == (1, "interlock awaken-8")
+    assert (said["schemaVersion"], said["label"]) == (1, "runlock awaken-8")
     assert (said["message"], said["color"]) == (message, colour)
-    assert drawing.get("aria-label") == f"interlock awaken-8: {message}"
+    assert drawing.get("aria-label") == f"runlock awaken-8: {message}"
 
 
 class Tags(HTMLParser):
@@ -170,7 +170,7 @@ def test_hostile_names_are_code_in_markdown(capsys):
 
 def test_a_hostile_area_is_no_column():
     """Also the table holds, whatever stands in the place of an id."""
-    from interlock.conformance.report.markdown import _cell
+    from runlock.conformance.report.markdown import _cell
 
     assert _cell("A|`<b>@x") == "A&#124;&#96;&#60;b&#62;&#64;x"
 
@@ -223,9 +223,9 @@ def test_the_result_of_a_check_can_be_reported(capsys):
     ("text", "said"),
     [
         ("not json", "result.json is not JSON. A folder of results has a result.json."),
-        ("[1]", "result.json is no result of `interlock check`. A folder of results has a result.json."),
+        ("[1]", "result.json is no result of `runlock check`. A folder of results has a result.json."),
         ('{"schema": 2}', "result.json is of schema 2. This kit reads schema 1."),
-        ('{"schema": 1}', "result.json is no whole result: it lacks target. Run `interlock check` again."),
+        ('{"schema": 1}', "result.json is no whole result: it lacks target. Run `runlock check` again."),
     ],
 )
 def test_what_is_no_result_is_refused(capsys, folder, text, said):
@@ -233,4 +233,4 @@ def test_what_is_no_result_is_refused(capsys, folder, text, said):
     (folder / "result.json").write_text(text)
     ran = run(capsys, "report", ".", "--format", "junit")
 
-    assert (ran.code, ran.out, ran.err) == (2, "", f"interlock: {said}\n")
+    assert (ran.code, ran.out, ran.err) == (2, "", f"runlock: {said}\n")

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from interlock.conformance.actions import ACTIONS, NEEDS
-from interlock.conformance.adapters.reference import factory
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.chooser import PLAIN
-from interlock.conformance.exhibits import exhibit_of, witnessed
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.judge import Judge
-from interlock.conformance.moves import Move, moves_of
-from interlock.conformance.mutants import MUTANTS, Mutant
-from interlock.conformance.protocol import SUT_CRASHED, ProtocolError, Scenario
-from interlock.conformance.scenario import from_text
-from interlock.conformance.suite import ClauseBroken, Machine, conformance_test, generate
+from runlock.conformance.actions import ACTIONS, NEEDS
+from runlock.conformance.adapters.reference import factory
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.chooser import PLAIN
+from runlock.conformance.exhibits import exhibit_of, witnessed
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.judge import Judge
+from runlock.conformance.moves import Move, moves_of
+from runlock.conformance.mutants import MUTANTS, Mutant
+from runlock.conformance.protocol import SUT_CRASHED, ProtocolError, Scenario
+from runlock.conformance.scenario import from_text
+from runlock.conformance.suite import ClauseBroken, Machine, conformance_test, generate
 
 REFERENCE = partial(Hosted, factory("tirea"))
 LATER = (Move("settle", {}), Move("clock.advance", {"ms": 1}), Move("settle", {}))

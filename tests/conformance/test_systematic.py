@@ -2,19 +2,19 @@
 
 import pytest
 
-from interlock.conformance.actions import ACTIONS, Stage
-from interlock.conformance.adapters.reference import factory
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.kills import Hunt, portions
-from interlock.conformance.levels import play_level
-from interlock.conformance.menu import LEFT_OUT, Scope, menu
-from interlock.conformance.moves import Move
-from interlock.conformance.mutants import MUTANTS
-from interlock.conformance.protocol import Scenario, ToolSpec
-from interlock.conformance.stages import Order
-from interlock.conformance.systematic import length, search
+from runlock.conformance.actions import ACTIONS, Stage
+from runlock.conformance.adapters.reference import factory
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.kills import Hunt, portions
+from runlock.conformance.levels import play_level
+from runlock.conformance.menu import LEFT_OUT, Scope, menu
+from runlock.conformance.moves import Move
+from runlock.conformance.mutants import MUTANTS
+from runlock.conformance.protocol import Scenario, ToolSpec
+from runlock.conformance.stages import Order
+from runlock.conformance.systematic import length, search
 
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
 HANDFUL = ("AsksOnWhenDone", "ApprovesTheFirst", "ForgetsFalse", "CallsAFaultStopped")
@@ -113,7 +113,7 @@ def the_same_is_found(name, depth, uneven):
 @pytest.mark.parametrize("name", SHORT)
 def test_pruned_and_unpruned_levels_break_the_same_clauses(name, monkeypatch):
     """Whatever a mutant does wrong within two stimuli shows with and without what is left out."""
-    monkeypatch.setattr("interlock.conformance.levels.SHARDS", 1)
+    monkeypatch.setattr("runlock.conformance.levels.SHARDS", 1)
 
     assert BY_NAME[name].clause in the_same_is_found(name, 2, 0)
 
@@ -123,7 +123,7 @@ def test_pruned_and_unpruned_levels_break_the_same_clauses(name, monkeypatch):
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_sample_of_mutants_breaks_the_same_clauses(name, depth, uneven, monkeypatch):
     """The same over races, and over three stimuli."""
-    monkeypatch.setattr("interlock.conformance.levels.SHARDS", 1)
+    monkeypatch.setattr("runlock.conformance.levels.SHARDS", 1)
 
     the_same_is_found(name, depth, uneven)
 

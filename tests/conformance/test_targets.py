@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from interlock.conformance.exceptions import AdapterError, InterlockError, UsageError
-from interlock.conformance.inprocess import InProcess
-from interlock.conformance.stdio import Pipe
-from interlock.conformance.targets import resolve
+from runlock.conformance.exceptions import AdapterError, RunlockError, UsageError
+from runlock.conformance.inprocess import InProcess
+from runlock.conformance.stdio import Pipe
+from runlock.conformance.targets import resolve
 
 VERBS = """
 class Verbs:
@@ -103,7 +103,7 @@ def test_each_opening_is_a_new_object():
 
 def test_a_hosted_adapter_is_hosted(folder):
     """An object with `handshake` and `open` is put behind the kit's host."""
-    from interlock.conformance.hosted import Hosted
+    from runlock.conformance.hosted import Hosted
 
     (folder / "hosted_adapter.py").write_text(
         "class Hosted:\n    handshake = {}\n    async def open(self, host, scenario): ...\n"
@@ -117,7 +117,7 @@ def test_a_hosted_adapter_is_hosted(folder):
 def test_the_reference_opens():
     """The kit's own runtime is a target like any other."""
     sut = resolve("reference").open()
-    answer = sut.request("initialize", {"kit": {"name": "interlock", "version": "0"}})
+    answer = sut.request("initialize", {"kit": {"name": "runlock", "version": "0"}})
     sut.close()
 
     assert answer["profile"] == "awaken-8"
@@ -136,7 +136,7 @@ def test_a_trace_has_a_path_and_cannot_be_driven(folder):
     target = resolve("trace:trace.jsonl")
 
     assert target.path == Path("trace.jsonl")
-    with pytest.raises(UsageError, match=r"nothing can be asked of it. Judge it with `interlock audit`"):
+    with pytest.raises(UsageError, match=r"nothing can be asked of it. Judge it with `runlock audit`"):
         target.open()
 
 
@@ -144,10 +144,10 @@ def test_a_trace_has_a_path_and_cannot_be_driven(folder):
 def test_what_the_kit_made_on_purpose_can_be_named(name):
     """A mutant or a variant is a target by its name, and is the reference to all appearances."""
     sut = resolve(name).open()
-    answer = sut.request("initialize", {"kit": {"name": "interlock", "version": "0"}})
+    answer = sut.request("initialize", {"kit": {"name": "runlock", "version": "0"}})
     sut.close()
 
-    assert answer["implementation"]["name"] == "interlock-reference"
+    assert answer["implementation"]["name"] == "runlock-reference"
 
 
 NO_TARGET = {
@@ -183,7 +183,7 @@ NO_TARGET = {
         "There is no mutant `AsksOnWhenDown`.",
         "Did you mean `mutant:AsksOnWhenDone`?",
     ),
-    "mutant:": (UsageError, "There is no mutant ``.", "`interlock list mutants` shows them all."),
+    "mutant:": (UsageError, "There is no mutant ``.", "`runlock list mutants` shows them all."),
     "variant:silend": (UsageError, "There is no variant `silend`.", "Did you mean `variant:silent`?"),
     "py:": (UsageError, "`py:` names no module.", "Write `py:package.module:factory`."),
     "py:acme_adapter": (
@@ -242,7 +242,7 @@ NO_TARGET = {
 def test_what_names_no_target_is_told_what_would(name):
     """One sentence says what is wrong with the string, one what would have been right."""
     kind, what, right = NO_TARGET[name]
-    with pytest.raises(InterlockError) as caught:
+    with pytest.raises(RunlockError) as caught:
         resolve(name)
 
     assert kind is type(caught.value)

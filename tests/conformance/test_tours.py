@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.conformance.actions import ACTIONS
-from interlock.conformance.adapters.reference import factory
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.oracle import CALLS
-from interlock.conformance.stages import TOUR_SHARE, Order, stages_of
-from interlock.conformance.tours import (
+from runlock.conformance.actions import ACTIONS
+from runlock.conformance.adapters.reference import factory
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.oracle import CALLS
+from runlock.conformance.stages import TOUR_SHARE, Order, stages_of
+from runlock.conformance.tours import (
     CAUSES,
     HELD,
     LEADS,
@@ -24,8 +24,8 @@ from interlock.conformance.tours import (
     shortest,
     tour,
 )
-from interlock.conformance.variants import VARIANTS
-from interlock.conformance.walk import walk
+from runlock.conformance.variants import VARIANTS
+from runlock.conformance.walk import walk
 
 PROFILES = ["tirea", "tirea-stream", "awaken-8", "awaken-9", "awaken-concurrent"]
 ROUNDS = 3

@@ -2,8 +2,8 @@
 
 import pytest
 
-from interlock.conformance.adapters.reference import factory
-from interlock.conformance.hosted import Hosted
+from runlock.conformance.adapters.reference import factory
+from runlock.conformance.hosted import Hosted
 
 
 def waiting(sut):

@@ -3,13 +3,13 @@
 import pytest
 from veiled import HIDEABLE, KINDS, Veiled
 
-from interlock.conformance.adapters.reference import factory
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.corpus import applicable, corpus, play
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.walk import walk
-from interlock.spec.model import load_spec
+from runlock.conformance.adapters.reference import factory
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.corpus import applicable, corpus, play
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.walk import walk
+from runlock.spec.model import load_spec
 
 PROFILES = [name for name, profile in load_spec().profiles.items() if profile.policies]
 VEILS = 8

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-import interlock.conformance
-from interlock.conformance.campaign import Bench
-from interlock.conformance.corpus import WITNESSES, Script, corpus_files, script_of
-from interlock.conformance.exhibits import (
+import runlock.conformance
+from runlock.conformance.campaign import Bench
+from runlock.conformance.corpus import WITNESSES, Script, corpus_files, script_of
+from runlock.conformance.exhibits import (
     exhibit_of,
     fault_of,
     innocent,
@@ -21,13 +21,13 @@ from interlock.conformance.exhibits import (
     witnessed,
     written,
 )
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.judge import Violation
-from interlock.conformance.mutants import MUTANTS, Mutant
-from interlock.conformance.scenario import ENDING
-from interlock.machines.runtime.runtime import Runtime
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.judge import Violation
+from runlock.conformance.mutants import MUTANTS, Mutant
+from runlock.conformance.scenario import ENDING
+from runlock.machines.runtime.runtime import Runtime
 
-FOLDER = Path(interlock.conformance.__path__[0]) / WITNESSES
+FOLDER = Path(runlock.conformance.__path__[0]) / WITNESSES
 HOW = '; `pytest -m "" tests/conformance/test_witnesses.py --rewrite` puts it right'
 
 

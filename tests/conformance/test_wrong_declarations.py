@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from interlock.conformance.adapters.reference import ReferenceAdapter
-from interlock.conformance.campaign import Bench, Tally
-from interlock.conformance.chooser import Seeded
-from interlock.conformance.corpus import applicable, corpus, play
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.walk import walk
-from interlock.machines.runtime.choices import policies_of
-from interlock.spec.model import load_spec
+from runlock.conformance.adapters.reference import ReferenceAdapter
+from runlock.conformance.campaign import Bench, Tally
+from runlock.conformance.chooser import Seeded
+from runlock.conformance.corpus import applicable, corpus, play
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.walk import walk
+from runlock.machines.runtime.choices import policies_of
+from runlock.spec.model import load_spec
 
 WALKS = 60
 """Walks within which a wrong word has to be found out, behind the corpus."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.conformance.audit import audit
+from runlock.conformance.audit import audit
 
 TRACES = {path.stem: path for path in (Path(__file__).parent / "wrong_traces").glob("*.jsonl")}
 

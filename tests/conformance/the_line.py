@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from interlock.conformance.cli import main
+from runlock.conformance.cli import main
 
 HERE = Path(__file__).parent
 
@@ -36,7 +36,7 @@ AS_FROM_A_SHELL = """
 import runpy, signal
 # A runner that ignores interrupts, as those of pytest-xdist do, hands that down to its children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-runpy.run_module("interlock.conformance.cli", run_name="__main__", alter_sys=True)
+runpy.run_module("runlock.conformance.cli", run_name="__main__", alter_sys=True)
 """
 
 

@@ -3,8 +3,8 @@
 import asyncio
 import os
 
-from interlock.conformance.adapter import Segment
-from interlock.conformance.protocol import DecisionSupport, Handshake, OfferedOutcomes, Party
+from runlock.conformance.adapter import Segment
+from runlock.conformance.protocol import DecisionSupport, Handshake, OfferedOutcomes, Party
 
 
 class Tiny:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Final
 
-from interlock.conformance.chooser import Seeded, chance
-from interlock.conformance.sut import Sut
-from interlock.spec.model import load_spec
+from runlock.conformance.chooser import Seeded, chance
+from runlock.conformance.sut import Sut
+from runlock.spec.model import load_spec
 
 HIDEABLE: Final = (
     "run.status", "call.status", "phase", "message", "decision", "event", "resume", "checkpoint",

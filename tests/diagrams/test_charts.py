@@ -9,14 +9,14 @@ from xml.etree import ElementTree
 import pytest
 from statemachine import io
 
-from interlock.diagrams import layout
-from interlock.diagrams.data import as_object
-from interlock.diagrams.dot import Wish, dot, page_of
-from interlock.diagrams.forms import FORMS
-from interlock.diagrams.mermaid import mermaid
-from interlock.diagrams.picture import DERIVED, pictures
-from interlock.diagrams.scxml import OURS, scxml
-from interlock.machines.catalogue import tables
+from runlock.diagrams import layout
+from runlock.diagrams.data import as_object
+from runlock.diagrams.dot import Wish, dot, page_of
+from runlock.diagrams.forms import FORMS
+from runlock.diagrams.mermaid import mermaid
+from runlock.diagrams.picture import DERIVED, pictures
+from runlock.diagrams.scxml import OURS, scxml
+from runlock.machines.catalogue import tables
 
 KEPT = Path(__file__).parent.parent.parent / "docs" / "charts"
 TEXT = {name: form for name, form in FORMS.items() if form.is_text}
@@ -25,14 +25,14 @@ NAMES = sorted(pictures())
 
 @pytest.mark.parametrize("form", TEXT)
 def test_the_text_that_is_kept_is_the_text_that_is_drawn(form):
-    """What docs/charts holds is what `interlock draw` makes of the charts, byte for byte."""
+    """What docs/charts holds is what `runlock draw` makes of the charts, byte for byte."""
     stale = [
         name
         for name, picture in pictures().items()
         if (KEPT / f"{name}.{TEXT[form].ending}").read_bytes() != TEXT[form].make(picture)
     ]
 
-    assert stale == [], "run `interlock draw`, and read the difference"
+    assert stale == [], "run `runlock draw`, and read the difference"
 
 
 def test_nothing_is_kept_that_no_chart_makes():
@@ -176,5 +176,5 @@ def test_without_anything_that_lays_out_it_is_said(monkeypatch):
     """A machine without Graphviz is told what brings one, and what needs none."""
     monkeypatch.setattr(layout.shutil, "which", lambda *_, **__: None)
 
-    with pytest.raises(layout.UsageError, match=r"interlock.diagrams.* brings the first"):
+    with pytest.raises(layout.UsageError, match=r"runlock.diagrams.* brings the first"):
         layout.program()

@@ -7,17 +7,17 @@ from xml.etree import ElementTree
 
 import pytest
 
-from interlock.conformance.cli import main
-from interlock.conformance.scenario import read_recording
-from interlock.conformance.trace import Trace
-from interlock.diagrams import drawn_sequence, drawn_timeline, explored, layout, matrix, sequence
-from interlock.diagrams.painted import painted
-from interlock.diagrams.sequence import PERSON, RUNTIME, Noted, Sent
-from interlock.diagrams.svg import width_of, wrapped
-from interlock.diagrams.timeline import timeline
-from interlock.machines.explore.chosen import choose
-from interlock.machines.explore.joint import Joint
-from interlock.machines.explore.search import Search
+from runlock.conformance.cli import main
+from runlock.conformance.scenario import read_recording
+from runlock.conformance.trace import Trace
+from runlock.diagrams import drawn_sequence, drawn_timeline, explored, layout, matrix, sequence
+from runlock.diagrams.painted import painted
+from runlock.diagrams.sequence import PERSON, RUNTIME, Noted, Sent
+from runlock.diagrams.svg import width_of, wrapped
+from runlock.diagrams.timeline import timeline
+from runlock.machines.explore.chosen import choose
+from runlock.machines.explore.joint import Joint
+from runlock.machines.explore.search import Search
 
 WITNESSES = Path(__file__).parent.parent.parent / "conformance" / "witnesses"
 RECORDED = WITNESSES / "RunsTheRejected.scenario"
@@ -222,7 +222,7 @@ def test_an_arrow_says_how_often_it_was_taken(taken, often):
     ],
 )
 def test_a_file_is_drawn_beside_itself(tmp_path, capsys, name, content, made):
-    """`interlock draw` finds out by itself what a file holds, and says what it wrote."""
+    """`runlock draw` finds out by itself what a file holds, and says what it wrote."""
     (tmp_path / name).write_text(json.dumps(content))
 
     assert main(["draw", str(tmp_path / name)]) == 0

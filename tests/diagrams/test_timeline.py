@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from interlock.conformance.trace import Trace
-from interlock.diagrams.timeline import CALLS_MAX, render, timeline
+from runlock.conformance.trace import Trace
+from runlock.diagrams.timeline import CALLS_MAX, render, timeline
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 TRANSCRIBED = Path(__file__).parent.parent / "machines" / "transcribed" / "timeline.txt"

@@ -4,7 +4,7 @@ const vm = require("node:vm");
 const [dataFile, scriptFile, asked] = process.argv.slice(2);
 vm.runInThisContext(fs.readFileSync(dataFile, "utf8"));
 const { Game, eventsOf, factsOf, moments, packed, react, unpacked } = require(scriptFile);
-const data = globalThis.INTERLOCK;
+const data = globalThis.RUNLOCK;
 
 function subsets(list) {
   return list.reduce((found, one) => [...found, ...found.map((some) => [...some, one])], [[]]);

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from interlock.conformance.cli import main
-from interlock.conformance.commands.check import EXAMPLES
-from interlock.conformance.kills import kill
-from interlock.conformance.mutants import MUTANTS
-from interlock.conformance.stages import Order
-from interlock.conformance.variants import VARIANTS
+from runlock.conformance.cli import main
+from runlock.conformance.commands.check import EXAMPLES
+from runlock.conformance.kills import kill
+from runlock.conformance.mutants import MUTANTS
+from runlock.conformance.stages import Order
+from runlock.conformance.variants import VARIANTS
 
 KEPT = Path(__file__).parent.parent.parent / "docs" / "kills.json"
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from interlock.conformance.scenario import read_recording
-from interlock.diagrams.playable import playable, script
-from interlock.diagrams.timeline import timeline
-from interlock.machines.catalogue import tables
-from interlock.machines.play import Game
-from interlock.machines.table import Moved, react
-from interlock.spec.model import load_spec
+from runlock.conformance.scenario import read_recording
+from runlock.diagrams.playable import playable, script
+from runlock.diagrams.timeline import timeline
+from runlock.machines.catalogue import tables
+from runlock.machines.play import Game
+from runlock.machines.table import Moved, react
+from runlock.spec.model import load_spec
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent.parent / "docs" / "assets" / "play.js"

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import typer
 
-from interlock.conformance.cli import app, main
+from runlock.conformance.cli import app, main
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TYPED = re.compile(r"^interlock (.*?)(?:\s+# .*)?$|`interlock ([^`]+)`", re.MULTILINE)
+TYPED = re.compile(r"^runlock (.*?)(?:\s+# .*)?$|`runlock ([^`]+)`", re.MULTILINE)
 WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 PAGES = sorted(path for path in DOCS.rglob("*.md") if BLOCK.search(path.read_text("utf-8")))
 
@@ -33,10 +33,10 @@ def commands(block):
 def printed(capfd, command):
     """What a command prints for a person, errors last; the exit code is part of it if it is not 0."""
     program, *words = shlex.split(command)
-    assert program == "interlock", "the docs show commands of the kit"
+    assert program == "runlock", "the docs show commands of the kit"
     main(words)
     said = capfd.readouterr()
-    errors = "".join(line for line in said.err.splitlines(keepends=True) if line.startswith("interlock: "))
+    errors = "".join(line for line in said.err.splitlines(keepends=True) if line.startswith("runlock: "))
     return "\n".join(line.rstrip() for line in (said.out + errors).strip("\n").splitlines())
 
 
@@ -106,7 +106,7 @@ def typed():
 def slip(words):
     """What keeps a command from being typed, or nothing; a name alone speaks of the command."""
     root = typer.main.get_command(app)
-    with root.make_context("interlock", list(words)) as context:
+    with root.make_context("runlock", list(words)) as context:
         try:
             name, command, rest = root.resolve_command(context, list(words))
             if rest:

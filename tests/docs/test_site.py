@@ -9,9 +9,9 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
-from interlock.conformance.cli import app
-from interlock.diagrams.picture import pictures
-from interlock.spec.model import load_spec
+from runlock.conformance.cli import app
+from runlock.diagrams.picture import pictures
+from runlock.spec.model import load_spec
 
 LOOKED_AT = Path(__file__).parent / "looked_at.md"
 

@@ -22,8 +22,8 @@ from killed_judged import lives_in, what_went_wrong
 from killed_lives import Case, live
 from killed_ways import at_line, folder_for_one, in_store, instants, tear
 
-from interlock.machines.runtime.runtime import Runtime
-from interlock.machines.runtime.store import Store
+from runlock.machines.runtime.runtime import Runtime
+from runlock.machines.runtime.store import Store
 
 # --- wrong on purpose, so that it is known what is seen ---------------------------------------------
 

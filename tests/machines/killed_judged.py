@@ -6,7 +6,7 @@ from collections import Counter
 
 from killed_lives import digest
 
-from interlock.machines.runtime.state import FINAL
+from runlock.machines.runtime.state import FINAL
 
 
 def lives_in(folder):

@@ -8,10 +8,10 @@ import os
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
-from interlock.machines.runtime.choices import policies_of
-from interlock.machines.runtime.runtime import Runtime
-from interlock.machines.runtime.state import Decision
-from interlock.machines.runtime.store import Store
+from runlock.machines.runtime.choices import policies_of
+from runlock.machines.runtime.runtime import Runtime
+from runlock.machines.runtime.state import Decision
+from runlock.machines.runtime.store import Store
 
 THREAD, RUN = "t1", "r1"
 

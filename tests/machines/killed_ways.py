@@ -14,7 +14,7 @@ from pathlib import Path
 
 from killed_lives import live
 
-from interlock.machines.runtime import store as store_module
+from runlock.machines.runtime import store as store_module
 
 WATCHED = str(Path(store_module.__file__).parent)
 MACHINE_STEPS = 40  # of SQLite, between two instants

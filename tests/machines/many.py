@@ -4,10 +4,10 @@ import asyncio
 import random
 from types import SimpleNamespace
 
-from interlock.machines.runtime.choices import policies_of
-from interlock.machines.runtime.runtime import Runtime
-from interlock.machines.runtime.state import Decision
-from interlock.machines.runtime.store import Store
+from runlock.machines.runtime.choices import policies_of
+from runlock.machines.runtime.runtime import Runtime
+from runlock.machines.runtime.state import Decision
+from runlock.machines.runtime.store import Store
 
 TOOLS = {
     "read": {"permission": "allow", "resume_mode": "replay"},

@@ -7,9 +7,9 @@ import pytest
 from statemachine import Event, State
 from statemachine.states import States
 
-from interlock.machines.chart import Chart, ChartError, ChartFactory, clause
-from interlock.machines.charts.run import Run
-from interlock.machines.table import compile_chart
+from runlock.machines.chart import Chart, ChartError, ChartFactory, clause
+from runlock.machines.charts.run import Run
+from runlock.machines.table import compile_chart
 
 GOLDEN = Path(__file__).parent / "golden" / "lint.txt"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from statemachine.exceptions import TransitionNotAllowed
 
-from interlock.machines.chart import arrow_of
-from interlock.machines.charts.call import ToolCall
-from interlock.machines.charts.derived_run import derived_run
-from interlock.machines.joint import ROUND_COMPLETE, derive_run_status
-from interlock.machines.table import compile_chart, react
+from runlock.machines.chart import arrow_of
+from runlock.machines.charts.call import ToolCall
+from runlock.machines.charts.derived_run import derived_run
+from runlock.machines.joint import ROUND_COMPLETE, derive_run_status
+from runlock.machines.table import compile_chart, react
 
 CALL = compile_chart(ToolCall)
 TRANSCRIBED = Path(__file__).parent / "transcribed"

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from interlock.machines.explore.calls import Calls, count_counted, count_named
-from interlock.machines.explore.chosen import CHOICES, NotExplored, choose
-from interlock.machines.explore.joint import Joint, charts_of
-from interlock.machines.explore.judge import judge
-from interlock.machines.explore.search import Bounds, Search
-from interlock.machines.explore.words import rules_for
-from interlock.machines.table import Row
-from interlock.spec.model import load_spec
+from runlock.machines.explore.calls import Calls, count_counted, count_named
+from runlock.machines.explore.chosen import CHOICES, NotExplored, choose
+from runlock.machines.explore.joint import Joint, charts_of
+from runlock.machines.explore.judge import judge
+from runlock.machines.explore.search import Bounds, Search
+from runlock.machines.explore.words import rules_for
+from runlock.machines.table import Row
+from runlock.spec.model import load_spec
 
 PROFILES = sorted(load_spec().profiles)
 

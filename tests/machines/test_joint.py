@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from interlock.machines.charts.call import ToolCall
-from interlock.machines.joint import ROUND_COMPLETE, derive_run_status, source_derive_run_status
-from interlock.machines.table import compile_chart
+from runlock.machines.charts.call import ToolCall
+from runlock.machines.joint import ROUND_COMPLETE, derive_run_status, source_derive_run_status
+from runlock.machines.table import compile_chart
 
 TRANSCRIBED = Path(__file__).parent / "transcribed"
 

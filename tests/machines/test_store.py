@@ -7,8 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from interlock.machines.runtime.state import Call, Decision, RunState
-from interlock.machines.runtime.store import SCHEMA_VERSION, Store, StoreRefused
+from runlock.machines.runtime.state import Call, Decision, RunState
+from runlock.machines.runtime.store import SCHEMA_VERSION, Store, StoreRefused
 
 
 def a_run(number=1, status="Waiting"):

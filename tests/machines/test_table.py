@@ -9,18 +9,18 @@ import pytest
 from statemachine import State
 from statemachine.exceptions import TransitionNotAllowed
 
-from interlock.machines.chart import Chart, arrow_of, clause
-from interlock.machines.charts.call import ToolCall
-from interlock.machines.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
-from interlock.machines.charts.event_sink import ReconnectableEventSink
-from interlock.machines.charts.resume_tool_call import ResumeToolCall
-from interlock.machines.charts.run import Run, RunWithCreated
-from interlock.machines.charts.run_flow import RunFlow
-from interlock.machines.charts.step import StepEndsAfterTools, StepEndsBeforeTools, StepWithToolGate
-from interlock.machines.charts.tool_call import ToolCallPhases
-from interlock.machines.charts.tool_execution import ThreeStages, TwoPhases
-from interlock.machines.charts.wait_loop import WaitForResumeOrCancel
-from interlock.machines.table import Cursor, IllegalTransition, Moved, Refused, compile_chart, react
+from runlock.machines.chart import Chart, arrow_of, clause
+from runlock.machines.charts.call import ToolCall
+from runlock.machines.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
+from runlock.machines.charts.event_sink import ReconnectableEventSink
+from runlock.machines.charts.resume_tool_call import ResumeToolCall
+from runlock.machines.charts.run import Run, RunWithCreated
+from runlock.machines.charts.run_flow import RunFlow
+from runlock.machines.charts.step import StepEndsAfterTools, StepEndsBeforeTools, StepWithToolGate
+from runlock.machines.charts.tool_call import ToolCallPhases
+from runlock.machines.charts.tool_execution import ThreeStages, TwoPhases
+from runlock.machines.charts.wait_loop import WaitForResumeOrCancel
+from runlock.machines.table import Cursor, IllegalTransition, Moved, Refused, compile_chart, react
 
 GOLDEN = Path(__file__).parent / "golden" / "refusals.txt"
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from interlock.spec.coverage import SOURCES, Answer, cut, dangling, differences, load_coverage, read_coverage
-from interlock.spec.model import SpecError, load_spec
+from runlock.spec.coverage import SOURCES, Answer, cut, dangling, differences, load_coverage, read_coverage
+from runlock.spec.model import SpecError, load_spec
 
-TEXTS = os.environ.get("INTERLOCK_SOURCES")
+TEXTS = os.environ.get("RUNLOCK_SOURCES")
 needs_texts = pytest.mark.skipif(
     TEXTS is None,
-    reason="the texts of the sources are not part of the project; INTERLOCK_SOURCES names a folder with them",
+    reason="the texts of the sources are not part of the project; RUNLOCK_SOURCES names a folder with them",
 )
 
 

@@ -5,9 +5,9 @@ from hashlib import sha256
 
 import pytest
 
-from interlock.conformance import protocol
-from interlock.spec import model
-from interlock.spec.model import Revision, SpecError, load_spec
+from runlock.conformance import protocol
+from runlock.spec import model
+from runlock.spec.model import Revision, SpecError, load_spec
 
 FROZEN = {
     "1.0": "10e83c83d5682e69d82d43869ae8479ed935c5624bc89666d668694478bc7087",

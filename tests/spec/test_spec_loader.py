@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from interlock.conformance import protocol
-from interlock.spec.model import SpecError, load_spec, read_spec
-from interlock.spec.needs import NEEDS
+from runlock.conformance import protocol
+from runlock.spec.model import SpecError, load_spec, read_spec
+from runlock.spec.needs import NEEDS
 
 GOLDEN = Path(__file__).parent / "golden" / "spec.txt"
 

@@ -2,18 +2,18 @@
 
 import pytest
 
-from interlock.machines.charts.call import ToolCall
-from interlock.machines.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
-from interlock.machines.charts.event_sink import ReconnectableEventSink
-from interlock.machines.charts.resume_tool_call import ResumeToolCall
-from interlock.machines.charts.run import Run, RunWithCreated
-from interlock.machines.charts.run_flow import RunFlow
-from interlock.machines.charts.step import StepEndsAfterTools, StepEndsBeforeTools, StepWithToolGate
-from interlock.machines.charts.tool_call import ToolCallPhases
-from interlock.machines.charts.tool_execution import ThreeStages, TwoPhases
-from interlock.machines.charts.wait_loop import WaitForResumeOrCancel
-from interlock.machines.table import compile_chart
-from interlock.spec.model import load_spec
+from runlock.machines.charts.call import ToolCall
+from runlock.machines.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
+from runlock.machines.charts.event_sink import ReconnectableEventSink
+from runlock.machines.charts.resume_tool_call import ResumeToolCall
+from runlock.machines.charts.run import Run, RunWithCreated
+from runlock.machines.charts.run_flow import RunFlow
+from runlock.machines.charts.step import StepEndsAfterTools, StepEndsBeforeTools, StepWithToolGate
+from runlock.machines.charts.tool_call import ToolCallPhases
+from runlock.machines.charts.tool_execution import ThreeStages, TwoPhases
+from runlock.machines.charts.wait_loop import WaitForResumeOrCancel
+from runlock.machines.table import compile_chart
+from runlock.spec.model import load_spec
 
 CHARTS_OF = {
     "RUN": (Run, RunWithCreated),

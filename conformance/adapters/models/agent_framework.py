@@ -9,9 +9,9 @@ from typing import Any
 from agent_framework import BaseChatClient, ChatResponse, Content, FunctionInvocationLayer
 from agent_framework import Message as Said
 
-from interlock.conformance.adapter import Host
-from interlock.conformance.adapters.libraries import parts
-from interlock.conformance.protocol import Message, ToolCall
+from runlock.conformance.adapter import Host
+from runlock.conformance.adapters.libraries import parts
+from runlock.conformance.protocol import Message, ToolCall
 
 
 class KitClient(FunctionInvocationLayer, BaseChatClient):

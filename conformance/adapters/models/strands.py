@@ -8,9 +8,9 @@ from typing import Any
 
 from strands.models.model import Model
 
-from interlock.conformance.adapter import Host
-from interlock.conformance.adapters.libraries import parts
-from interlock.conformance.protocol import Message, ToolCall
+from runlock.conformance.adapter import Host
+from runlock.conformance.adapters.libraries import parts
+from runlock.conformance.protocol import Message, ToolCall
 
 
 class KitModel(Model):

@@ -1,8 +1,8 @@
-// A tiny agent and its Interlock adapter: it awaits the host where it would await the world.
+// A tiny agent and its Runlock adapter: it awaits the host where it would await the world.
 //
-//     interlock check 'cmd:node adapter.mjs'
+//     runlock check 'cmd:node adapter.mjs'
 
-import { Refused, serve } from "./interlock.mjs";
+import { Refused, serve } from "./runlock.mjs";
 
 class Adapter {
   handshake = {

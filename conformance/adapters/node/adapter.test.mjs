@@ -1,4 +1,4 @@
-// The agent holds: `interlock check` breaks no clause of it.  Run it with `node --test`.
+// The agent holds: `runlock check` breaks no clause of it.  Run it with `node --test`.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -10,8 +10,8 @@ import { fileURLToPath } from "node:url";
 
 test("the agent holds", () => {
   const adapter = fileURLToPath(new URL("adapter.mjs", import.meta.url));
-  const results = mkdtempSync(join(tmpdir(), "interlock-"));
+  const results = mkdtempSync(join(tmpdir(), "runlock-"));
   const words = ["check", `cmd:'${process.execPath}' '${adapter}'`, "--examples", "60", "--jobs", "1", "-o", results];
-  const ran = spawnSync(process.env.INTERLOCK ?? "interlock", words, { encoding: "utf8" });
+  const ran = spawnSync(process.env.RUNLOCK ?? "runlock", words, { encoding: "utf8" });
   assert.equal(ran.status, 0, `${ran.error ?? ""}${ran.stdout}${ran.stderr}`);
 });

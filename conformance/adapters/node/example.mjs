@@ -1,6 +1,6 @@
 // The adapter of the small runtime beside it: it translates, and decides nothing.
 
-import { Refused, ToolRaised, serve } from "./interlock.mjs";
+import { Refused, ToolRaised, serve } from "./runlock.mjs";
 import { Runtime } from "./runtime.mjs";
 
 const RULES = { allow: "runs", ask: "waits", gate: "asks" };

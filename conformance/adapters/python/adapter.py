@@ -1,13 +1,13 @@
-"""A tiny agent and its Interlock adapter: it awaits the host where it would await the world.
+"""A tiny agent and its Runlock adapter: it awaits the host where it would await the world.
 
-interlock check py:adapter:Adapter
+runlock check py:adapter:Adapter
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from interlock.conformance.adapter import Host, Refused, Segment
-from interlock.conformance.protocol import (
+from runlock.conformance.adapter import Host, Refused, Segment
+from runlock.conformance.protocol import (
     Decision,
     DecisionSupport,
     Handshake,

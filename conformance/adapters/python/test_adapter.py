@@ -2,8 +2,8 @@
 
 from adapter import Adapter
 
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.suite import conformance_test
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.suite import conformance_test
 
 
 def test_the_agent_holds() -> None:

@@ -5,7 +5,7 @@
 
 import { generateText, jsonSchema, tool } from "ai";
 import about from "ai/package.json" with { type: "json" };
-import { Refused, serve } from "./interlock.mjs";
+import { Refused, serve } from "./runlock.mjs";
 import { kitModel } from "./model.mjs";
 
 class Adapter {

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from interlock.machines.explore.words.kinds import Due, Never, NeverStep, Rule
-from interlock.machines.explore.words.of_calls import CALL_RULES
-from interlock.machines.explore.words.of_cancels import CANCELS
-from interlock.machines.explore.words.of_decisions import DECISIONS, GATES
-from interlock.machines.explore.words.of_gates import GATE_RULES
-from interlock.machines.explore.words.of_runs import AT_REST, CLOSED, DERIVED, RUN
-from interlock.machines.explore.words.of_the_store import STORED
-from interlock.spec.model import load_spec
+from runlock.machines.explore.words.kinds import Due, Never, NeverStep, Rule
+from runlock.machines.explore.words.of_calls import CALL_RULES
+from runlock.machines.explore.words.of_cancels import CANCELS
+from runlock.machines.explore.words.of_decisions import DECISIONS, GATES
+from runlock.machines.explore.words.of_gates import GATE_RULES
+from runlock.machines.explore.words.of_runs import AT_REST, CLOSED, DERIVED, RUN
+from runlock.machines.explore.words.of_the_store import STORED
+from runlock.spec.model import load_spec
 
 __all__ = ["CALL_RULES", "ONCE_MORE", "Due", "Never", "NeverStep", "Rule", "applies", "rules_for"]
 

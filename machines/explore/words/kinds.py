@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from interlock.machines.explore.terms import Call, Control
+from runlock.machines.explore.terms import Call, Control
 
 FINAL: Final = ("Succeeded", "Failed", "Cancelled")
 BUSY: Final = ("New", "Running", "Resuming")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from interlock.machines.explore.terms import Call, Control
-from interlock.machines.explore.words.kinds import FINAL, Due, NeverStep, Rule, StepTest, has_crashed
+from runlock.machines.explore.terms import Call, Control
+from runlock.machines.explore.words.kinds import FINAL, Due, NeverStep, Rule, StepTest, has_crashed
 
 
 def _moved(allowed: Mapping[str, tuple[str, ...]]) -> StepTest:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from interlock.machines.explore.terms import Call, Control
-from interlock.machines.explore.words.kinds import Never, NeverStep, Rule, has_crashed, is_entered, is_in
+from runlock.machines.explore.terms import Call, Control
+from runlock.machines.explore.words.kinds import Never, NeverStep, Rule, has_crashed, is_entered, is_in
 
 
 def _is_cancelled(before: Control, call: Call, to: Control, after: Call) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from interlock.machines.explore.words.kinds import (
+from runlock.machines.explore.words.kinds import (
     FINAL,
     Never,
     NeverStep,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from interlock.machines.explore.terms import Call, Control
-from interlock.machines.explore.words.kinds import (
+from runlock.machines.explore.terms import Call, Control
+from runlock.machines.explore.words.kinds import (
     FINAL,
     Due,
     NeverStep,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from interlock.machines.explore.words.kinds import (
+from runlock.machines.explore.words.kinds import (
     BUSY,
     Due,
     Never,

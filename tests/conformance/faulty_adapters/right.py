@@ -3,9 +3,9 @@
 import os
 import sys
 
-from interlock.conformance.inprocess import InProcess
-from interlock.conformance.protocol import NO_SUCH_GATE, ProtocolError
-from interlock.conformance.serve import serve
+from runlock.conformance.inprocess import InProcess
+from runlock.conformance.protocol import NO_SUCH_GATE, ProtocolError
+from runlock.conformance.serve import serve
 
 
 class Right:

@@ -2,9 +2,9 @@
 
 import sys
 
-from interlock.conformance.adapters.reference import THREAD, DurableAdapter, StoringWorld
-from interlock.conformance.hosted import Hosted
-from interlock.conformance.serve import serve
+from runlock.conformance.adapters.reference import THREAD, DurableAdapter, StoringWorld
+from runlock.conformance.hosted import Hosted
+from runlock.conformance.serve import serve
 
 
 class RunsAgainWhatIsOver(DurableAdapter):

@@ -1,4 +1,4 @@
-//! The adapter of the tiny agent: it reads requests of the Interlock protocol from standard input, one a
+//! The adapter of the tiny agent: it reads requests of the Runlock protocol from standard input, one a
 //! line, and answers each with all that happened since.  A wish of the agent is a gate, at which it waits.
 
 mod agent;

@@ -1,7 +1,7 @@
-// The hosted face of the Interlock protocol for JavaScript: an adapter awaits the host where its runtime
+// The hosted face of the Runlock protocol for JavaScript: an adapter awaits the host where its runtime
 // would await the world, and this file does the rest, which is gates, quiescence, the clock and the pipe.
 //
-//     import { serve, Refused } from "./interlock.mjs";
+//     import { serve, Refused } from "./runlock.mjs";
 //     serve(() => new Adapter());
 //
 // It needs Node 20 or newer and nothing else.  The runtime is let run until only the kit can move it on:
