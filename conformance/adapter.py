@@ -1,235 +1,50 @@
-"""What the author of an asynchronous runtime writes (`HostedAdapter`), and what the kit gives it (`Host`).
+"""What the author of a Python adapter imports: the interfaces, the exceptions and the messages."""
 
-The adapter translates, and decides nothing: what the runtime awaits of the outside world goes to the
-host, and how a stretch of work ended comes back as a `Segment`.  Exceptions that the host raises belong
-to the runtime: let them pass.
-"""
-
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from types import EllipsisType
-from typing import Any, Protocol
-
+from runlock.conformance.families.lifecycle.adapter import (
+    AdapterFactory,
+    Checkpoint,
+    CommitFault,
+    HookFault,
+    Host,
+    HostedAdapter,
+    ModelFault,
+    PermissionFault,
+    Refused,
+    RequiredAdapter,
+    Segment,
+    ToolFault,
+    ToolRaised,
+    WorldFault,
+)
 from runlock.conformance.protocol import (
+    Action,
+    CallSnapshot,
+    Control,
     Decision,
+    DecisionSupport,
     Handshake,
     HookAnswer,
-    JsonObject,
     Message,
+    OfferedOutcomes,
     Outcome,
+    Party,
     Reason,
     ReasonCode,
     Resumption,
     Scenario,
-    StreamKind,
+    Snapshot,
+    StopReason,
+    ToolCall,
+    ToolOutcome,
+    ToolSpec,
     Turn,
     Verdict,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """How a segment of a run ended; a plain code will do as its reason.
-
-    `pending` are the ids of the calls that wait for a decision: with reason Suspended the run waits,
-    with any other it is Done.
-    """
-
-    reason: Reason | ReasonCode
-    pending: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        if isinstance(self.reason, str):
-            object.__setattr__(self, "reason", Reason(code=self.reason))
-        object.__setattr__(self, "pending", tuple(self.pending))
-
-    def to_wire(self) -> dict[str, Any]:
-        """The fields of its `run.finished` observation."""
-        reason = self.reason if isinstance(self.reason, Reason) else Reason(code=self.reason)
-        return {"reason": reason.to_wire(), "pending": list(self.pending)}
-
-
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """What the runtime asks the store to keep, and on which occasion."""
-
-    trigger: str
-    cause: str | None = None
-    force: bool | None = None
-    state: Mapping[str, Any] | None = None
-
-
-class WorldFault(Exception):
-    """The outside world broke: an error of the runtime's surroundings, not an answer."""
-
-
-class ModelFault(WorldFault):
-    """The model could not be reached, or broke while it answered."""
-
-
-class ToolFault(WorldFault):
-    """The machinery that runs tools broke; the tool itself did not answer."""
-
-
-class PermissionFault(WorldFault):
-    """The permission hook broke."""
-
-
-class HookFault(WorldFault):
-    """The plugin broke."""
-
-
-class CommitFault(WorldFault):
-    """The store did not take the checkpoint."""
-
-
-class ToolRaised(Exception):
-    """The tool's body threw: raise it, or let it pass, where the runtime would meet the tool's own error."""
-
-
-class Refused(Exception):
-    """The runtime turns a verb down, and nothing has changed.
-
-    Name the `decision` (or several) that is at fault if it is known.  The others of the same verb were
-    not taken either; to turn one down and take the others, call `host.refuse`.
-    """
-
-    def __init__(self, why: str, decision: str | Sequence[str] | None = None) -> None:
-        super().__init__(why)
-        self.why = why
-        self.decisions = (decision,) if isinstance(decision, str) else tuple(decision or ())
-
-
-class Host(Protocol):
-    """The outside world, in the kit's hands: whatever is awaited here waits at a gate.
-
-    A message is a `Message` or the JSON object of one.  What is keyword-only is optional: a runtime that
-    knows better than the kit's own count says so there; `...` leaves `resume` to the kit.
-    """
-
-    @property
-    def run(self) -> str | None:
-        """The run at hand, by the kit's name: what a runtime with a store of its own files it under."""
-        ...
-
-    async def infer(
-        self,
-        messages: Sequence[Message | Mapping[str, Any]],
-        *,
-        step: int | None = None,
-        system: str | None = None,
-        params: Mapping[str, Any] | None = None,
-    ) -> Turn:
-        """Ask the model, with whatever plugins made of the request; raises ModelFault."""
-        ...
-
-    async def tool(
-        self,
-        call: str,
-        name: str,
-        args: Mapping[str, Any],
-        *,
-        resume: Resumption | Mapping[str, Any] | EllipsisType | None = ...,
-        attempt: int | None = None,
-        step: int | None = None,
-        activity: Callable[[Any], None] | None = None,
-    ) -> Outcome:
-        """Enter a tool's body; gives ok, warning, error or pending, and raises ToolRaised or ToolFault.
-
-        `activity` is called with whatever the tool tells while it is at work.
-        """
-        ...
-
-    async def permit(
-        self,
-        call: str,
-        name: str,
-        args: Mapping[str, Any],
-        *,
-        resume: Resumption | Mapping[str, Any] | EllipsisType | None = ...,
-        step: int | None = None,
-    ) -> Verdict:
-        """Ask the permission hook; raises PermissionFault."""
-        ...
-
-    async def hook(
-        self, at: str, data: JsonObject, *, call: str | None = None, step: int | None = None
-    ) -> HookAnswer:
-        """Let the plugin act at a phase of `scenario.hooks`; `data` is what it may look at, or rewrite.
-
-        At BeforeInference: `system` and `params`; at AfterInference: `tool_calls`; at AfterToolExecute:
-        `status` and `content`; everywhere `state`, which RunStart alone may set.  Raises HookFault.
-        """
-        ...
-
-    async def commit(self, checkpoint: Checkpoint) -> None:
-        """Make a state durable; raises CommitFault."""
-        ...
-
-    def observe(self, kind: str, **fields: Any) -> None:
-        """Show what the runtime itself says happened; `origin` may stand for the field `from`."""
-        ...
-
-    def refuse(self, why: str, decision: str | None = None) -> None:
-        """Turn down one decision of the verb under way, and go on with the others."""
-        ...
-
-
-class RequiredAdapter(Protocol):
-    """The least that an adapter has; `HostedAdapter` says what it may have besides."""
-
-    @property
-    def handshake(self) -> Handshake: ...
-
-    async def open(self, host: Host, scenario: Scenario) -> None: ...
-
-    async def start(self, input: str) -> Segment:
-        """Begin a run, on the thread that the runs before it left behind."""
-        ...
-
-    async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
-        """Take decisions; None if a segment that is under way has them now."""
-        ...
-
-
-class HostedAdapter(RequiredAdapter, Protocol):
-    """All that an adapter may have: what is missing here is not declared in the handshake.
-
-    Beyond these, `start` and `input` may take `decisions` as a second parameter, `resume_run(run)` goes
-    on with a run that was Running when it crashed, and `inspect(run)` gives a Snapshot.  A `watch` that
-    stands in the same request as a decision is called first, and in the same step.
-    """
-
-    async def cancel(self) -> Segment | None:
-        """Signal a cancel; a Segment only where no other verb would return one, as on a waiting run."""
-        ...
-
-    async def input(self, text: str) -> Segment | None: ...
-
-    async def checkpoint(self) -> Any:
-        """What would survive a crash now; no side effect."""
-        ...
-
-    async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
-        """Take the place of `open` on a new adapter object, after a crash."""
-        ...
-
-    def watch(self, watcher: str, stream: StreamKind) -> None:
-        """Somebody watches the events from now on, in the place of whoever did."""
-        ...
-
-    def unwatch(self) -> None:
-        """The stream of whoever watches is cut from outside."""
-        ...
-
-    def busy(self) -> bool:
-        """Whether work is under way outside the loop that the loop cannot see."""
-        ...
-
-    async def close(self) -> None: ...
-
-
-AdapterFactory = Callable[[], RequiredAdapter]
-"""Makes a fresh adapter object, one for every life of the runtime."""
+__all__ = [
+    "Action", "AdapterFactory", "CallSnapshot", "Checkpoint", "CommitFault", "Control", "Decision",
+    "DecisionSupport", "Handshake", "HookAnswer", "HookFault", "Host", "HostedAdapter", "Message",
+    "ModelFault", "OfferedOutcomes", "Outcome", "Party", "PermissionFault", "Reason", "ReasonCode",
+    "Refused", "RequiredAdapter", "Resumption", "Scenario", "Segment", "Snapshot", "StopReason", "ToolCall",
+    "ToolFault", "ToolOutcome", "ToolRaised", "ToolSpec", "Turn", "Verdict", "WorldFault",
+]  # fmt: skip

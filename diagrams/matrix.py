@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 from xml.etree.ElementTree import Element
 
-from runlock.conformance.exceptions import UsageError
-from runlock.diagrams.palette import LIGHT
-from runlock.diagrams.svg import Drawing, element, width_of
+from runlock.conformance.errors import UsageError
+from runlock.diagrams.render.palette import LIGHT
+from runlock.diagrams.render.svg import Drawing, element, width_of
 
 Kill = Mapping[str, Any]
 Link = Callable[[str], str]

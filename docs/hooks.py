@@ -21,20 +21,24 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
-from runlock.conformance.cli import main
-from runlock.conformance.exhibits import exhibit_of
-from runlock.conformance.explored import CALLS
-from runlock.conformance.mutants import MUTANTS
-from runlock.conformance.trace import Trace
-from runlock.diagrams import drawn_sequence, drawn_timeline, explored, layout, palette
-from runlock.diagrams.dot import Wish, dot, page_of
-from runlock.diagrams.painted import painted
-from runlock.diagrams.picture import pictures
-from runlock.diagrams.playable import fragment, script
-from runlock.machines.explore.calls import Calls
-from runlock.machines.explore.chosen import choose
-from runlock.machines.explore.joint import Joint
-from runlock.machines.explore.search import Search
+from runlock.conformance.cli.main import main
+from runlock.conformance.families.lifecycle.exploration import CALLS
+from runlock.conformance.families.lifecycle.mutants import MUTANTS
+from runlock.conformance.selftest.witnesses import exhibit_of
+from runlock.conformance.trace.trace import Trace
+from runlock.diagrams.charts.dot import Wish, dot, page_of
+from runlock.diagrams.charts.picture import pictures
+from runlock.diagrams.charts.playable import fragment, script
+from runlock.diagrams.lifecycle import sequence_svg as drawn_sequence
+from runlock.diagrams.lifecycle import state_space as explored
+from runlock.diagrams.lifecycle import timeline_svg as drawn_timeline
+from runlock.diagrams.render import graphviz_layout as layout
+from runlock.diagrams.render import palette
+from runlock.diagrams.render.png import painted
+from runlock.machines.lifecycle.joint.calls import Calls
+from runlock.machines.lifecycle.joint.policies import choose
+from runlock.machines.lifecycle.joint.search import Search
+from runlock.machines.lifecycle.joint.transitions import Joint
 
 CHECK = ("check", "reference", "--only", "GATE-*", "--examples", "0", "--jobs", "1")
 """What the coverage in a picture is of."""

@@ -6,8 +6,8 @@ import pkgutil
 from functools import cache
 from importlib import import_module
 
-from runlock.machines import charts
 from runlock.machines.chart import Chart
+from runlock.machines.lifecycle import charts
 from runlock.machines.table import Table, compile_chart
 
 

@@ -195,7 +195,7 @@ def _nesting(draft: _Draft) -> Iterator[str]:
         if state.states or state.history or isinstance(state, HistoryState):
             yield (
                 f"{name} holds states: a chart compiles to one flat table. Write a chart for what is inside, "
-                f"and join the two in machines/joint.py."
+                f"and join the two in machines/lifecycle/run_status.py."
             )
 
 

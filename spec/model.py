@@ -208,7 +208,7 @@ def _unfit(policy: Policy, value: object) -> str | None:
 @cache
 def load_spec() -> Spec:
     """Read the spec that this package carries, once."""
-    return read_spec(resources.files(__package__))
+    return read_spec(resources.files(__package__) / "lifecycle")
 
 
 def read_spec(folder: Traversable) -> Spec:

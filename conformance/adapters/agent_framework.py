@@ -13,10 +13,9 @@ from typing import Any
 from agent_framework import Agent, AgentSession, Content, FunctionTool, Message
 from pydantic import JsonValue
 
-from runlock.conformance.adapter import Host, Refused, Segment
+from runlock.conformance.adapter import Decision, Host, Refused, Scenario, Segment, ToolCall, ToolSpec
 from runlock.conformance.adapters.libraries import Thread, offers
 from runlock.conformance.adapters.models.agent_framework import KitClient, function_call
-from runlock.conformance.protocol import Decision, Scenario, ToolCall, ToolSpec
 
 
 class AgentFramework(Thread):

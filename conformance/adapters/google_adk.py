@@ -19,10 +19,9 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from pydantic import JsonValue
 
-from runlock.conformance.adapter import Host, Refused, Segment
+from runlock.conformance.adapter import Decision, Host, Refused, Scenario, Segment, ToolSpec
 from runlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
 from runlock.conformance.adapters.models.google_adk import KitModel
-from runlock.conformance.protocol import Decision, Scenario, ToolSpec
 
 ASKED = "adk_request_confirmation"
 SESSION: Any = {"user_id": "user", "session_id": "thread"}

@@ -12,10 +12,9 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.tools import StructuredTool
 
-from runlock.conformance.adapter import Refused
+from runlock.conformance.adapter import Decision, Refused
 from runlock.conformance.adapters.langgraph import ANSWERS, LangGraph
 from runlock.conformance.adapters.models.langgraph import KitModel
-from runlock.conformance.protocol import Decision
 
 
 class PerCallAgent(LangGraph):

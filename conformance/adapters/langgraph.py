@@ -19,11 +19,10 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, interrupt
 from pydantic import JsonValue
 
-from runlock.conformance.adapter import Host, Refused, Segment
+from runlock.conformance.adapter import Decision, Host, Outcome, Refused, Scenario, Segment, ToolSpec
 from runlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
 from runlock.conformance.adapters.models.langgraph import KitModel
 from runlock.conformance.adapters.sqlite_saver import Saver
-from runlock.conformance.protocol import Decision, Outcome, Scenario, ToolSpec
 
 NOBODY = "0" * 32
 """An interrupt's id that was given to nobody."""

@@ -12,14 +12,15 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from runlock.conformance.adapter import Host, Segment
-from runlock.conformance.protocol import (
+from runlock.conformance.adapter import (
     DecisionSupport,
     Handshake,
+    Host,
     OfferedOutcomes,
     Party,
     ReasonCode,
     Scenario,
+    Segment,
     ToolCall,
     ToolOutcome,
     Turn,

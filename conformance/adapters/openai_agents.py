@@ -15,10 +15,9 @@ from agents.items import ToolApprovalItem
 from agents.tool_context import ToolContext
 from pydantic import JsonValue
 
-from runlock.conformance.adapter import Host, Segment
+from runlock.conformance.adapter import Decision, Host, Scenario, Segment, ToolCall, ToolSpec
 from runlock.conformance.adapters.libraries import Thread, offers
 from runlock.conformance.adapters.models.openai_agents import KitModel, function_call
-from runlock.conformance.protocol import Decision, Scenario, ToolCall, ToolSpec
 
 agents.set_tracing_disabled(True)
 

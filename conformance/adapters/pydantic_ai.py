@@ -13,10 +13,9 @@ import pydantic_ai as ai
 from pydantic import JsonValue
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest
 
-from runlock.conformance.adapter import Host, Segment
+from runlock.conformance.adapter import Decision, DecisionSupport, Host, Scenario, Segment, ToolSpec
 from runlock.conformance.adapters.libraries import Thread, offers
 from runlock.conformance.adapters.models.pydantic_ai import kit_model
-from runlock.conformance.protocol import Decision, DecisionSupport, Scenario, ToolSpec
 
 
 class PydanticAI(Thread):

@@ -14,10 +14,9 @@ from strands import Agent, ToolContext, tool
 from strands.hooks import BeforeToolCallEvent
 from strands.session.file_session_manager import FileSessionManager
 
-from runlock.conformance.adapter import Host, Refused, Segment
+from runlock.conformance.adapter import Decision, Host, Refused, Scenario, Segment, ToolSpec
 from runlock.conformance.adapters.libraries import Thread, offers
 from runlock.conformance.adapters.models.strands import KitModel
-from runlock.conformance.protocol import Decision, Scenario, ToolSpec
 
 
 class Strands(Thread):

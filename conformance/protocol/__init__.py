@@ -62,7 +62,14 @@ from runlock.conformance.protocol.outcomes import (
     Verdict,
 )
 from runlock.conformance.protocol.reports import Empty, Report
-from runlock.conformance.protocol.scenario import Agent, Closed, HookSpec, Scenario, StopCondition, ToolSpec
+from runlock.conformance.protocol.scenario import (
+    Agent,
+    Closed,
+    HookSpec,
+    Scenario,
+    StopCondition,
+    ToolSpec,
+)
 from runlock.conformance.protocol.stimuli import (
     Cancel,
     ClockAdvance,

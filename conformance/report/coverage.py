@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from runlock.conformance.covered import ChartCoverage
-from runlock.conformance.report.page import NO_BREAK, Page
-from runlock.conformance.result import Result, Toured
+from runlock.conformance.campaign.result import Result, Toured
+from runlock.conformance.families.lifecycle.monitors.coverage_targets import ChartCoverage
+from runlock.conformance.report.console import NO_BREAK, Page
 
 NAMES_MAX: Final = 6
 """So many names of a kind are told; `--verbose` tells them all."""

@@ -9,19 +9,24 @@ from functools import cache
 from itertools import chain
 from typing import Any, Final
 
-from runlock.conformance.adapters.reference import factory
-from runlock.conformance.campaign import Bench
-from runlock.conformance.corpus import Script, applicable, corpus, send
-from runlock.conformance.exhibits import exhibit_of, innocent, mutants_of
-from runlock.conformance.hosted import Hosted
-from runlock.conformance.moves import Move
-from runlock.conformance.mutants import Mutant
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.session import Session
+from runlock.conformance.driving.strategies.scripted import (
+    Script,
+    applicable,
+    corpus,
+    send,
+)
+from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.mutants import Mutant
+from runlock.conformance.families.lifecycle.reference import factory
+from runlock.conformance.families.lifecycle.wording import plain, shown
 from runlock.conformance.protocol import Scenario
-from runlock.conformance.report.clauses import seen_by
-from runlock.conformance.session import Session
-from runlock.conformance.trace import Trace
-from runlock.conformance.wording import plain, shown
-from runlock.diagrams.timeline import timeline
+from runlock.conformance.report.clause_names import seen_by
+from runlock.conformance.selftest.witnesses import exhibit_of, innocent, mutants_of
+from runlock.conformance.trace.moves import Move
+from runlock.conformance.trace.trace import Trace
+from runlock.diagrams.lifecycle.timeline import timeline
 from runlock.spec.model import Clause, load_spec
 
 TOLD_BY_THE_TIMELINE: Final = ("gate.open", "gate.closed", "run.status", "call.status", "run.finished")

@@ -10,8 +10,14 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
-from runlock.conformance.report.stored import VERDICTS, Stored, StoredViolation, title_of, word
-from runlock.conformance.wording import plain
+from runlock.conformance.families.lifecycle.wording import plain
+from runlock.conformance.report.stored_result import (
+    VERDICTS,
+    Stored,
+    StoredViolation,
+    title_of,
+    word,
+)
 
 SHOWN_MAX: Final = 20
 """So many violations are told at length; a comment on a pull request takes only so much."""

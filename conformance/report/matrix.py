@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.matrix import Column, rows
-from runlock.conformance.report.clauses import title
-from runlock.conformance.report.machine import stimulus
-from runlock.conformance.result import ClauseVerdict, Result, Witness
-from runlock.conformance.runtimes import Runtime
-from runlock.conformance.wording import plain, step
+from runlock.conformance.campaign.matrix import Column, rows
+from runlock.conformance.campaign.result import ClauseVerdict, Result, Witness
+from runlock.conformance.campaign.runtimes import Runtime
+from runlock.conformance.families.lifecycle.wording import plain, step
+from runlock.conformance.report.clause_names import title
+from runlock.conformance.report.result_json import stimulus
 from runlock.spec.model import load_spec
 
 SCHEMA: Final = 1

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from runlock.conformance.report.page import Page
+from runlock.conformance.report.console import Page
 
 SCHEMA: Final = 1
 MARGIN: Final = "    "

@@ -8,14 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from runlock.conformance.baseline import Compared
-from runlock.conformance.moves import Move
-from runlock.conformance.report import coverage, searched
-from runlock.conformance.report.clauses import file_of, ranges, title
-from runlock.conformance.report.page import NO_BREAK, Page
-from runlock.conformance.result import THIN, ClauseVerdict, Overall, Result, Witness
-from runlock.conformance.wording import plain, step
-from runlock.diagrams.timeline import render
+from runlock.conformance.campaign.baseline import Compared
+from runlock.conformance.campaign.result import (
+    THIN,
+    ClauseVerdict,
+    Overall,
+    Result,
+    Witness,
+)
+from runlock.conformance.families.lifecycle.wording import plain, step
+from runlock.conformance.report import coverage
+from runlock.conformance.report import search_summary as searched
+from runlock.conformance.report.clause_names import file_of, ranges, title
+from runlock.conformance.report.console import NO_BREAK, Page
+from runlock.conformance.trace.moves import Move
+from runlock.diagrams.lifecycle.timeline import render
 from runlock.spec.model import load_spec
 
 STYLES: Final = {"held": "green", "broken": "red", "undecided": "yellow"}

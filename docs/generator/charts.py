@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from inspect import getdoc
 
 from generator.markdown import WIDE, chart, clause, picture, played, table, text
-from runlock.diagrams import layout
-from runlock.diagrams.dot import dot
-from runlock.diagrams.picture import DERIVED, Picture, pictures
-from runlock.diagrams.svg import NAMESPACE, Drawing
+from runlock.diagrams.charts.dot import dot
+from runlock.diagrams.charts.picture import DERIVED, Picture, pictures
+from runlock.diagrams.render import graphviz_layout as layout
+from runlock.diagrams.render.svg import NAMESPACE, Drawing
 from runlock.machines.catalogue import every_chart
 from runlock.spec.model import load_spec
 

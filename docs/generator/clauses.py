@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from generator.markdown import anchor, chart, clause, fold, picture, played, policy, table, text
-from runlock.conformance.exhibits import fault_of, mutants_of
-from runlock.conformance.report.chart import Line, shown, tables_of
-from runlock.conformance.report.examples import Example, illegal, legal, profiles_of
-from runlock.conformance.report.explained import checks_of
-from runlock.conformance.report.listed import LISTS
-from runlock.diagrams import drawn_timeline
-from runlock.diagrams.playable import fragment
+from runlock.conformance.report.chart_text import Line, shown, tables_of
+from runlock.conformance.report.clause_sheet import checks_of
+from runlock.conformance.report.examples import (
+    Example,
+    illegal,
+    legal,
+    profiles_of,
+)
+from runlock.conformance.report.listing import LISTS
+from runlock.conformance.selftest.witnesses import fault_of, mutants_of
+from runlock.diagrams.charts.playable import fragment
+from runlock.diagrams.lifecycle import timeline_svg as drawn_timeline
 from runlock.spec.model import Clause, load_spec
 
 ABOUT = {

@@ -16,19 +16,19 @@ import typer
 
 from generator.markdown import fold, table, text
 from runlock.conformance import protocol
-from runlock.conformance.cli import app
+from runlock.conformance.cli.main import app
 
 MODULES = {
-    "runlock.conformance.adapter": "What the author of an adapter writes, and what the kit gives.",
+    "runlock.conformance.families.lifecycle.adapter": "What an adapter implements.",
     "runlock.conformance.protocol": "The messages, as models.",
-    "runlock.conformance.trace": "Traces.",
-    "runlock.conformance.scenario": "Scenario files.",
-    "runlock.conformance.exceptions": "What can go wrong, and whose fault it is.",
+    "runlock.conformance.trace.trace": "Traces.",
+    "runlock.conformance.trace.scenario_file": "Scenario files.",
+    "runlock.conformance.errors": "What can go wrong, and whose fault it is.",
     "runlock.machines.chart": "How a chart is written.",
     "runlock.machines.table": "A chart as a table.",
     "runlock.machines.catalogue": "Every chart.",
     "runlock.spec.model": "The words of the spec.",
-    "runlock.diagrams.picture": "What there is to draw of a chart.",
+    "runlock.diagrams.charts.picture": "What there is to draw of a chart.",
 }
 
 
@@ -44,7 +44,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def schemas() -> Iterator[tuple[str, str]]:
     """Each schema by its file's name."""
-    folder = files("runlock.conformance") / "schemas"
+    folder = files("runlock.conformance.protocol.json_schema")
     for one in sorted(folder.iterdir(), key=lambda file: file.name):
         if one.name.endswith(".json"):
             yield one.name, one.read_text("utf-8")

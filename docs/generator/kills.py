@@ -10,7 +10,7 @@ from typing import Any
 
 from generator.markdown import WIDE, picture
 from runlock.diagrams import matrix
-from runlock.diagrams.dot import page_of
+from runlock.diagrams.charts.dot import page_of
 
 KEPT = Path(__file__).parent.parent / "kills.json"
 """What `runlock selftest --json` found, as far as it is the same on every machine."""

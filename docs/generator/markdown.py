@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from runlock.diagrams.svg import Drawing
+from runlock.diagrams.render.svg import Drawing
 from runlock.spec.model import load_spec
 
 LEAST = 0.65

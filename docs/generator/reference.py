@@ -6,8 +6,13 @@ import re
 from collections.abc import Iterator
 
 from generator.markdown import WIDE, anchor, clause, clauses, policy, table, text
-from runlock.conformance.report.clauses import ranges
-from runlock.spec.model import Erratum, Policy, Value, load_spec
+from runlock.conformance.report.clause_names import ranges
+from runlock.spec.model import (
+    Erratum,
+    Policy,
+    Value,
+    load_spec,
+)
 
 
 def pages() -> Iterator[tuple[str, str]]:

@@ -14,19 +14,19 @@ import sys
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from runlock.conformance.campaign import Bench
-from runlock.conformance.chooser import Seeded
-from runlock.conformance.corpus import applicable, corpus, play
-from runlock.conformance.exceptions import RunlockError
-from runlock.conformance.hosted import Hosted
-from runlock.conformance.invariants import INVARIANTS
-from runlock.conformance.joint_oracle import CHECKED_BY_JOINT_STATES
-from runlock.conformance.judge import Judge
-from runlock.conformance.mutants import MUTANTS, Mutant
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.errors import RunlockError
+from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.invariants import INVARIANTS
+from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES
+from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
+from runlock.conformance.family.chooser import Seeded
+from runlock.conformance.judging.applicability import CHECKED
+from runlock.conformance.judging.judge import Judge
 from runlock.conformance.protocol import Report, Scenario
-from runlock.conformance.standing import CHECKED
-from runlock.conformance.trace import Trace
-from runlock.conformance.walk import walk
+from runlock.conformance.trace.trace import Trace
 
 LEGALITY = (
     "CALL-17", "CALL-18", "CALL-19", "CALL-20", "CALL-21", "RUN-14", "RUN-15", "RUN-16", "RUN-17",

@@ -29,11 +29,11 @@ from pathlib import Path
 from typing import Any
 
 from runlock import machines
-from runlock.conformance.campaign import Bench, Tally
-from runlock.conformance.chooser import Seeded
-from runlock.conformance.corpus import applicable, corpus, play
-from runlock.conformance.hosted import Hosted
-from runlock.conformance.walk import walk
+from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.family.chooser import Seeded
 
 RUNTIME = Path(machines.__path__[0]) / "runtime"
 FILES = ("inbox", "ledger", "replays", "rounds", "runtime", "sink", "state", "stops")
@@ -246,7 +246,7 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __init__(self, change: Change) -> None:
         self.change = change
-        self.name = f"runlock.machines.runtime.{change.file}"
+        self.name = f"runlock.machines.lifecycle.runtime.{change.file}"
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
         return importlib.util.spec_from_loader(fullname, self) if fullname == self.name else None
@@ -257,7 +257,9 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def _fate(change: Change, benches: list[Bench], places: list[Place]) -> str:
     """What the judge says of a change, in a process of its own."""
-    for name in [name for name in sys.modules if name.startswith(("runlock.machines.runtime", REFERENCE))]:
+    for name in [
+        name for name in sys.modules if name.startswith(("runlock.machines.lifecycle.runtime", REFERENCE))
+    ]:
         del sys.modules[name]
     sys.meta_path.insert(0, _Changed(change))
     for configuration, schedule in places:
@@ -272,7 +274,7 @@ def _fate(change: Change, benches: list[Bench], places: list[Place]) -> str:
 
 
 RENEWED: set[int] = set()
-REFERENCE = "runlock.conformance.adapters.reference"
+REFERENCE = "runlock.conformance.families.lifecycle.reference"
 
 
 def fate(change: Change, benches: list[Bench], places: list[Place]) -> str:

@@ -17,19 +17,19 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import Any
 
-from runlock.conformance.adapters.reference import factory
-from runlock.conformance.campaign import Bench, Tally
-from runlock.conformance.chooser import Seeded, pick
-from runlock.conformance.hosted import Hosted
-from runlock.conformance.sut import Sut
-from runlock.conformance.variants import VARIANTS
-from runlock.conformance.walk import walk
-from runlock.machines.runtime.choices import CHOICES
+sys.path.insert(0, str(Path(__file__).parents[1] / "doubles"))
+
+from observation_filter import Veiled
+
+from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.reference import factory
+from runlock.conformance.families.lifecycle.variants import VARIANTS
+from runlock.conformance.family.chooser import Seeded, pick
+from runlock.conformance.transport.sut import Sut
+from runlock.machines.lifecycle.runtime.choices import CHOICES
 from runlock.spec.model import load_spec
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
-
-from veiled import Veiled
 
 PORTION = 40
 """Schedules that a runtime plays in one go."""

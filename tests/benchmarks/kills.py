@@ -10,10 +10,10 @@ import random
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "machines"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "doubles"))
 
-from killed import CASES, Outcome, calm_life, play
-from killed_ways import at_line, in_store, instants, tear
+from kill_campaign import CASES, Outcome, calm_life, play
+from kill_points import at_line, in_store, instants, tear
 
 DEATHS_MAX = 4
 FILE_BYTES_MAX = 40_000

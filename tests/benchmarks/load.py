@@ -19,10 +19,10 @@ import time
 import tracemalloc
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "machines"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "doubles"))
 
-from killed_ways import folder_for_one
-from many import Crowd
+from kill_points import folder_for_one
+from many_runs import Crowd
 
 SMALL = 100
 SMALL_TIMES = 7  # so short a crowd is at the mercy of the machine

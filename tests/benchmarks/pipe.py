@@ -16,12 +16,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from runlock.conformance.campaign import Bench, Tally
-from runlock.conformance.chooser import Seeded
-from runlock.conformance.serve import serve
-from runlock.conformance.stdio import Pipe
-from runlock.conformance.targets import resolve
-from runlock.conformance.walk import walk
+from runlock.conformance.campaign.targets import resolve
+from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.family.chooser import Seeded
+from runlock.conformance.transport.server import serve
+from runlock.conformance.transport.stdio import Pipe
 
 PASSES = 7
 LIMIT_MS = 0.1

@@ -33,17 +33,22 @@ from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
-from runlock.conformance.actions import ACTIONS
-from runlock.conformance.campaign import ERRORS_MAX, SHARDS, Tally
-from runlock.conformance.chooser import Chooser, Seeded
-from runlock.conformance.commands.check import EXAMPLES
-from runlock.conformance.hosted import Hosted
-from runlock.conformance.kills import Hunt, by_turns, scripts
-from runlock.conformance.mutants import MUTANTS, Mutant
-from runlock.conformance.session import Session
-from runlock.conformance.stages import SCRIPTED, Order
-from runlock.conformance.suite import Drawing, Gathering, Machine, generate
-from runlock.conformance.walk import walk, walk_over
+from runlock.conformance.campaign.stages import SCRIPTED, Order
+from runlock.conformance.cli.commands.check import EXAMPLES
+from runlock.conformance.driving.bench import ERRORS_MAX, SHARDS, Tally
+from runlock.conformance.driving.session import Session
+from runlock.conformance.driving.strategies.hypothesis_machine import (
+    Drawing,
+    Gathering,
+    Machine,
+    generate,
+)
+from runlock.conformance.driving.strategies.random_walk import walk, walk_over
+from runlock.conformance.families.lifecycle.actions import ACTIONS
+from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
+from runlock.conformance.family.chooser import Chooser, Seeded
+from runlock.conformance.selftest.mutation_testing import Hunt, by_turns, scripts
 
 Walk = Callable[[Session, Chooser], None]
 Way = Callable[[Hunt, int], None]

@@ -19,13 +19,14 @@ from typing import Any
 
 from throughput import WHOLE, bench_of, machine_of, search_of
 
-from runlock.conformance import answers, suite
-from runlock.conformance.campaign import Bench
-from runlock.conformance.hosted import Hosted
-from runlock.conformance.judge import Judge
-from runlock.conformance.levels import Level, options
-from runlock.conformance.session import Session
-from runlock.conformance.worker import collect_rarely
+from runlock.conformance.campaign.worker import collect_rarely
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.session import Session
+from runlock.conformance.driving.strategies import hypothesis_machine as suite
+from runlock.conformance.driving.strategies.exhaustive import Level, options
+from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.judging.judge import Judge
+from runlock.conformance.protocol import answers
 
 PERIOD = 0.001
 """Of a processor's time, in seconds, between two samples; no kernel ticks as often."""

@@ -31,16 +31,21 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from runlock.conformance import suite
-from runlock.conformance.actions import ACTIONS
-from runlock.conformance.adapters.reference import factory
-from runlock.conformance.campaign import SHARDS, Bench, Tally, shard_sizes
-from runlock.conformance.hosted import Hosted
-from runlock.conformance.levels import Level
-from runlock.conformance.menu import Scope
+from runlock.conformance.campaign.worker import collect_rarely
+from runlock.conformance.driving.bench import (
+    SHARDS,
+    Bench,
+    Tally,
+    shard_sizes,
+)
+from runlock.conformance.driving.strategies import hypothesis_machine as suite
+from runlock.conformance.driving.strategies.exhaustive import Level
+from runlock.conformance.driving.strategies.move_enumeration import Scope
+from runlock.conformance.driving.strategies.shortest_first import Point
+from runlock.conformance.families.lifecycle.actions import ACTIONS
+from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.protocol import Scenario
-from runlock.conformance.systematic import Point
-from runlock.conformance.worker import collect_rarely
 
 WHOLE = 3
 SAMPLE = 2_000

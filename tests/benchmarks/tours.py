@@ -11,11 +11,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "doubles"))
 
-from test_tours import PROFILES, ROUNDS, bench_of, toured, walked
+from tour_bench import PROFILES, ROUNDS, bench_of, toured, walked
 
-from runlock.conformance.tours import goals, is_reached
+from runlock.conformance.families.lifecycle.chart_tours import goals, is_reached
 
 
 def reached(bench, tally):

@@ -4,11 +4,9 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parent.parent.parent
+from places import ROOT
 
 
 @pytest.fixture(scope="session")

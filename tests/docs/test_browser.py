@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, DRIVER, WHY_NOT, Browser
+from places import ROOT
 
 HERE = Path(__file__).parent
 LIST = (HERE / "looked_at.md").read_text("utf-8")
 LOOKED_AT = re.findall(r"^\| (\S+\.html\S*) \|", LIST, re.MULTILINE)
-AXE = HERE.parent.parent / "node_modules" / "axe-core" / "axe.min.js"
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 WIDTHS = {"wide": 1280, "narrow": 420}
 
 pytestmark = [

@@ -5,18 +5,18 @@
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
+from places import ROOT
 
-from runlock.conformance.cli import main
-from runlock.conformance.commands.check import EXAMPLES
-from runlock.conformance.kills import kill
-from runlock.conformance.mutants import MUTANTS
-from runlock.conformance.stages import Order
-from runlock.conformance.variants import VARIANTS
+from runlock.conformance.campaign.stages import Order
+from runlock.conformance.cli.commands.check import EXAMPLES
+from runlock.conformance.cli.main import main
+from runlock.conformance.families.lifecycle.mutants import MUTANTS
+from runlock.conformance.families.lifecycle.variants import VARIANTS
+from runlock.conformance.selftest.mutation_testing import kill
 
-KEPT = Path(__file__).parent.parent.parent / "docs" / "kills.json"
+KEPT = ROOT / "docs" / "kills.json"
 
 EVERY = 25
 """One mutant of so many is hunted again: what moves the schedule of one moves that of most."""

@@ -7,18 +7,19 @@ from itertools import chain, combinations
 from pathlib import Path
 
 import pytest
+from places import LIFECYCLE, ROOT
 
-from runlock.conformance.scenario import read_recording
-from runlock.diagrams.playable import playable, script
-from runlock.diagrams.timeline import timeline
+from runlock.conformance.trace.scenario_file import read_recording
+from runlock.diagrams.charts.playable import playable, script
+from runlock.diagrams.lifecycle.timeline import timeline
 from runlock.machines.catalogue import tables
-from runlock.machines.play import Game
+from runlock.machines.playback import Game
 from runlock.machines.table import Moved, react
 from runlock.spec.model import load_spec
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent.parent / "docs" / "assets" / "play.js"
-WITNESSES = HERE.parent.parent / "conformance" / "witnesses"
+PAGE = ROOT / "docs" / "assets" / "play.js"
+WITNESSES = LIFECYCLE / "witnesses"
 NODE = shutil.which("node")
 PROFILES = playable()["profiles"]
 

@@ -6,14 +6,13 @@ prints; a line of `…` stands for any lines.  `--rewrite` writes what is printe
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 import typer
+from places import ROOT
 
-from runlock.conformance.cli import app, main
+from runlock.conformance.cli.main import app, main
 
-ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TYPED = re.compile(r"^runlock (.*?)(?:\s+# .*)?$|`runlock ([^`]+)`", re.MULTILINE)

@@ -9,8 +9,8 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
-from runlock.conformance.cli import app
-from runlock.diagrams.picture import pictures
+from runlock.conformance.cli.main import app
+from runlock.diagrams.charts.picture import pictures
 from runlock.spec.model import load_spec
 
 LOOKED_AT = Path(__file__).parent / "looked_at.md"

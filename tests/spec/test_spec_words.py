@@ -2,16 +2,16 @@
 
 import pytest
 
-from runlock.machines.charts.call import ToolCall
-from runlock.machines.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
-from runlock.machines.charts.event_sink import ReconnectableEventSink
-from runlock.machines.charts.resume_tool_call import ResumeToolCall
-from runlock.machines.charts.run import Run, RunWithCreated
-from runlock.machines.charts.run_flow import RunFlow
-from runlock.machines.charts.step import StepEndsAfterTools, StepEndsBeforeTools, StepWithToolGate
-from runlock.machines.charts.tool_call import ToolCallPhases
-from runlock.machines.charts.tool_execution import ThreeStages, TwoPhases
-from runlock.machines.charts.wait_loop import WaitForResumeOrCancel
+from runlock.machines.lifecycle.charts.call import ToolCall
+from runlock.machines.lifecycle.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
+from runlock.machines.lifecycle.charts.event_sink import ReconnectableEventSink
+from runlock.machines.lifecycle.charts.resume_tool_call import ResumeToolCall
+from runlock.machines.lifecycle.charts.run import Run, RunWithCreated
+from runlock.machines.lifecycle.charts.run_flow import RunFlow
+from runlock.machines.lifecycle.charts.step import StepEndsAfterTools, StepEndsBeforeTools, StepWithToolGate
+from runlock.machines.lifecycle.charts.tool_call import ToolCallPhases
+from runlock.machines.lifecycle.charts.tool_execution import ThreeStages, TwoPhases
+from runlock.machines.lifecycle.charts.wait_loop import WaitForResumeOrCancel
 from runlock.machines.table import compile_chart
 from runlock.spec.model import load_spec
 

@@ -9,9 +9,8 @@ from typing import Any
 from agent_framework import BaseChatClient, ChatResponse, Content, FunctionInvocationLayer
 from agent_framework import Message as Said
 
-from runlock.conformance.adapter import Host
+from runlock.conformance.adapter import Host, Message, ToolCall
 from runlock.conformance.adapters.libraries import parts
-from runlock.conformance.protocol import Message, ToolCall
 
 
 class KitClient(FunctionInvocationLayer, BaseChatClient):

@@ -9,8 +9,8 @@ from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
+from runlock.conformance.adapter import Message, ToolCall
 from runlock.conformance.adapters.libraries import parts
-from runlock.conformance.protocol import Message, ToolCall
 
 
 class KitModel(BaseLlm):

@@ -9,7 +9,7 @@ from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from runlock.conformance.protocol import Message, ToolCall
+from runlock.conformance.adapter import Message, ToolCall
 
 
 class KitModel(BaseChatModel):

@@ -16,9 +16,8 @@ from openai.types.responses import (
     ResponseOutputText,
 )
 
-from runlock.conformance.adapter import Host
+from runlock.conformance.adapter import Host, Message, ToolCall
 from runlock.conformance.adapters.libraries import parts
-from runlock.conformance.protocol import Message, ToolCall
 
 
 class KitModel(Model):

@@ -9,9 +9,8 @@ import pydantic_ai as ai
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from runlock.conformance.adapter import Host
+from runlock.conformance.adapter import Host, Message, ToolCall
 from runlock.conformance.adapters.libraries import parts
-from runlock.conformance.protocol import Message, ToolCall
 
 STATUS: Final[dict[str, Any]] = {"success": "ok", "denied": "cancelled", "interrupted": "cancelled"}
 """The status of a tool's result by pydantic-ai's outcome; any other outcome is an error."""

@@ -8,9 +8,8 @@ from typing import Any
 
 from strands.models.model import Model
 
-from runlock.conformance.adapter import Host
+from runlock.conformance.adapter import Host, Message, ToolCall
 from runlock.conformance.adapters.libraries import parts
-from runlock.conformance.protocol import Message, ToolCall
 
 
 class KitModel(Model):

@@ -6,14 +6,16 @@ runlock check py:adapter:Adapter
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.adapter import Host, Refused, Segment
-from runlock.conformance.protocol import (
+from runlock.conformance.adapter import (
     Decision,
     DecisionSupport,
     Handshake,
+    Host,
     OfferedOutcomes,
     Party,
+    Refused,
     Scenario,
+    Segment,
     ToolCall,
 )
 

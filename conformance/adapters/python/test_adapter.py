@@ -2,8 +2,8 @@
 
 from adapter import Adapter
 
-from runlock.conformance.hosted import Hosted
-from runlock.conformance.suite import conformance_test
+from runlock.conformance.driving.strategies.hypothesis_machine import conformance_test
+from runlock.conformance.families.lifecycle.host.hosted import Hosted
 
 
 def test_the_agent_holds() -> None:

@@ -1,0 +1,282 @@
+"""Smoke: drives an adapter through each verb of the protocol once, and looks at what its handshake costs.
+
+A verb is tried by the shortest script of the corpus that sends it.  It works if that script came to its
+end; what kept it from that is a fault of the verb in flight, and whatever is behind it was not reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+
+from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.session import Session
+from runlock.conformance.driving.strategies.scripted import (
+    Script,
+    applicable,
+    corpus,
+    play,
+)
+from runlock.conformance.errors import RunlockError
+from runlock.conformance.judging.applicability import unmet
+from runlock.conformance.protocol import (
+    METHOD_NOT_FOUND,
+    UNSUPPORTED,
+    ProtocolError,
+    Snapshot,
+)
+from runlock.conformance.protocol.answers import fitted
+from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
+from runlock.conformance.transport.sut import Sut
+
+STIMULI: Final = (
+    "run.start", "gate.release", "settle", "decide", "cancel", "run.input", "clock.advance", "deliver",
+    "watch", "unwatch", "crash", "recover",
+)  # fmt: skip
+ORDER: Final = ("initialize", "scenario.open", *STIMULI, "inspect", "scenario.close", "shutdown")
+NEEDS: Final = {"crash": "control crash=any", "recover": "control crash=any", "unwatch": "stimulus watch"}
+ALWAYS: Final = ("scenario.open", "run.start", "gate.release", "settle", "scenario.close")
+WORKS, FAILS, NOT_OFFERED, NOT_REACHED = "works", "does not work", "not offered", "not reached"
+
+TRIES: Final = 6
+"""Scripts that are tried for one verb or gate; a profile may end some of them before they come to it."""
+
+NO_SCRIPT: Final = "no script came to it"
+
+Schedule = Callable[[Session], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One verb, gate or kind of observation: how it stands, why, and who is to blame for that."""
+
+    what: str
+    state: str
+    why: str = ""
+    blame: str = ""
+
+
+@dataclass(slots=True)
+class Smoke:
+    """What a smoke run showed."""
+
+    implementation: dict[str, Any] = field(default_factory=dict)
+    profile: str = ""
+    verbs: dict[str, Tried] = field(default_factory=dict)
+    gates: list[Tried] = field(default_factory=list)
+    observes: list[Tried] = field(default_factory=list)
+    broken: dict[str, str] = field(default_factory=dict)  # clauses, and why
+    untested: dict[str, list[str]] = field(default_factory=dict)  # weaknesses of the handshake, and clauses
+
+    @property
+    def faults(self) -> list[Tried]:
+        """What was offered and does not work."""
+        return [one for one in (*self.verbs.values(), *self.gates) if one.state == FAILS]
+
+    @property
+    def exit_code(self) -> int:
+        """As every command has it: 1 if a clause is broken, 3 if something offered does not work."""
+        return 1 if self.broken else 3 if self.faults else 0
+
+
+class Followed:
+    """A `Sut` that remembers which verbs it was asked."""
+
+    def __init__(self, sut: Sut, asked: list[str]) -> None:
+        self._sut = sut
+        self.asked = asked
+        self.kill = sut.kill
+        self.close = sut.close
+
+    def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Note one verb, and pass it on."""
+        self.asked.append(method)
+        return self._sut.request(method, params)
+
+
+def smoke(open_sut: Callable[[], Sut]) -> Smoke:
+    """Drive an adapter through everything that it offers."""
+    asked: list[str] = []
+    try:
+        bench = Bench(lambda: Followed(open_sut(), asked))
+    except RunlockError as error:
+        return Smoke(verbs={"initialize": _fault("initialize", error)})
+    try:
+        return _Drive(bench, asked).result()
+    finally:
+        bench.close()
+
+
+class _Drive:
+    """One drive through all verbs; `asked` are those that the newest script has sent."""
+
+    def __init__(self, bench: Bench, asked: list[str]) -> None:
+        self.bench = bench
+        self.asked = asked
+        self.verbs = {"initialize": Tried("initialize", WORKS)}
+        self.broken: dict[str, str] = {}
+        self.tally = Tally()
+        self.is_stopped = False  # whether something kept the last script from its end
+
+    def result(self) -> Smoke:
+        """Try everything, in the order in which a run comes to it."""
+        handshake = self.bench.handshake
+        for verb in ("scenario.open", *STIMULI, "scenario.close"):
+            if verb not in self.verbs:
+                self._try_verb(verb)
+        gates = [self._try_gate(gate) for gate in handshake.gates]
+        for verb, params in (("inspect", {"run": "r1"}), ("shutdown", {})):
+            self.verbs[verb] = self._optional(verb, params)
+        return Smoke(
+            implementation=handshake.implementation.to_wire(),
+            profile=handshake.profile,
+            verbs={verb: self.verbs[verb] for verb in ORDER},
+            gates=gates,
+            observes=[self._seen(kind) for kind in handshake.observes],
+            broken=self.broken,
+            untested=dict(_weaknesses(self.bench)),
+        )
+
+    # -- verbs that scripts send
+
+    def _try_verb(self, verb: str) -> None:
+        lacks = "" if verb in ALWAYS else unmet(NEEDS.get(verb, f"stimulus {verb}"), self.bench.handshake)
+        if lacks:
+            self.verbs[verb] = Tried(verb, NOT_OFFERED, lacks)
+            return
+        why = self._play_until(lambda script: _sends(script, verb), lambda: verb in self.verbs, verb)
+        self.verbs.setdefault(verb, Tried(verb, NOT_REACHED, why))
+
+    def _play_until(self, fits: Callable[[Script], bool], is_done: Callable[[], bool], verb: str = "") -> str:
+        """Play some scripts that fit, the shortest first; why it is not done after all of them."""
+        scripts = [one for one in _scripts() if fits(one)]
+        for script in [one for one in scripts if not applicable(one, self.bench.handshake)][:TRIES]:
+            if is_done():
+                return ""
+            self._play(script, _settled(play(script)) if verb == "settle" else play(script))
+            if self.is_stopped:
+                break
+        if self.broken:
+            return f"{next(iter(self.broken))} broke before"
+        faults = [one.what for one in self.verbs.values() if one.state == FAILS]
+        if faults:
+            return f"{', '.join(faults)} does not work"
+        whys = (applicable(one, self.bench.handshake) for one in scripts)
+        return next((why for why in whys if why), NO_SCRIPT)
+
+    def _play(self, script: Script, schedule: Schedule) -> None:
+        self.asked.clear()
+        self.is_stopped = True
+        try:
+            session = self.bench.session(script.scenario)
+            schedule(session)
+        except RunlockError as error:
+            self._failed(error)
+            return
+        self.bench.enter(session, self.tally)
+        if session.violation is not None:
+            self.broken.setdefault(session.violation.clause, session.violation.because)
+        self.is_stopped = session.violation is not None
+        for verb in self.asked:
+            self.verbs.setdefault(verb, Tried(verb, WORKS))
+
+    def _failed(self, error: RunlockError) -> None:
+        verb = self.asked[-1]
+        for earlier in self.asked[:-1]:
+            self.verbs.setdefault(earlier, Tried(earlier, WORKS))
+        self.verbs[verb] = _fault(verb, error)
+        with suppress(RunlockError):  # it does not even start again: the next script says so
+            self.bench.renew()
+
+    # -- gates and observations
+
+    def _try_gate(self, gate: str) -> Tried:
+        need = f"gate {gate}"
+        why = self._play_until(lambda script: need in script.needs, lambda: self.tally.shown[need] > 0)
+        if self.tally.shown[need]:
+            return Tried(gate, WORKS)
+        if why != NO_SCRIPT:
+            return Tried(gate, NOT_REACHED, why)
+        return Tried(gate, FAILS, "the handshake names it, and it was never opened.", "adapter")
+
+    def _seen(self, kind: str) -> Tried:
+        shown = self.tally.shown[f"observes {kind}"]
+        return Tried(kind, WORKS) if shown else Tried(kind, NOT_REACHED, "none was shown here")
+
+    # -- verbs that no script sends
+
+    def _optional(self, verb: str, params: dict[str, Any]) -> Tried:
+        try:
+            with self._beginning() if verb == "inspect" else nullcontext():
+                answer = self.bench.sut.request(verb, params)
+            if verb == "inspect":
+                fitted(Snapshot, answer, "The answer to inspect", "inspect.answer")
+        except ProtocolError as error:
+            self._renewed()
+            if error.code in (UNSUPPORTED, METHOD_NOT_FOUND):
+                return Tried(verb, NOT_OFFERED, "it is optional")
+            return Tried(verb, FAILS, f"The adapter answered {verb} with error {error.code}.", "adapter")
+        except RunlockError as error:
+            blamed = self.asked[-1]
+            self._renewed()
+            if blamed != verb:
+                return Tried(verb, NOT_REACHED, f"{blamed} does not work")
+            return _fault(verb, error)
+        return Tried(verb, WORKS)
+
+    @contextmanager
+    def _beginning(self) -> Iterator[None]:
+        """A scenario in which a run has begun."""
+        session = self.bench.session(self.bench.scenarios[0])
+        session.send(Move("run.start", {"run": "r1", "input": "hello"}))
+        yield
+        session.close()
+
+    def _renewed(self) -> None:
+        with suppress(RunlockError):
+            self.bench.renew()
+
+
+@cache
+def _scripts() -> tuple[Script, ...]:
+    """The corpus, the shortest scripts first."""
+    return tuple(sorted(corpus(), key=lambda script: len(script.moves)))
+
+
+def _fault(verb: str, error: RunlockError) -> Tried:
+    return Tried(verb, FAILS, str(error), error.blame)
+
+
+def _sends(script: Script, verb: str) -> bool:
+    if verb in ("scenario.open", "scenario.close", "settle"):
+        return True  # each begins and ends, and is made to settle
+    sent = {method for move in script.moves for method in (move.method, *(part for part, _ in move.parts()))}
+    return (CRASH_AND_RECOVER if verb in ("crash", "recover") else verb) in sent
+
+
+def _settled(schedule: Schedule) -> Schedule:
+    """The schedule, after a run that is looked at again when it has settled."""
+
+    def settled(session: Session) -> None:
+        session.send(Move("run.start", {"run": "r0", "input": "hello"}))
+        session.send(Move("settle", {}))
+        session.drain()
+        if "run.again" in session.handshake.stimuli:
+            schedule(session)
+        else:
+            session.close()
+
+    return settled
+
+
+def _weaknesses(bench: Bench) -> Iterator[tuple[str, list[str]]]:
+    """What the handshake leaves out, and the clauses that cost, the dearest first."""
+    costs: dict[str, list[str]] = {}
+    for clause, standing in bench.standings.items():
+        is_core = standing.verdict == "not-applicable" and standing.why.startswith("the profile core")
+        if not standing.offered or is_core:
+            costs.setdefault(standing.why, []).append(clause)
+    yield from sorted(costs.items(), key=lambda pair: (-len(pair[1]), pair[0]))

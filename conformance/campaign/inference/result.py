@@ -1,0 +1,200 @@
+"""What was found out about the policies of a runtime, what was not, and what belongs into its handshake."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from runlock.conformance.campaign.result import Trouble
+from runlock.conformance.families.lifecycle.inference.learner import Value
+from runlock.conformance.families.lifecycle.inference.questions import signs
+from runlock.conformance.protocol import Handshake
+from runlock.conformance.trace.trace import Trace
+from runlock.spec.model import Policy, Profile, load_spec
+
+LATE: Final = frozenset({"after_round", "waiting", "between_segments"})
+
+ALIKE: Final[Mapping[str, tuple[frozenset[str], str]]] = {
+    "decision.window": (
+        LATE,
+        "each acts when the round is over, and whether the run is shown Waiting in between is left open",
+    ),
+    "decision.early": (frozenset({"refuse", "ignore"}), "what is refused has no effect either"),
+    "durability": (
+        frozenset({"call", "round", "step", "segment"}),
+        "a runtime may keep more than it promises, and nothing was lost that speaks against these",
+    ),
+    "state": (
+        frozenset({"runtime", "caller"}),
+        "an adapter that holds the value for its caller shows the same",
+    ),
+}
+"""Values that show the same, and why."""
+
+IDLE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "round.rest": (("round.executor", "parallel"),),
+    "replay.start": (("waiting", "parked"), ("round.mixed", "wait")),
+}
+"""The values of other policies under which a policy says nothing, or nothing that shows."""
+
+OF_STOPS: Final = ("stop.threshold", "stop.tools")
+"""Policies that show only where a run can be stopped."""
+
+NOT_SEEN: Final = "no schedule that was played shows it"
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """What speaks against a value: what was seen, the clause if one says so, and the schedule."""
+
+    because: str
+    clause: str
+    steps: int
+    trace: Trace
+
+
+@dataclass(slots=True)
+class Inferred:
+    """What was found out of a runtime."""
+
+    target: str
+    handshake: Handshake
+    against: dict[Value, Against] = field(default_factory=dict)
+    schedules: int = 0
+    aside: tuple[str, ...] = ()  # clauses that broke whatever the policies are
+    troubles: list[Trouble] = field(default_factory=list)
+    partial: str = ""
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """What the runtime says of itself, profile included."""
+        return load_spec().policies_of(self.handshake.profile, self.handshake.policies)
+
+    @property
+    def sets(self) -> dict[str, Any]:
+        """The policies that are sets, which are taken at the runtime's word."""
+        return {key: value for key, value in self.declared.items() if isinstance(value, list)}
+
+    def left(self, key: str) -> list[str]:
+        """The values that a policy may still have."""
+        return left(key, self.against)
+
+    @property
+    def policies(self) -> list[Policy]:
+        """The policies that can be found out."""
+        return to_find_out()
+
+    @property
+    def settled(self) -> dict[str, str]:
+        """The policies with one value left."""
+        return settled(self.against)
+
+    @property
+    def mixed(self) -> list[str]:
+        """The policies of which each value was ruled out."""
+        return [one.key for one in self.policies if not self.left(one.key)]
+
+    @property
+    def contradicted(self) -> dict[str, str]:
+        """What the runtime says of itself and does not do."""
+        said = {key: value for key, value in self.declared.items() if isinstance(value, str)}
+        return {key: value for key, value in said.items() if (key, value) in self.against}
+
+    @property
+    def untold(self) -> dict[str, str]:
+        """The policies with several values left, each with the reason."""
+        many = [one.key for one in self.policies if len(self.left(one.key)) > 1]
+        return {key: self._why_untold(key) for key in many}
+
+    def _why_untold(self, key: str) -> str:
+        why = self._why_alike(key)
+        if why:
+            return why
+        missing = "; ".join(dict.fromkeys(one for lacks in self._lacks(key) for one in lacks))
+        return f"{NOT_SEEN}; of what else would, {missing}" if missing else NOT_SEEN
+
+    def _why_alike(self, key: str) -> str:
+        """Why what is left shows the same on this runtime, if that is known."""
+        for other, value in IDLE.get(key, ()):
+            if self.settled.get(other) == value:
+                return f"it makes no difference where {other} is {value}"
+        if self._is_hidden(key):
+            return self._why_hidden(key)
+        alike, why = ALIKE.get(key, (frozenset(), ""))
+        return why if frozenset(self.left(key)) <= alike else ""
+
+    def _is_hidden(self, key: str) -> bool:
+        """Whether no sign of what is left can show, whatever the runtime does."""
+        lacks = self._lacks(key)
+        return (bool(lacks) and all(lacks)) or (key in OF_STOPS and not self.sets.get("stop.conditions"))
+
+    def _why_hidden(self, key: str) -> str:
+        if key in OF_STOPS and not self.sets.get("stop.conditions"):
+            return "the runtime declares no stop.conditions"
+        return "; ".join(dict.fromkeys(one for lacks in self._lacks(key) for one in lacks))
+
+    def _lacks(self, key: str) -> list[list[str]]:
+        """For each sign that could rule out one of what is left, why it is never seen."""
+        telling = [one for one in signs() if one.policy == key and set(self.left(key)) & set(one.values)]
+        return [one.lacks(self.handshake) for one in telling]
+
+    # -- profiles
+
+    def differences(self, profile: Profile) -> dict[str, str]:
+        """The policies for which a profile has a value that was ruled out, with that value."""
+        return {key: value for key, value in _plain(profile).items() if (key, value) in self.against}
+
+    @property
+    def nearest(self) -> Profile:
+        """The profile with the fewest differences, and then with the most values in common."""
+        family = self.handshake.family
+        known = [one for one in load_spec().profiles.values() if one.policies and one.family == family]
+        settled = self.settled.items()
+        return min(known, key=lambda one: (len(self.differences(one)), -len(settled & _plain(one).items())))
+
+    def is_claimable(self, profile: Profile) -> bool:
+        """Whether a runtime that names this profile says no more of itself than was seen of it."""
+        open_ = [key for key in _plain(profile) if len(self.left(key)) > 1]
+        return not any(self._is_hidden(key) or not self._why_alike(key) for key in open_)
+
+    @property
+    def pasteable(self) -> dict[str, Any]:
+        """What belongs into the handshake: a profile, and the policies for which it is not enough."""
+        nearest = self.nearest if self.is_claimable(self.nearest) else load_spec().profile("core")
+        found = {**self.settled, **self.sets}
+        own = {key: value for key, value in found.items() if nearest.policies.get(key) != value}
+        return {"profile": nearest.name, "policies": own}
+
+    @property
+    def undecided(self) -> list[str]:
+        """The policies that cannot be written down: the profile is wrong, and no one value is left."""
+        profile = load_spec().profile(self.pasteable["profile"])
+        return [key for key in self.differences(profile) if len(self.left(key)) != 1]
+
+    @property
+    def exit_code(self) -> int:
+        """1 if two values are mixed or a word is wrong, 3 if nothing was told, else 0."""
+        if self.mixed or self.contradicted:
+            return 1
+        return 0 if self.settled else 3
+
+
+def to_find_out() -> list[Policy]:
+    """The policies that have one value each."""
+    return [one for one in load_spec().policies.values() if one.kind == "one of"]
+
+
+def left(key: str, against: Mapping[Value, Any]) -> list[str]:
+    """The values of a policy against which nothing speaks."""
+    return [value for value in load_spec().policy(key).values if (key, value) not in against]
+
+
+def settled(against: Mapping[Value, Any]) -> dict[str, str]:
+    """The policies with one value left."""
+    remaining = {one.key: left(one.key, against) for one in to_find_out()}
+    return {key: values[0] for key, values in remaining.items() if len(values) == 1}
+
+
+def _plain(profile: Profile) -> dict[str, str]:
+    return {key: value for key, value in profile.policies.items() if isinstance(value, str)}

@@ -1,0 +1,116 @@
+"""The search: plays schedules until they tell no more of the policies than is known already.
+
+Some signs can be read only once another policy is known, and nothing is learned behind a breach.  So the
+same schedules are played once more where that tells more: with what is settled taken for granted, and
+then without the clauses that broke.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from runlock.conformance.campaign.inference.result import (
+    Against,
+    Inferred,
+    left,
+    settled,
+)
+from runlock.conformance.campaign.result import Trouble, Witness
+from runlock.conformance.campaign.stages import Order, stages_of
+from runlock.conformance.campaign.supervisor import (
+    Limits,
+    Workforce,
+    employed,
+    made_short,
+    merged,
+)
+from runlock.conformance.campaign.worker import Facts
+from runlock.conformance.driving.bench import Found, Tally
+from runlock.conformance.families.lifecycle.inference.learner import Value, named
+from runlock.conformance.judging.judge import Violation
+from runlock.conformance.judging.policy_hypotheses import Exclusion
+
+READ_UNDER: Final[Mapping[str, Value]] = {
+    "replay.start": ("round.mixed", "continue"),
+    "stop.tools": ("stop.threshold", "reaches"),
+}
+"""Policies of which a sign can be read only where another policy is known to have this value."""
+
+Advanced = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the schedules so far rule out, each value with the shortest of those that do."""
+
+    against: dict[Value, tuple[Exclusion, Found]] = field(default_factory=dict)
+    aside: tuple[str, ...] = ()
+    schedules: int = 0
+    troubles: list[Trouble] = field(default_factory=list)
+
+    def learn(self, tally: Tally) -> None:
+        """Take in what a pass showed; behind a breach only as far as a value is left then."""
+        for one, (exclusion, found) in tally.excluded.items():
+            known = self.against.get(one)
+            is_shorter = known is None or len(found.moves) < len(known[1].moves)
+            is_news = known is None and len(left(one[0], self.against)) > 1
+            if is_news if self.aside else is_shorter:
+                self.against[one] = (exclusion, found)
+        self.schedules += tally.schedules
+        self.troubles = self.troubles or tally.troubles
+
+
+def infer(
+    order: Order, jobs: int, budget_seconds: float | None = None, advanced: Advanced = lambda _: None
+) -> Inferred:
+    """Find out as much of the policies as the schedules of the order tell."""
+    limits, known = Limits.of(budget_seconds), _Known()
+    while True:
+        with employed(order, jobs) as workforce:
+            facts = workforce.facts()
+            tally, partial = _pass(order, workforce, limits, advanced)
+            known.learn(tally)
+            more = replace(order, settled=tuple(settled(known.against).items()))
+            if partial or not _reads_more(order, more, known):
+                known.aside = tuple(sorted({*order.aside, *tally.found}))
+                if partial or known.aside == order.aside:
+                    return _concluded(order, workforce, facts, known, partial)
+                more = replace(more, aside=known.aside)
+        order = more
+
+
+def _pass(order: Order, workforce: Workforce, limits: Limits, advanced: Advanced) -> tuple[Tally, str]:
+    """Play everything once; and why it was cut off, if it was."""
+    units = [(at, unit) for at, stage in enumerate(stages_of(order)) for unit in range(stage.units)]
+    played = workforce.play(units, limits, advanced)
+    tally, hopeless = merged(units, played)
+    return tally, limits.cut_off or hopeless
+
+
+def _reads_more(before: Order, after: Order, known: _Known) -> bool:
+    """Whether a policy is still open of which a sign can be read by now."""
+    news = set(after.settled or ()) - set(before.settled or ())
+    return any(READ_UNDER[key] in news and len(left(key, known.against)) > 1 for key in READ_UNDER)
+
+
+def _concluded(order: Order, workforce: Workforce, facts: Facts, known: _Known, partial: str) -> Inferred:
+    found = [
+        replace(found, violation=Violation(named(one), why.because, found.violation.stimulus))
+        for one, (why, found) in known.against.items()
+    ]
+    witnesses = dict(zip(known.against, made_short(workforce, found), strict=True))
+    return Inferred(
+        target=order.target,
+        handshake=facts.handshake,
+        against={one: _against(why, witnesses[one]) for one, (why, _) in known.against.items()},
+        schedules=known.schedules,
+        aside=known.aside,
+        troubles=known.troubles,
+        partial=partial,
+    )
+
+
+def _against(why: Exclusion, witness: Witness) -> Against:
+    return Against(witness.because, why.clause, witness.steps, witness.trace)

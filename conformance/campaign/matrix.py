@@ -1,0 +1,70 @@
+"""The matrix: what each runtime that is installed holds and breaks, two campaigns at a time behind the pipe.
+
+Nothing of it depends on the machine: the budget is counted, and each campaign has one process of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Final
+
+from runlock.conformance.campaign.result import Result
+from runlock.conformance.campaign.runtimes import Runtime
+from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.supervisor import campaign
+from runlock.conformance.errors import RunlockError
+
+EXAMPLES: Final = 250
+"""So many schedules, beside the scripted ones, keep two cores busy for a few minutes with all runtimes."""
+
+AT_A_TIME: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One runtime in the matrix: its result, or why there is none."""
+
+    runtime: Runtime
+    result: Result | None = None
+    why: str = ""
+
+
+Told = Callable[[Column], None]
+
+
+def matrix(
+    chosen: Sequence[Runtime], environments: Path, order: Order, told: Told = lambda _: None
+) -> list[Column]:
+    """A column for each runtime, in their order; one that is not installed says so."""
+    there = [one for one in chosen if one.is_installed(environments)]
+    orders = [_order(one, environments, order) for one in there]
+    judged: dict[str, Column] = {}
+    with ProcessPoolExecutor(AT_A_TIME, get_context("spawn")) as pool:
+        for column in pool.map(_judged, there, orders):
+            told(column)
+            judged[column.runtime.name] = column
+    return [judged.get(one.name) or Column(one, why="it is not installed") for one in chosen]
+
+
+def _order(runtime: Runtime, environments: Path, order: Order) -> Order:
+    target = runtime.target(environments)
+    return Order(target, order.examples, order.seed, order.only, order.timeout_scale)
+
+
+def _judged(runtime: Runtime, order: Order) -> Column:
+    try:
+        return Column(runtime, campaign(order, jobs=1))
+    except RunlockError as error:
+        return Column(runtime, why=str(error))
+
+
+def rows(columns: Sequence[Column]) -> Iterator[str]:
+    """The clauses that at least one of the runtimes held or broke, in the order of the spec."""
+    results = [column.result for column in columns if column.result is not None]
+    for at in range(len(results[0].clauses) if results else 0):
+        if any(result.clauses[at].verdict in ("held", "broken", "error") for result in results):
+            yield results[0].clauses[at].id

@@ -1,0 +1,355 @@
+"""From the one string that names a runtime under test to something that makes one.
+
+`reference`, `reference:PROFILE`, `reference:PROFILE,POLICY=VALUE`, `mutant:NAME`, `variant:NAME`,
+`py:package.module:factory`, `cmd:./adapter --flag`, `trace:file.jsonl`.  What can be checked without
+starting anything is checked when the string is resolved; the factory is called, and the command started,
+when the target is opened.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, Literal
+
+from runlock.conformance.errors import AdapterError, UsageError
+from runlock.conformance.protocol import METHODS
+from runlock.conformance.transport.in_process import InProcess, told
+from runlock.conformance.transport.stdio import Pipe
+from runlock.conformance.transport.sut import Sut, SutFactory
+
+Kind = Literal["reference", "mutant", "variant", "py", "cmd", "trace"]
+
+DEFAULT_PROFILE: Final = "awaken-8"
+FORMS: Final = (
+    "A target is `reference`, `reference:PROFILE`, `reference:PROFILE,POLICY=VALUE`, `mutant:NAME`, "
+    "`variant:NAME`, `py:package.module:factory`, `cmd:./adapter --flag` or `trace:file.jsonl`."
+)
+_KINDS: Final = ("reference", "mutant", "variant", "py", "cmd", "trace")
+_ALSO_WRITTEN: Final = {"python": "py", "command": "cmd"}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A runtime under test by name; `open` makes a fresh one, `path` is the file of a recorded trace."""
+
+    name: str
+    kind: Kind
+    open: SutFactory
+    path: Path | None = None
+
+
+def resolve(target: str, *, timeout_scale: float = 1.0, own_store: bool = False) -> Target:
+    """The target that the string names; `UsageError` or `AdapterError` says why there is none.
+
+    With `own_store` it is the reference, keeping its checkpoints itself.
+    """
+    kind, colon, rest = target.partition(":")
+    if kind == "reference":
+        return Target(target, "reference", _reference(rest if colon else DEFAULT_PROFILE, own_store))
+    if own_store:
+        raise UsageError(
+            f"`{target}` is not the reference, which alone can be told where its store is.",
+            "What another runtime does with its checkpoints, its own handshake says.",
+        )
+    if kind == "mutant" and colon:
+        return Target(target, "mutant", _mutant(rest))
+    if kind == "variant" and colon:
+        return Target(target, "variant", _variant(rest))
+    if kind == "py" and colon:
+        return Target(target, "py", _python(rest))
+    if kind == "cmd" and colon:
+        return Target(target, "cmd", _command(rest, timeout_scale))
+    if kind == "trace" and colon:
+        return Target(target, "trace", *_trace(rest))
+    raise UsageError(f"`{target}` names no target.", _meant(target) or FORMS)
+
+
+def _meant(target: str) -> str | None:
+    kind, colon, rest = target.partition(":")
+    near = difflib.get_close_matches(_ALSO_WRITTEN.get(kind, kind), _KINDS, n=1)
+    if near and kind not in _KINDS and (colon or near[0] == "reference"):
+        return f"Did you mean `{near[0]}{colon}{rest}`?"
+    if kind in _KINDS:
+        return f"Something follows the colon. {FORMS}"
+    if target.endswith(".jsonl"):
+        return f"Did you mean `trace:{target}`?"
+    if colon and all(part.isidentifier() for part in kind.split(".")) and rest.isidentifier():
+        return f"Did you mean `py:{target}`?"
+    words = target.split()
+    if words and shutil.which(words[0]):
+        return f"Did you mean `cmd:{target}`?"
+    return None
+
+
+def _reference(words: str, own_store: bool) -> SutFactory:
+    from runlock.spec.model import SpecError, load_spec
+
+    profile, *settings = words.split(",")
+    policies = dict(_setting(profile, setting) for setting in settings)
+    try:
+        known = load_spec().profile(profile)
+        load_spec().policies_of(profile, policies)
+    except SpecError as error:
+        raise UsageError(str(error)) from None
+    if not known.policies:
+        kept = ", ".join(one.name for one in load_spec().profiles.values() if one.policies)
+        raise UsageError(
+            f"The profile {profile} settles no policy, so that there is no reference for it.",
+            f"The reference keeps {kept}.",
+        )
+
+    def opened() -> Sut:
+        from runlock.conformance.families.lifecycle import reference
+        from runlock.conformance.families.lifecycle.host.hosted import Hosted
+
+        make = reference.durable if own_store else reference.factory
+        return Hosted(make(profile, policies))
+
+    return opened
+
+
+def _setting(profile: str, setting: str) -> tuple[str, Any]:
+    """`tool.raises=end_run`, and a set's values with a plus between them."""
+    from runlock.spec.model import load_spec
+
+    key, equals, value = setting.partition("=")
+    if not equals:
+        raise UsageError(
+            f"`{setting}` settles no policy.",
+            f"Behind the profile stand policies and values: `reference:{profile},tool.raises=end_run`.",
+        )
+    policy = load_spec().policies.get(key)
+    if policy is not None and policy.kind == "set of":
+        return key, value.split("+")
+    return key, value
+
+
+def _mutant(name: str) -> SutFactory:
+    from runlock.conformance.families.lifecycle.mutants import MUTANTS
+
+    return _made_by_the_kit("mutant", name, {mutant.name: mutant for mutant in MUTANTS})
+
+
+def _variant(name: str) -> SutFactory:
+    from runlock.conformance.families.lifecycle.variants import VARIANTS
+
+    return _made_by_the_kit("variant", name, {variant.name: variant for variant in VARIANTS})
+
+
+def _made_by_the_kit(kind: str, name: str, known: Mapping[str, Callable[[], Any]]) -> SutFactory:
+    from runlock.conformance.families.lifecycle.host.hosted import Hosted
+
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        right = f"Did you mean `{kind}:{near[0]}`?" if near else f"`runlock list {kind}s` shows them all."
+        raise UsageError(f"There is no {kind} `{name}`.", right)
+    return lambda: Hosted(known[name])
+
+
+def _python(path: str) -> SutFactory:
+    module_name, _, attribute = path.partition(":")
+    if not module_name or not attribute:
+        name = f"`py:{path}` names no factory" if module_name else f"`py:{path}` names no module"
+        raise UsageError(
+            f"{name}.", f"Write `py:{module_name or 'package.module'}:{attribute or 'factory'}`."
+        )
+    make = _called(path, _attribute(_imported(path, module_name), attribute))
+    return lambda: _in_process(path, make)
+
+
+def _in_process(path: str, make: Callable[[], Any]) -> Sut:
+    adapter = make()
+    factory = _starting_with(adapter, make)
+    if hasattr(adapter, "handshake") and hasattr(adapter, "open"):
+        from runlock.conformance.families.lifecycle.host.hosted import Hosted
+
+        return Hosted(factory)
+    if not any(hasattr(adapter, verb.replace(".", "_")) for verb in METHODS):
+        raise AdapterError(
+            f"`{path}` gave an object of type {type(adapter).__name__}, which is no adapter.",
+            "An adapter has `handshake` and `open` (the hosted face), or the protocol's verbs as methods.",
+        )
+    return InProcess(factory(), again=factory)
+
+
+def _starting_with(adapter: Any, make: Callable[[], Any]) -> Callable[[], Any]:
+    """A factory that gives the adapter that was made to see what it is, and then new ones."""
+    made = [adapter]
+    return lambda: made.pop() if made else make()
+
+
+def _imported(path: str, name: str) -> ModuleType:
+    _make_current_folder_importable()
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise UsageError(f"`py:{path}` names no module: {name} is not a dotted name.", _dotted(name))
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+            raise UsageError(f"There is no module {error.name}.", _near_module(name)) from None
+        raise _raised_while_importing(name, error) from error
+    except (Exception, SystemExit) as error:
+        raise _raised_while_importing(name, error) from error
+
+
+def _raised_while_importing(name: str, error: BaseException) -> AdapterError:
+    return AdapterError(
+        f"The module {name} raised {told(error)} while it was imported.",
+        "An adapter's module only defines; what it needs is installed beside the kit.",
+    )
+
+
+def _make_current_folder_importable() -> None:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    importlib.invalidate_caches()  # a module that was written a moment ago counts too
+
+
+def _dotted(name: str) -> str:
+    dotted = name.removeprefix("./").removesuffix(".py").strip("/").replace("/", ".")
+    if all(part.isidentifier() for part in dotted.split(".")):
+        return f"Did you mean `py:{dotted}:factory`?"
+    return "Write `py:package.module:factory`."
+
+
+def _near_module(name: str) -> str:
+    first = name.partition(".")[0]
+    here = [path.stem for path in Path.cwd().glob("*") if path.suffix == ".py" or path.is_dir()]
+    near = difflib.get_close_matches(first, here, n=1)
+    if near and near[0] != first:
+        return f"Did you mean `{near[0]}{name[len(first) :]}`?"
+    return "It is installed beside the kit, or lies in the current folder."
+
+
+def _attribute(module: ModuleType, dotted: str) -> Any:
+    found: Any = module
+    for name in dotted.split("."):
+        if not hasattr(found, name):
+            raise UsageError(f"{_name_of(found)} has no {name}.", _near_attribute(found, name))
+        found = getattr(found, name)
+    return found
+
+
+def _near_attribute(owner: Any, name: str) -> str:
+    offered = [key for key in dir(owner) if not key.startswith("_") and callable(getattr(owner, key, None))]
+    near = difflib.get_close_matches(name, offered, n=3)
+    if near:
+        return f"Did you mean {' or '.join(f'`{key}`' for key in near)}?"
+    return f"Define `def {name}():` there; it gives the adapter."
+
+
+def _name_of(owner: Any) -> str:
+    if isinstance(owner, ModuleType):
+        return f"The module {owner.__name__}"
+    return f"The {type(owner).__name__} {getattr(owner, '__qualname__', '')}".strip()
+
+
+def _called(path: str, factory: Any) -> Callable[[], Any]:
+    if not callable(factory):
+        raise UsageError(
+            f"`py:{path}` names an object of type {type(factory).__name__}, which cannot be called.",
+            "Name a class, or a function that gives a new adapter at each call.",
+        )
+    demanded = _demanded(factory)
+    if demanded:
+        raise UsageError(
+            f"`py:{path}` demands arguments: {', '.join(demanded)}.", "A factory is called with none."
+        )
+
+    def make() -> Any:
+        try:
+            adapter = factory()
+        except (Exception, SystemExit) as error:
+            raise AdapterError(
+                f"The factory `py:{path}` raised {told(error)}.",
+                "It gives a new adapter at each call, and starts nothing.",
+            ) from error
+        if inspect.iscoroutine(adapter):
+            adapter.close()  # or Python warns of it later, far from here
+            raise AdapterError(
+                f"The factory `py:{path}` is a coroutine function.", "Write it with a plain `def`."
+            )
+        return adapter
+
+    return make
+
+
+def _demanded(factory: Callable[..., Any]) -> list[str]:
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except (TypeError, ValueError):  # a builtin does not say
+        return []
+    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in parameters if p.default is p.empty and p.kind not in optional]
+
+
+def _command(words: str, timeout_scale: float) -> SutFactory:
+    try:
+        argv = shlex.split(words)
+    except ValueError:
+        raise UsageError(
+            f"`cmd:{words}` opens a quote, or ends in a backslash, that nothing closes.",
+            "It is split into words as a shell splits them.",
+        ) from None
+    if not argv or not argv[0]:
+        raise UsageError("`cmd:` names no command.", "Write `cmd:./adapter --flag`.")
+    if shutil.which(argv[0]) is None:
+        raise _not_a_command(argv[0], words)
+    return lambda: Pipe(argv, timeout_scale=timeout_scale)
+
+
+def _not_a_command(first: str, words: str) -> UsageError:
+    path = Path(first)
+    if "/" not in first and path.is_file():
+        return UsageError(
+            f"There is no command `{first}`, only a file of that name here.", f"Did you mean `cmd:./{words}`?"
+        )
+    if "/" not in first:
+        return UsageError(
+            f"There is no command `{first}`.",
+            "It is found on the PATH, or named by its path, as in `cmd:./adapter`.",
+        )
+    if path.is_dir():
+        return UsageError(f"`{first}` is a folder.", "A command is an executable file.")
+    if path.exists():
+        return UsageError(
+            f"`{first}` is not executable.", f"Run `chmod +x {first}`, or put its interpreter before it."
+        )
+    return UsageError(f"There is no file `{first}`.", _near_file(first))
+
+
+def _near_file(missing: str) -> str:
+    path = Path(missing)
+    names = [entry.name for entry in path.parent.glob("*")] if path.parent.is_dir() else []
+    near = difflib.get_close_matches(path.name, names, n=1)
+    if near:
+        return f"Did you mean `{missing.removesuffix(path.name)}{near[0]}`?"
+    return f"Paths start from {Path.cwd()}."
+
+
+def _trace(name: str) -> tuple[SutFactory, Path]:
+    path = Path(name)
+    if not name:
+        raise UsageError("`trace:` names no file.", "Write `trace:file.jsonl`.")
+    if path.is_dir():
+        raise UsageError(f"`{name}` is a folder.", "A trace is one file of JSON Lines.")
+    if not path.is_file():
+        raise UsageError(f"There is no file `{name}`.", _near_file(name))
+
+    def cannot_open() -> Sut:
+        raise UsageError(
+            f"`trace:{name}` is recorded, so that nothing can be asked of it.",
+            "Judge it with `runlock audit`.",
+        )
+
+    return cannot_open, path

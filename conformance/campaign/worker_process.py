@@ -1,0 +1,139 @@
+"""One worker process as the supervisor sees it: its connection, its journal, and how it was lost.
+
+A runtime in process can end the worker, or keep it for ever.  Waiting for a process needs a limit: what
+comes of it is an error that says so, and never a verdict.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing import connection
+from pathlib import Path
+from typing import Any, Final
+
+from runlock.conformance.campaign.stages import Order
+from runlock.conformance.trace.trace import Trace
+from runlock.conformance.transport.journal import in_flight
+from runlock.conformance.transport.stdio import ANSWER_LIMIT_SECONDS, INITIALIZE_LIMIT_SECONDS
+
+GRACE_SECONDS: Final = 2.0
+"""What the transport's own time limits come first by."""
+
+GLANCE_SECONDS: Final = 0.5
+_ENTRY: Final = "from runlock.conformance.campaign.worker import main; main()"
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A worker that is gone: how, with what in flight, and the trace that led there."""
+
+    how: str
+    verb: str
+    trace: Trace | None
+    is_hung: bool = False
+
+    def __str__(self) -> str:
+        at = f" at {self.verb}" if self.verb else ""
+        if self.is_hung:
+            return f"The runtime did not give its process back{at}; {self.how}."
+        return f"The process in which the runtime ran ended{at} with {self.how}."
+
+
+class Hand:
+    """A worker process; `task` is what it has in hand, `at` how many schedules of it were begun."""
+
+    def __init__(self, order: Order, journal: Path) -> None:
+        ours, theirs = socket.socketpair()
+        self.journal = journal
+        self.scale = order.timeout_scale
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", _ENTRY, str(theirs.fileno()), str(journal)],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=2,  # what the runtime prints is no result
+                start_new_session=True,  # the interrupt key is the supervisor's
+            )
+        self.connection = connection.Connection(ours.detach())
+        self.task: Any = None
+        self.at = 0
+        self._last_moved = (0, time.monotonic())
+        self.tell((order, list(sys.path)))
+
+    def tell(self, message: Any) -> None:
+        """Send a message; that a worker is gone shows when it is heard."""
+        with contextlib.suppress(OSError):
+            self.connection.send(message)
+
+    def hear(self) -> Any:
+        """What it says, or how it was lost."""
+        self._last_moved = (self._size(), time.monotonic())
+        try:
+            return self.connection.recv()
+        except (EOFError, OSError):
+            return self._lost()
+
+    def _lost(self) -> Lost:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(GRACE_SECONDS)
+        self.kill()
+        return Lost(_ending(self.process.returncode), *in_flight(self.journal))
+
+    @property
+    def is_hung(self) -> bool:
+        """Whether nothing has moved in it for longer than any answer may take."""
+        size, since = self._last_moved
+        if self._size() != size:
+            self._last_moved = (self._size(), time.monotonic())
+            return False
+        return time.monotonic() - since > self._limit_seconds(size)
+
+    def _limit_seconds(self, size: int) -> float:
+        if size:
+            return (ANSWER_LIMIT_SECONDS + GRACE_SECONDS) * self.scale
+        return (INITIALIZE_LIMIT_SECONDS + GRACE_SECONDS) * max(self.scale, 1)  # it has to start first
+
+    def given_up(self) -> Lost:
+        """End a hung worker, and say where it hung."""
+        self.kill()
+        return Lost("its worker was ended", *in_flight(self.journal), is_hung=True)
+
+    def _size(self) -> int:
+        try:
+            return self.journal.stat().st_size
+        except FileNotFoundError:  # it has not come that far
+            return 0
+
+    def kill(self) -> None:
+        """End the process and its group."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.connection.close()
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"exit status {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"
+
+
+def heard(hands: Sequence[Hand]) -> Iterator[tuple[Hand, Any]]:
+    """What any of the workers says, or how it was lost; nothing if nothing happens for a moment."""
+    ready = connection.wait([hand.connection for hand in hands], GLANCE_SECONDS)
+    for hand in hands:
+        if hand.connection in ready:
+            yield hand, hand.hear()
+        elif hand.task is not None and hand.is_hung:
+            yield hand, hand.given_up()

@@ -1,0 +1,59 @@
+"""`runlock diff`: what changed between two stored results, or two runtimes that are checked first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.targets import resolve
+from runlock.conformance.cli.commands.check import exit_code, found
+from runlock.conformance.cli.commands.output_streams import results
+from runlock.conformance.errors import UsageError
+from runlock.conformance.report import result_folder as folder
+from runlock.conformance.report import result_json as machine
+from runlock.conformance.report.comparison import Comparison, as_object, write
+from runlock.conformance.report.console import Page
+from runlock.conformance.report.stored_result import Stored, read_stored
+
+SIDES: Final = ("before", "after")
+
+
+def diff(before: str, after: str, order: Order, jobs: int, out: Path, *, as_json: bool) -> int:
+    """Run the whole command; `order` says how a target is checked, and the exit code whether it got worse."""
+    with results() as stdout:
+        kept = [_kept(name) for name in (before, after)]
+        sides = [
+            stored or _checked(name, order, jobs, out / side, is_silent=as_json)
+            for stored, name, side in zip(kept, (before, after), SIDES, strict=True)
+        ]
+        comparison = Comparison(*sides)
+        page = Page(stdout)
+        if as_json:
+            page.console.out(json.dumps(as_object(comparison), indent=1))
+        else:
+            write(comparison, page)
+        return comparison.exit_code
+
+
+def _kept(name: str) -> Stored | None:
+    """A result that is stored there; nothing for a target, which must be one."""
+    if Path(name).exists():
+        return read_stored(Path(name))
+    try:
+        resolve(name)
+    except UsageError as error:
+        raise UsageError(
+            f"There is no stored result at {name}, and it is no target: {error.what}", error.right
+        ) from None
+    return None
+
+
+def _checked(name: str, order: Order, jobs: int, out: Path, *, is_silent: bool) -> Stored:
+    """A target as it is now, checked as the other one is."""
+    folder.ready(out)
+    asked = Order(name, order.examples, order.seed)
+    result = found(asked, resolve(name).path, jobs, None, is_silent=is_silent, out=out)
+    report = machine.as_json(result, folder.write_traces(result, out), exit_code(result, False))
+    return read_stored(folder.write_result(report, out))

@@ -1,0 +1,113 @@
+"""`runlock matrix`: what the runtimes that are installed hold and break, side by side."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from runlock.conformance.campaign.matrix import Column, matrix
+from runlock.conformance.campaign.runtimes import Runtime, runtimes
+from runlock.conformance.campaign.stages import Order
+from runlock.conformance.cli.commands.output_streams import results
+from runlock.conformance.errors import UsageError
+from runlock.conformance.families.lifecycle.wording import plain
+from runlock.conformance.report import matrix as written
+from runlock.conformance.report import result_folder as folder
+from runlock.conformance.report.console import Page
+
+UNDECIDED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Which runtimes are asked for, where their environments are, and how the result is wanted."""
+
+    only: tuple[str, ...]
+    environments: Path
+    out: Path
+    as_json: bool = False
+
+
+def make(patterns: Sequence[str], environments: Path) -> int:
+    """Make the environments of the runtimes that are named; the exit code."""
+    wanted = {one.environment: one for one in chosen(patterns, "--install")}
+    for runtime in wanted.values():
+        print(f"making {runtime.place(environments)} with {', '.join(runtime.requirements)}", file=sys.stderr)
+        runtime.install(environments)
+    return 0
+
+
+def run(wish: Wish, examples: int, seed: int, timeout_scale: float) -> int:
+    """Judge the runtimes and write the matrix; the exit code."""
+    asked = chosen(wish.only, "--only")
+    folder.ready(wish.out)
+    budget = {"examples": examples, "seed": seed}
+    with results() as stdout:
+        order = Order("the runtimes", examples, seed, timeout_scale=timeout_scale)
+        columns = matrix(asked, wish.environments, order, _told)
+        return _report(columns, wish, budget, stdout)
+
+
+def chosen(patterns: Sequence[str], option: str) -> list[Runtime]:
+    """The runtimes that the patterns name; all of them without any."""
+    known = runtimes()
+    for pattern in patterns:
+        if not any(fnmatchcase(one.name, pattern) for one in known):
+            raise _unknown(pattern, option, [one.name for one in known])
+    return [one for one in known if not patterns or any(fnmatchcase(one.name, p) for p in patterns)]
+
+
+def _unknown(pattern: str, option: str, names: list[str]) -> UsageError:
+    near = get_close_matches(pattern, names, n=1)
+    right = f"Did you mean `{near[0]}`?" if near else f"There are {', '.join(names)}."
+    return UsageError(f"`{option} {pattern}` names no runtime.", right)
+
+
+def _told(column: Column) -> None:
+    words = column.why if column.result is None else column.result.verdict
+    print(f"{column.runtime.name}: {plain(words)}", file=sys.stderr, flush=True)
+
+
+def _report(columns: Sequence[Column], wish: Wish, budget: Mapping[str, Any], stdout: TextIO) -> int:
+    written.write_witnesses(columns, wish.out)
+    report = written.as_json(columns, wish.out, budget)
+    (wish.out / "matrix.json").write_text(written.dumped(report) + "\n", encoding="utf-8")
+    page = written.as_markdown(columns, wish.out, budget)
+    (wish.out / "matrix.md").write_text(page, encoding="utf-8")
+    lines = Page(stdout)
+    if wish.as_json:
+        lines.console.out(written.dumped(report))
+    else:
+        _show(columns, wish, lines)
+    installed = [column for column in columns if column.runtime.is_installed(wish.environments)]
+    return 0 if installed and all(column.result is not None for column in installed) else UNDECIDED
+
+
+def _show(columns: Sequence[Column], wish: Wish, page: Page) -> None:
+    for column in columns:
+        result = column.result
+        if result is None:
+            page.beside(f"{column.runtime.name:<24}", f"not judged: {column.why}", "yellow")
+            page.line(f"{'':<24}{_how(column, wish.environments)}")
+            continue
+        broken = ", ".join(sorted(witness.clause for witness in result.witnesses)) or "nothing broken"
+        counts = f"{result.count('held')} held, {result.count('untested')} untested; {broken}"
+        left = f"{column.runtime.name:<24}{result.implementation['version']:<10}"
+        page.beside(left, counts, "red" if result.witnesses else "green")
+    page.line()
+    page.line(
+        f"written: {wish.out / 'matrix.md'}, {wish.out / 'matrix.json'} and a witness of each violation"
+    )
+
+
+def _how(column: Column, environments: Path) -> str:
+    if column.runtime.is_installed(environments):
+        return "its environment is there; `runlock serve` in it says more"
+    command = written.install_command(column.runtime)
+    default = str(environments) == written.ENVIRONMENTS
+    return command if default else f"{command} --envs {environments}"

@@ -1,0 +1,56 @@
+"""`runlock report`: one stored result, as whoever reads it wants it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+from runlock.conformance.errors import UsageError
+from runlock.conformance.report.badge import badge, drawn
+from runlock.conformance.report.html import web
+from runlock.conformance.report.junit import junit
+from runlock.conformance.report.markdown import markdown
+from runlock.conformance.report.stored_result import Stored, read_stored
+
+FORMATS: Final[Mapping[str, Callable[[Stored], str]]] = {
+    "junit": junit,
+    "markdown": markdown,
+    "badge": badge,
+    "html": web,
+}
+
+
+def report(path: Path, wanted: str | None, out: Path | None) -> int:
+    """Run the whole command; the exit code, which says nothing of the verdict."""
+    make = _format(wanted, out)
+    write(make(read_stored(path)), out)
+    return 0
+
+
+def _format(wanted: str | None, out: Path | None) -> Callable[[Stored], str]:
+    if wanted is None:
+        raise UsageError("No format was named.", f"`--format` is one of {', '.join(FORMATS)}.")
+    if wanted not in FORMATS:
+        near = get_close_matches(wanted.lower(), FORMATS, n=1)
+        right = f"Did you mean `{near[0]}`?" if near else f"It is one of {', '.join(FORMATS)}."
+        raise UsageError(f"There is no format `{wanted}`.", right)
+    is_drawn = wanted == "badge" and out is not None and out.suffix == ".svg"
+    return drawn if is_drawn else FORMATS[wanted]
+
+
+def write(text: str, out: Path | None) -> None:
+    """Write a text to a file, or on standard output; in UTF-8, whatever the terminal likes."""
+    if out is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.flush()
+        return
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else str(error)
+        raise UsageError(f"{out} cannot be written: {why}.", "Name another file with `-o`.") from None

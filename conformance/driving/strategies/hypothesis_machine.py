@@ -1,0 +1,266 @@
+"""The Hypothesis machine: one rule for each class of action, drawn, switched and shrunk by Hypothesis.
+
+`conformance_test` is the whole of it for a test file of one's own: it raises `ClauseBroken` on the
+shortest schedule that Hypothesis finds.  A campaign uses the same machine to generate, and gathers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Final
+
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.session import Session
+from runlock.conformance.errors import RunlockError
+from runlock.conformance.families.lifecycle.actions import (
+    ACTIONS,
+    NEEDS,
+    Stage,
+    at_hand,
+    may_race,
+    with_turns,
+)
+from runlock.conformance.family.chooser import PLAIN
+from runlock.conformance.protocol import Scenario
+from runlock.conformance.trace.moves import Move
+from runlock.conformance.trace.scenario_file import to_text
+from runlock.conformance.transport.sut import Sut
+
+STEPS_MAX: Final = 20
+
+GENERATE: Final = settings(
+    phases=(Phase.generate,),
+    stateful_step_count=STEPS_MAX,
+    deadline=None,
+    database=None,
+    suppress_health_check=tuple(HealthCheck),
+)
+TEST: Final = settings(
+    GENERATE, phases=(Phase.generate, Phase.shrink), print_blob=False, report_multiple_bugs=False
+)
+
+
+class ClauseBroken(AssertionError):
+    """A clause is broken: the message says which and why, and a note shows the schedule as a scenario."""
+
+
+class Drawing:
+    """A chooser whose choices Hypothesis draws, so that it can shrink them."""
+
+    def __init__(self, data: st.DataObject) -> None:
+        self.data = data
+
+    def choose(self, count: int) -> int:
+        return int(self.data.draw(st.integers(0, count - 1)))
+
+
+class Machine(RuleBasedStateMachine):
+    """A scenario under way on the runtime of `bench`; what becomes of what it shows, its two kinds say."""
+
+    bench: ClassVar[Bench]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.session: Session | None = None
+        self.stage: Stage | None = None
+        self.aside: Stage | None = None  # where actions try whether they have an occasion
+        self.at_hand: set[str] = set()  # of what actions need
+        self.occasions: dict[str, bool] = {}  # since the newest action
+
+    # -- what its kinds differ in
+
+    def opened(self, scenario: Scenario) -> Session | None:
+        """The scenario under way, if it is to be played."""
+        raise NotImplementedError
+
+    def have_trouble(self, error: RunlockError) -> None:
+        """What was sent cannot be judged."""
+        raise NotImplementedError
+
+    def look_at(self, session: Session) -> None:
+        """There is something new, which may be broken."""
+
+    def take(self, session: Session) -> None:
+        """The scenario is over."""
+
+    # -- what it lets happen
+
+    def begin(self, index: int) -> None:
+        """A scenario is opened, and its first run begins."""
+        self.session = self.opened(self.bench.scenarios[index])
+        if self.session is not None:
+            self.stage = Stage(self.session.account)
+            self.act("start", PLAIN)
+
+    def act(self, name: str, chooser: Any) -> None:
+        """Let an action of this class happen, if there is still something to find."""
+        if self.session is None or self.stage is None or self.session.violation is not None:
+            return
+        move = ACTIONS[name](self.stage, chooser)
+        if move is not None:
+            move = with_turns(move, self.stage, chooser)
+            try:
+                self.session.send(move)
+            except RunlockError as error:
+                self.have_trouble(error)
+        can_go_on = self.session is not None and self.session.violation is None
+        self.aside = self.stage.aside() if can_go_on else None
+        self.at_hand = at_hand(self.stage) if can_go_on else set()
+        self.occasions = {}
+        if self.session is not None:
+            self.look_at(self.session)
+
+    def has_occasion(self, name: str) -> bool:
+        """Whether an action of this class has something to act on."""
+        need = NEEDS.get(name)
+        if need is not None and need not in self.at_hand:
+            return False
+        known = self.occasions.get(name)  # Hypothesis asks about some rules several times a step
+        if known is None:
+            known = self.occasions[name] = self._may(name)
+        return known
+
+    def _may(self, name: str) -> bool:
+        if self.aside is None:
+            return name == "settle"  # Hypothesis wants a rule at every step
+        if name == "races":
+            return may_race(self.aside, self.has_occasion)
+        return ACTIONS[name](self.aside, PLAIN) is not None
+
+    def teardown(self) -> None:
+        """Give the run whatever it still waits for; then nothing may be left open."""
+        session = self.session
+        if session is None:
+            return
+        try:
+            self.finish(session)
+        except RunlockError as error:
+            self.have_trouble(error)
+        if self.session is session:
+            self.take(session)
+        self.session = self.stage = self.aside = None  # Hypothesis keeps the machine until a collection
+
+    def finish(self, session: Session) -> None:
+        """Drain the run, judge what is left to be judged, and close the scenario in any case."""
+        try:
+            session.drain()
+            session.end()
+            self.look_at(session)
+        finally:
+            session.close()
+
+
+class Raising(Machine):
+    """Judges at once, and raises what is broken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_complained = False
+
+    def opened(self, scenario: Scenario) -> Session:
+        """The scenario under way, and its judge beside it."""
+        return self.bench.session(scenario)
+
+    def have_trouble(self, error: RunlockError) -> None:
+        """What cannot be judged is an error of the test."""
+        raise error
+
+    def look_at(self, session: Session) -> None:
+        """Raise what is broken, once."""
+        violation = session.violation
+        if violation is not None and not self.has_complained:
+            self.has_complained = True
+            broken = ClauseBroken(f"{violation.clause}: {violation.because}")
+            broken.add_note(to_text(session.trace))
+            raise broken
+
+
+class Gathering(Machine):
+    """Judges what is over, and takes what it showed into a tally."""
+
+    tally: ClassVar[Tally]
+
+    def opened(self, scenario: Scenario) -> Session | None:
+        """The scenario under way, which is judged later."""
+        return self.bench.session_judged_later(scenario) if self.bench.admit(self.tally) else None
+
+    def have_trouble(self, error: RunlockError) -> None:
+        """What cannot be judged is played once more on a fresh SUT, and then counted as trouble."""
+        session, self.session = self.session, None
+        assert session is not None  # whose trouble it is
+        scenario, moves = session.scenario, tuple(session.attempted)
+        self.bench.renew()
+        session.end()
+        if session.violation is None:
+            self.bench.play(scenario, lambda session: _replayed(session, moves), self.tally)
+        else:  # what came before is broken, and what a broken runtime does then does not matter
+            self.take(session)
+
+    def take(self, session: Session) -> None:
+        """Take what it showed into the tally."""
+        self.bench.enter(session, self.tally)
+
+
+def _replayed(session: Session, moves: Sequence[Move]) -> None:
+    session.play(moves)
+    session.drain()
+    session.close()
+
+
+def _rule(name: str) -> Any:
+    def act(self: Machine, data: st.DataObject) -> None:
+        self.act(name, Drawing(data))
+
+    def has_occasion(self: Machine) -> bool:  # by its name: Hypothesis looks up the source of a lambda
+        return self.has_occasion(name)
+
+    act.__name__ = name
+    act.__doc__ = ACTIONS[name].__doc__
+    return precondition(has_occasion)(rule(data=st.data())(act))
+
+
+def _opening(scenarios: int) -> Any:
+    def open(self: Machine, index: int) -> None:
+        self.begin(index)
+
+    return initialize(index=st.integers(0, scenarios - 1))(open)
+
+
+def machine(bench: Bench, tally: Tally | None = None) -> type[Machine]:
+    """A machine for the runtime on the bench, with a rule for each class of action.
+
+    With a tally it gathers, without it raises.
+    """
+    rules = {name: _rule(name) for name in ACTIONS if name not in ("start", "kill")}
+    rules |= {"start_again": _rule("start"), "open": _opening(len(bench.scenarios))}
+    if tally is None:
+        return type("RuntimeMachine", (Raising,), {**rules, "bench": bench})
+    return type("RuntimeMachine", (Gathering,), {**rules, "bench": bench, "tally": tally})
+
+
+def generate(bench: Bench, examples: int, seed_number: int, tally: Tally) -> None:
+    """Let Hypothesis generate that many schedules, and gather what they show."""
+    made = seed(seed_number)(machine(bench, tally))
+    run_state_machine_as_test(made, settings=settings(GENERATE, max_examples=examples))
+
+
+def conformance_test(open_sut: Callable[[], Sut], examples: int = 200) -> None:
+    """Test a runtime as a unit test does; raises `ClauseBroken`, shrunk, for the first broken clause.
+
+    `open_sut` makes a fresh SUT, e.g. `lambda: Hosted(MyAdapter)` or `resolve("cmd:./adapter").open`.
+    """
+    bench = Bench(open_sut)
+    try:
+        run_state_machine_as_test(seed(0)(machine(bench)), settings=settings(TEST, max_examples=examples))
+    finally:
+        bench.close()

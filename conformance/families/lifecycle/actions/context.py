@@ -1,0 +1,74 @@
+"""What actions look at, and how they release a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import Call, Gate, Run
+from runlock.conformance.family.chooser import Chooser, pick
+from runlock.conformance.protocol import Handshake
+from runlock.conformance.trace.moves import Move
+
+
+@dataclass(slots=True)
+class Stage:
+    """What actions look at: the account, the handshake, and how far each kind of id has been used."""
+
+    account: Account
+    counts: dict[str, int] = field(default_factory=dict)
+    handshake: Handshake = field(init=False)  # what the runtime can take
+
+    def __post_init__(self) -> None:
+        self.handshake = self.account.handshake
+
+    @property
+    def run(self) -> Run | None:
+        """The run that is not Done."""
+        run = self.account.run
+        return run if run is not None and not run.is_done else None
+
+    def aside(self) -> Stage:
+        """The same, for actions that only try whether there is an occasion for them."""
+        return Stage(self.account, dict(self.counts))
+
+    def fresh(self, prefix: str) -> str:
+        """An id that was not used yet."""
+        self.counts[prefix] = self.counts.get(prefix, 0) + 1
+        return f"{prefix}{self.counts[prefix]}"
+
+    def gates(self, on: str) -> list[Gate]:
+        """The open gates of one kind."""
+        return [gate for gate in self.account.open_gates if gate.on == on]
+
+    def waiting(self) -> list[Call]:
+        """The calls of the run that wait for a decision."""
+        return [] if self.run is None else [call for call in self.run.calls.values() if call.waits]
+
+    def may_decide(self) -> bool:
+        """Whether a decision can be handed over now."""
+        return self.account.run is not None and "decide" in self.handshake.stimuli and self.takes_verbs()
+
+    def takes_verbs(self) -> bool:
+        """Whether something can be handed to the run now: some runtimes take nothing while a segment runs."""
+        idle = self.account.quiescent and not self.account.open_gates
+        return self.handshake.decisions.live or idle
+
+
+Action = Callable[[Stage, Chooser], Move | None]
+
+
+def offered(stage: Stage, on: str, kind: str) -> bool:
+    """Whether the runtime takes an outcome of that kind at a gate."""
+    kinds = getattr(stage.handshake.outcomes, on.replace(".", "_"))
+    return kind in kinds
+
+
+def release(stage: Stage, chooser: Chooser, on: str, outcome: dict[str, Any]) -> Move | None:
+    """An open gate of that kind is released with an outcome that the runtime takes."""
+    gates = stage.gates(on)
+    if not gates or not offered(stage, on, outcome["kind"]):
+        return None
+    return Move("gate.release", {"gate": pick(chooser, gates).ref, "outcome": outcome})

@@ -1,0 +1,91 @@
+"""Someone decides: about one call or several, in time or not, rightly or not."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from runlock.conformance.families.lifecycle.actions.context import Action, Stage
+from runlock.conformance.family.chooser import Chooser, chance, pick
+from runlock.conformance.trace.moves import Move
+
+PAYLOADS: Final[tuple[Any, ...]] = ("approved", None, False, 0, "", {"v": "changed"}, [1, 2])
+
+
+def _decide(stage: Stage, decisions: list[dict[str, Any]]) -> Move:
+    run = stage.account.run
+    assert run is not None
+    return Move("decide", {"run": run.id, "decisions": decisions})
+
+
+def _decision(stage: Stage, chooser: Chooser, call: str, action: str) -> dict[str, Any]:
+    decision = {"id": stage.fresh("d"), "call": call, "action": action}
+    if action == "resume" and stage.handshake.decisions.payload:
+        decision["payload"] = pick(chooser, PAYLOADS)
+    return decision
+
+
+def decide_one(action: str) -> Action:
+    """Someone decides about a call that waits."""
+
+    def act(stage: Stage, chooser: Chooser) -> Move | None:
+        waiting = stage.waiting()
+        if not waiting or not stage.may_decide():
+            return None
+        return _decide(stage, [_decision(stage, chooser, pick(chooser, waiting).id, action)])
+
+    return act
+
+
+def decide_all(stage: Stage, chooser: Chooser) -> Move | None:
+    """Someone decides about all calls that wait, in one batch and any order."""
+    waiting = stage.waiting()
+    if len(waiting) < 2 or not stage.may_decide():
+        return None
+    ordered = waiting[::-1] if chance(chooser, 2) else waiting
+    actions = [pick(chooser, ("resume", "resume", "cancel")) for _ in ordered]
+    return _decide(
+        stage, [_decision(stage, chooser, c.id, action) for c, action in zip(ordered, actions, strict=True)]
+    )
+
+
+def decide_anything(stage: Stage, chooser: Chooser) -> Move | None:
+    """Someone decides about any call: one that is over, executing, not asked for, or waiting."""
+    run = stage.account.run
+    if run is None or not stage.may_decide():
+        return None
+    names = [*run.calls, "nobody"]
+    return _decide(
+        stage, [_decision(stage, chooser, pick(chooser, names), pick(chooser, ("resume", "cancel")))]
+    )
+
+
+def decide_twice(stage: Stage, chooser: Chooser) -> Move | None:
+    """A decision that was sent before is sent again, id and all."""
+    run = stage.account.run
+    sent = [d for c in run.every_call for d in c.decisions if not d.repeats] if run is not None else []
+    if not sent or not stage.may_decide() or not stage.handshake.decisions.ids:
+        return None
+    again = sent[-1]
+    decision = {"id": again.id, "call": again.call, "action": again.action, "payload": again.payload}
+    return _decide(stage, [decision])
+
+
+def decide_stale(stage: Stage, chooser: Chooser) -> Move | None:
+    """A decision for a suspension that is over."""
+    if stage.run is None or not stage.may_decide() or not stage.handshake.decisions.suspensions:
+        return None
+    past = [c for c in stage.run.calls.values() if c.suspensions > (1 if c.waits else 0)]
+    if not past:
+        return None
+    decision = _decision(stage, chooser, pick(chooser, past).id, pick(chooser, ("resume", "cancel")))
+    return _decide(stage, [{**decision, "suspension": 1}])
+
+
+def decide_with_a_bad_one(stage: Stage, chooser: Chooser) -> Move | None:
+    """A good decision in one batch with one for a call that nobody asked for."""
+    waiting = stage.waiting()
+    if not waiting or not stage.may_decide():
+        return None
+    good = _decision(stage, chooser, pick(chooser, waiting).id, "resume")
+    bad = _decision(stage, chooser, "nobody", "resume")
+    return _decide(stage, [bad, good] if chance(chooser, 2) else [good, bad])

@@ -1,0 +1,63 @@
+"""Runs begin, are cancelled, are given input, are lost and come back; or time passes."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.lifecycle.actions.context import Stage
+from runlock.conformance.family.chooser import Chooser
+from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
+
+
+def start(stage: Stage, chooser: Chooser) -> Move | None:
+    """A run begins on the thread."""
+    again = bool(stage.account.runs)
+    if stage.run is not None or not stage.account.quiescent or stage.account.is_committing():
+        return None  # the last commit of a run may stand between it and the next
+    if again and "run.again" not in stage.handshake.stimuli:
+        return None
+    run = stage.fresh("r")
+    return Move("run.start", {"run": run, "input": f"hello {run}"})
+
+
+def cancel(stage: Stage, chooser: Chooser) -> Move | None:
+    """The external cancel signal."""
+    run = stage.account.run
+    if run is None or "cancel" not in stage.handshake.stimuli:
+        return None
+    waits = stage.account.quiescent and not stage.account.open_gates
+    if waits and "cancel.waiting" not in stage.handshake.stimuli and not run.is_done:
+        return None
+    return Move("cancel", {"run": run.id})
+
+
+def give_input(stage: Stage, chooser: Chooser) -> Move | None:
+    """New user input for a run that is not Done."""
+    if stage.run is None or "run.input" not in stage.handshake.stimuli or not stage.takes_verbs():
+        return None
+    return Move("run.input", {"run": stage.run.id, "input": "never mind, do this instead"})
+
+
+def crash(stage: Stage, chooser: Chooser) -> Move | None:
+    """The runtime is lost, and comes back from what is durable."""
+    run = stage.run
+    if run is None or "soft" not in stage.handshake.control.crash:
+        return None
+    return Move(CRASH_AND_RECOVER, {}) if stage.account.can_come_back(run) else None
+
+
+def kill(stage: Stage, chooser: Chooser) -> Move | None:
+    """The process of the runtime is killed, and another one comes back from what is durable."""
+    run = stage.run
+    if run is None or "kill" not in stage.handshake.control.crash:
+        return None
+    return Move(CRASH_AND_RECOVER, {"by": "kill"}) if stage.account.can_come_back(run) else None
+
+
+def settle(stage: Stage, chooser: Chooser) -> Move | None:
+    """Nothing happens; the runtime runs on."""
+    return Move("settle", {}) if stage.account.runs else None
+
+
+def time_passes(stage: Stage, chooser: Chooser) -> Move | None:
+    """The clock moves on."""
+    able = "clock.advance" in stage.handshake.stimuli and stage.handshake.control.clock == "virtual"
+    return Move("clock.advance", {"ms": 1000}) if able and stage.account.runs else None

@@ -1,0 +1,34 @@
+"""Somebody comes to watch, or stops."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.lifecycle.actions.context import Stage
+from runlock.conformance.families.lifecycle.actions.decisions import decide_one
+from runlock.conformance.family.chooser import Chooser, pick
+from runlock.conformance.trace.moves import Move
+
+
+def watch(stage: Stage, chooser: Chooser) -> Move | None:
+    """Somebody comes to watch, in the place of whoever did."""
+    run = stage.account.run
+    if run is None or "watch" not in stage.handshake.stimuli:
+        return None
+    stream = pick(chooser, stage.handshake.streams)
+    return Move("watch", {"run": run.id, "watcher": stage.fresh("w"), "stream": stream})
+
+
+def unwatch(stage: Stage, chooser: Chooser) -> Move | None:
+    """The stream of whoever watches is cut."""
+    run = stage.account.run
+    if run is None or stage.account.audience.watcher is None:
+        return None
+    return Move("unwatch", {"run": run.id})
+
+
+def decide_and_watch(stage: Stage, chooser: Chooser) -> Move | None:
+    """One request brings decisions and a watcher of what comes of them."""
+    move = decide_one("resume")(stage, chooser)
+    if move is None or "watch" not in stage.handshake.stimuli:
+        return None
+    stream = pick(chooser, stage.handshake.streams)
+    return Move("decide", {**move.params, "watcher": stage.fresh("w"), "stream": stream})

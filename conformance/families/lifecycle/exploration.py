@@ -1,0 +1,165 @@
+"""One exploration from its bounds to what it found: which model, how it was counted, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import factorial, prod
+from typing import Final
+
+from runlock.machines.lifecycle.joint.calls import (
+    Calls,
+    Count,
+    count_counted,
+    count_named,
+)
+from runlock.machines.lifecycle.joint.checker import Judged, judge
+from runlock.machines.lifecycle.joint.clauses import CALL_RULES, ONCE_MORE, rules_for
+from runlock.machines.lifecycle.joint.policies import Chosen
+from runlock.machines.lifecycle.joint.search import Bounds, Search
+from runlock.machines.lifecycle.joint.transitions import Joint
+from runlock.machines.lifecycle.run_status import derive_run_status
+from runlock.machines.table import Table
+
+__all__ = ["CALLS", "Estimate", "Explored", "Plan", "explore", "explore_calls", "guess"]
+
+CALLS: Final = "calls"
+"""The name of the model that is N calls and nothing else."""
+
+BYTES: Final = 300
+"""About what a joint state takes in memory while it is explored."""
+
+PACE: Final = 30_000
+"""About how many joint states are explored and judged in a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be explored, and within which bounds."""
+
+    model: str
+    calls: int
+    resuspensions: int
+    cancels: int = 1
+    crashes: int = 1
+    symmetry: bool = True
+    max_states: int | None = None
+    is_late: Callable[[], bool] = lambda: False
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """About how large an exploration will be."""
+
+    states: int
+    seconds: int
+    megabytes: int
+
+
+@dataclass(slots=True)
+class Explored:
+    """What was explored, and what was found."""
+
+    plan: Plan
+    states: int
+    transitions: int
+    levels: int
+    tables: Sequence[Table]
+    judged: Judged
+    unreduced: int | None = None
+    stopped: str | None = None
+    derived: dict[str, int] = field(default_factory=dict)
+    chosen: Chosen | None = None
+    search: Search | None = None
+
+    @property
+    def verdict(self) -> str:
+        """Whether anything is wrong, and whether all of it was looked at."""
+        if self.judged.findings:
+            return "broken"
+        return "held" if self.stopped is None else "undecided"
+
+    @property
+    def exit_code(self) -> int:
+        """0 nothing is wrong, 1 something is, 3 not everything was looked at."""
+        return {"held": 0, "broken": 1, "undecided": 3}[self.verdict]
+
+
+# --- the joint charts of a profile --------------------------------------------------------------
+
+
+def explore(plan: Plan, chosen: Chosen) -> Explored:
+    """Explore the joint charts of a profile."""
+    system = _joint(plan, chosen, plan.calls)
+    search = Search(system, symmetry=plan.symmetry).run(Bounds(plan.max_states, plan.is_late))
+    judged = judge(search, rules_for(chosen.policies, plan.resuspensions), system.charts.tables)
+    return Explored(
+        plan,
+        search.states,
+        search.transitions,
+        len(search.levels) - 1,
+        system.charts.tables,
+        judged,
+        search.unreduced if plan.symmetry else None,
+        search.stopped.why if search.stopped is not None else None,
+        chosen=chosen,
+        search=search,
+    )
+
+
+def _joint(plan: Plan, chosen: Chosen, calls: int) -> Joint:
+    return Joint(
+        chosen.policies,
+        calls,
+        resuspensions=plan.resuspensions,
+        cancels=plan.cancels,
+        crashes=plan.crashes,
+    )
+
+
+def guess(plan: Plan, chosen: Chosen) -> Estimate:
+    """How large it will be: it grows from one call to two as if calls were drawn from so many states."""
+    one, two = (
+        Search(_joint(plan, chosen, calls)).run(Bounds(is_late=plan.is_late)).states for calls in (1, 2)
+    )
+    kinds = 2 * two / one - 1
+    states = two * prod((kinds + calls - 1) / calls for calls in range(3, plan.calls + 1))
+    if not plan.symmetry:
+        states *= factorial(plan.calls)
+    return Estimate(int(states), int(states / PACE), int(states * BYTES / 1e6))
+
+
+# --- calls alone --------------------------------------------------------------------------------
+
+
+def explore_calls(plan: Plan) -> Explored:
+    """Explore calls that know nothing of each other, and a cancel of the run over all of them."""
+    model = Calls(plan.calls, resuspensions=plan.resuspensions)
+    count_them = count_counted if plan.symmetry else count_named
+    limit = plan.max_states
+    counted = count_them(model, lambda states: plan.is_late() or (limit is not None and states > limit))
+    return Explored(
+        plan,
+        counted.states,
+        counted.transitions,
+        counted.levels - 1,
+        (model.table,),
+        _judged(model),
+        stopped=counted.stopped,
+        derived=_derived(counted),
+    )
+
+
+def _judged(model: Calls) -> Judged:
+    """The rules for calls are about one call each, and calls know nothing of each other: one shows all."""
+    alone = Calls(1, resuspensions=model.suspensions - 1, table=model.table)
+    again = model.suspensions > 1
+    rules = [rule for rule in CALL_RULES if again or rule.clause != ONCE_MORE]
+    return judge(Search(alone).run(), rules, (model.table,))
+
+
+def _derived(counted: Count) -> dict[str, int]:
+    """How many states there are by what their calls make of the run."""
+    by_kind = {"New": counted.busy, "Suspended": counted.waiting, "Succeeded": counted.over}
+    found = {derive_run_status([status]): states for status, states in by_kind.items()}
+    return {**found, "Cancelled": counted.cancelled}

@@ -1,0 +1,223 @@
+"""How a stimulus reaches a hosted adapter: planned first, and handed over when all of its race can be.
+
+A plan checks that the stimulus may come now, and changes nothing; what it gives does the deed before the
+loop turns again.  `earlier` are the requests that stand before it in the same `deliver`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from runlock.conformance.families.lifecycle.host.handshake import has, takes_decisions
+from runlock.conformance.families.lifecycle.host.life import Life, Verb
+from runlock.conformance.protocol import (
+    ILLEGAL_STIMULUS,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    METHODS,
+    NO_SUCH_GATE,
+    OUTCOMES_BY_GATE,
+    UNSUPPORTED,
+    Cancel,
+    ClockAdvance,
+    Decide,
+    Decision,
+    GateRelease,
+    ProtocolError,
+    RunInput,
+    RunStart,
+    Unwatch,
+    Watch,
+    Wire,
+)
+
+HandOver = Callable[[int], None]
+Work = Callable[[], Coroutine[Any, Any, Any]]
+"""Hands a planned stimulus over; takes its place in its `deliver`."""
+
+
+def parse(method: str, params: Any) -> Any:
+    """The parameters of a verb, validated."""
+    if method not in METHODS:
+        raise ProtocolError(METHOD_NOT_FOUND, f"There is no verb {method}; there are {', '.join(METHODS)}.")
+    try:
+        return METHODS[method][0].model_validate(params)
+    except ValidationError as error:
+        raise ProtocolError(INVALID_PARAMS, f"{method} cannot take these parameters: {error}") from error
+
+
+def illegal(why: str) -> ProtocolError:
+    """A mistake of the kit's own."""
+    return ProtocolError(ILLEGAL_STIMULUS, why)
+
+
+def must_have(adapter: Any, method: str) -> None:
+    """Answer -32001 for what the adapter lacks, and so did not declare."""
+    if not has(adapter, method):
+        raise ProtocolError(
+            UNSUPPORTED, f"The adapter has no {method}, and its handshake does not declare it."
+        )
+
+
+def plan(life: Life, method: str, asked: Any, earlier: Sequence[Wire] = ()) -> HandOver:
+    """Check one stimulus, and give what hands it over."""
+    return PLANS[method](life, asked, earlier)
+
+
+def plan_all(life: Life, requests: Sequence[tuple[str, Any]]) -> list[HandOver]:
+    """Check all stimuli of a race before any of them is handed over."""
+    earlier: list[Wire] = []
+    plans = []
+    for method, params in requests:
+        asked = parse(method, params)
+        plans.append(plan(life, method, asked, earlier))
+        earlier.append(asked)
+    return plans
+
+
+def _start(life: Life, asked: RunStart, earlier: Sequence[Wire]) -> HandOver:
+    counts = life.counts
+    if counts.status not in {None, "Done"} or _any(RunStart, earlier):
+        raise illegal(f"Run {counts.run} is not Done; {asked.run} can start when it is.")
+    if asked.run == counts.run or asked.run in counts.past:
+        raise illegal(f"Run {asked.run} was started before; each run has an id of its own.")
+    work = _seated(life, asked, _with_decisions(life, "start", asked.input, asked.decisions))
+
+    def hand_over(stimulus: int) -> None:
+        undo = counts.begin(asked.run)
+        life.begin(Verb("start", asked.run, stimulus, _ids(asked.decisions), undo), work())
+
+    return hand_over
+
+
+def _decide(life: Life, asked: Decide, earlier: Sequence[Wire]) -> HandOver:
+    must_have(life.adapter, "decide")
+    if _is_past(life, asked.run, earlier):
+        return _turn_down(life, "decide", asked.run, asked.decisions)
+    _must_be_free(life, "decide", earlier)
+    work = _seated(life, asked, lambda: life.adapter.decide(asked.decisions))
+    return _go_on(life, "decide", asked, work)
+
+
+def _input(life: Life, asked: RunInput, earlier: Sequence[Wire]) -> HandOver:
+    must_have(life.adapter, "input")
+    if _is_past(life, asked.run, earlier):
+        return _turn_down(life, "input", asked.run, asked.decisions)
+    _must_be_free(life, "run.input", earlier)
+    return _go_on(life, "input", asked, _with_decisions(life, "input", asked.input, asked.decisions))
+
+
+def _cancel(life: Life, asked: Cancel, earlier: Sequence[Wire]) -> HandOver:
+    if _is_past(life, asked.run, earlier):
+        return _turn_down(life, "cancel", asked.run, ())
+    if has(life.adapter, "cancel"):
+        return lambda stimulus: life.begin(Verb("cancel", asked.run, stimulus), life.adapter.cancel())
+    if life.counts.status == "Waiting" and not life.segment_under_way() and not _any_segment(earlier):
+        must_have(life.adapter, "cancel")
+    return lambda stimulus: life.cancel_tasks()
+
+
+def _release(life: Life, asked: GateRelease, earlier: Sequence[Wire]) -> HandOver:
+    host = life.host
+    if any(isinstance(other, GateRelease) and other.gate == asked.gate for other in earlier):
+        raise illegal(f"Gate {asked.gate} stands twice in one deliver.")
+    gate = host.open_gates.get(asked.gate)
+    if gate is None:
+        known = ", ".join(host.open_gates) or "none"
+        raise ProtocolError(NO_SUCH_GATE, f"Gate {asked.gate} is not open; open are: {known}.")
+    try:
+        answer = OUTCOMES_BY_GATE[gate.on].validate_python(asked.outcome)
+    except ValidationError as error:
+        raise ProtocolError(INVALID_PARAMS, f"A {gate.on} gate cannot take this outcome: {error}") from error
+    return lambda stimulus: host.release(gate, answer)
+
+
+def _watch(life: Life, asked: Watch, earlier: Sequence[Wire]) -> HandOver:
+    must_have(life.adapter, "watch")
+    return lambda stimulus: life.at_once(life.adapter.watch, asked.watcher, asked.stream or "native")
+
+
+def _unwatch(life: Life, asked: Unwatch, earlier: Sequence[Wire]) -> HandOver:
+    must_have(life.adapter, "unwatch")
+    return lambda stimulus: life.at_once(life.adapter.unwatch)
+
+
+def _seated(life: Life, asked: RunStart | Decide, work: Work) -> Work:
+    """Where a request brings a watcher, the adapter is told of that one first."""
+    if asked.watcher is None:
+        return work
+    must_have(life.adapter, "watch")
+
+    async def seated() -> Any:
+        life.adapter.watch(asked.watcher, asked.stream or "native")
+        return await work()
+
+    return seated
+
+
+def _advance(life: Life, asked: ClockAdvance, earlier: Sequence[Wire]) -> HandOver:
+    return lambda stimulus: life.loop.advance(asked.ms)
+
+
+PLANS: Final[dict[str, Callable[[Life, Any, Sequence[Wire]], HandOver]]] = {
+    "run.start": _start,
+    "gate.release": _release,
+    "decide": _decide,
+    "cancel": _cancel,
+    "run.input": _input,
+    "clock.advance": _advance,
+    "watch": _watch,
+    "unwatch": _unwatch,
+}
+
+
+def _go_on(life: Life, name: str, asked: Decide | RunInput, work: Work) -> HandOver:
+    def hand_over(stimulus: int) -> None:
+        undo = life.counts.decided(asked.decisions)
+        life.begin(Verb(name, asked.run, stimulus, _ids(asked.decisions), undo), work())
+
+    return hand_over
+
+
+def _turn_down(life: Life, name: str, run: str, decisions: Sequence[Decision]) -> HandOver:
+    """A run that another one has followed on the thread is out of the adapter's reach."""
+    why = f"run {run} is over, and run {life.counts.run} has followed it"
+    return lambda stimulus: life.refuse(Verb(name, run, stimulus, _ids(decisions)), why)
+
+
+def _with_decisions(life: Life, method: str, text: str, decisions: Sequence[Decision]) -> Work:
+    verb = getattr(life.adapter, method)
+    if not decisions:
+        return lambda: verb(text)
+    if not takes_decisions(life.adapter, method):
+        raise ProtocolError(UNSUPPORTED, f"The adapter's {method} takes no decisions beside its text.")
+    return lambda: verb(text, decisions)
+
+
+def _is_past(life: Life, run: str, earlier: Sequence[Wire]) -> bool:
+    if run in life.counts.past:
+        return True
+    started = {other.run for other in earlier if isinstance(other, RunStart)}
+    if run != life.counts.run and run not in started:
+        raise illegal(f"There is no run {run}; the run at hand is {life.counts.run}.")
+    return False
+
+
+def _must_be_free(life: Life, method: str, earlier: Sequence[Wire]) -> None:
+    if not life.takes_live_decisions and (life.segment_under_way() or _any_segment(earlier)):
+        raise illegal(f"A segment is under way, and the handshake says that {method} is not taken meanwhile.")
+
+
+def _any(kind: type[Wire], earlier: Sequence[Wire]) -> bool:
+    return any(isinstance(other, kind) for other in earlier)
+
+
+def _any_segment(earlier: Sequence[Wire]) -> bool:
+    return any(isinstance(other, (RunStart, Decide, RunInput)) for other in earlier)
+
+
+def _ids(decisions: Sequence[Decision]) -> tuple[str, ...]:
+    return tuple(decision.id for decision in decisions)

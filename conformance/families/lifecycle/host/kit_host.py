@@ -1,0 +1,341 @@
+"""The kit's side of the hosted face: whatever a runtime awaits of the outside world becomes a gate.
+
+A gate opens when the runtime comes to it, ends in `release` by the kit or in `gate.closed` by the
+runtime, and never in both.  What the kit counts for a run stands in `Counts`, which outlives a crash.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import EllipsisType
+from typing import Any
+
+from pydantic import BaseModel
+
+from runlock.conformance.families.lifecycle.adapter import (
+    Checkpoint,
+    CommitFault,
+    HookFault,
+    ModelFault,
+    PermissionFault,
+    ToolFault,
+    ToolRaised,
+)
+from runlock.conformance.protocol import (
+    Decision,
+    Fault,
+    HookAnswer,
+    JsonObject,
+    Message,
+    Outcome,
+    Resumption,
+    Turn,
+    Verdict,
+    Wire,
+)
+from runlock.conformance.protocol.wire import SCALARS
+
+Resume = Resumption | Mapping[str, Any] | EllipsisType | None
+
+
+@dataclass(slots=True)
+class Counts:
+    """What the kit counts and remembers for the run at hand; it survives the runtime's crash."""
+
+    run: str | None = None
+    status: str | None = None
+    step: int = 0
+    gates: int = 0
+    attempts: dict[str, int] = field(default_factory=dict)
+    suspensions: dict[str, int] = field(default_factory=dict)
+    resumes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pending: tuple[str, ...] = ()
+    past: frozenset[str] = frozenset()
+
+    def begin(self, run: str | None) -> Callable[[], None]:
+        """A new run of the thread, on which everything is counted afresh; gives the way back."""
+        before = {name: getattr(self, name) for name in self.__slots__ if name != "gates"}
+        past = self.past | {self.run} if self.run else self.past
+        fresh = Counts(run=run, status="Created" if run else None, past=past)
+        self._become({name: getattr(fresh, name) for name in before})
+        return lambda: self._become(before)
+
+    def decided(self, decisions: Sequence[Decision]) -> Callable[[], None]:
+        """Decisions are handed over: the replay of a call that waits shows its own; gives the way back."""
+        before = self.resumes
+        self.resumes = before | {
+            decision.call: {"decision": decision.id, "action": decision.action, "payload": decision.payload}
+            for decision in decisions
+            if decision.call in self.pending
+        }
+        return lambda: self._become({"resumes": before})
+
+    def asked(self, turn: Turn) -> None:
+        """The model asked for calls: an id that was there before is a new call now."""
+        for call in turn.tool_calls:
+            self.attempts.pop(call.id, None)
+            self.suspensions.pop(call.id, None)
+            self.resumes.pop(call.id, None)
+
+    def ended(self, pending: Sequence[str], code: str) -> None:
+        """A segment ended."""
+        self.pending = tuple(pending)
+        if self.status != "Done":
+            self.status = "Waiting" if code == "Suspended" else "Done"
+        for call in pending:
+            self.resumes.pop(call, None)
+
+    def recovered(self, run: str, state: Any, asking: int) -> None:
+        """A run starts again from what is durable; an inference that was under way is asked again."""
+        self.run = run
+        self.step = max(0, self.step - asking)
+        if not isinstance(state, Mapping):
+            return
+        kept = state.get("run") or {}
+        self.status = kept.get("status", self.status)
+        self.step = kept.get("step", self.step) or 0
+        calls = (state.get("calls") or {}).items()
+        self.pending = tuple(call for call, seen in calls if seen.get("status") == "Suspended")
+        self.suspensions = {call: seen["suspension"] for call, seen in calls if seen.get("suspension")}
+        self.resumes = {
+            call: {"decision": one.get("id"), "action": one.get("action"), "payload": one.get("payload")}
+            for call, one in (state.get("decisions") or {}).items()
+        }
+
+    def _become(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            setattr(self, name, value)
+
+
+class Gate:
+    """One await of the outside world."""
+
+    __slots__ = ("activity", "future", "id", "on", "shown")
+
+    def __init__(self, gate: str, on: str, shown: dict[str, Any], future: asyncio.Future[Any]) -> None:
+        self.id = gate
+        self.on = on
+        self.shown = shown
+        self.future = future
+        self.activity: Callable[[Any], None] | None = None  # who hears a tool that is at work
+
+
+class KitHost:
+    """The host of one life of a runtime.  Once that life is over it does nothing more."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, counts: Counts, hold: Sequence[str], moved: Callable[[], None]
+    ) -> None:
+        self.log: list[dict[str, Any]] = []
+        self.open_gates: dict[str, Gate] = {}
+        self.dead = False
+        self.turn_down: Callable[[str, str | None], None] = _to_nobody
+        self._loop = loop
+        self._counts = counts
+        self._holds_store = "store.put" in hold
+        self._moved = moved
+
+    @property
+    def run(self) -> str | None:
+        """The run at hand, by the kit's name."""
+        return self._counts.run
+
+    # What the runtime awaits.
+
+    async def infer(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        step: int | None = None,
+        system: str | None = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> Turn:
+        self._counts.step = self._counts.step + 1 if step is None else step
+        shown = {"messages": [as_json(message) for message in messages]}
+        made = {name: as_json(value) for name, value in (("system", system), ("params", params)) if value}
+        answer = await self._pass("model", {**shown, **made})
+        if not isinstance(answer, Turn):
+            raise ModelFault(answer.message)
+        return answer
+
+    async def tool(
+        self,
+        call: str,
+        name: str,
+        args: Mapping[str, Any],
+        *,
+        resume: Resume = ...,
+        attempt: int | None = None,
+        step: int | None = None,
+        activity: Callable[[Any], None] | None = None,
+    ) -> Outcome:
+        counted = self._counts.attempts.get(call, 0) + 1 if attempt is None else attempt
+        self._counts.attempts[call] = counted
+        shown = {"call": call, "name": name, "args": as_json(args), "attempt": counted}
+        answer = await self._pass("tool", {**shown, "resume": self._resume(call, resume)}, step, activity)
+        if not isinstance(answer, Outcome):
+            raise ToolFault(answer.message)
+        if answer.kind == "raise":
+            raise ToolRaised(answer.message or str(answer.content or "the tool raised"))
+        return answer
+
+    async def permit(
+        self,
+        call: str,
+        name: str,
+        args: Mapping[str, Any],
+        *,
+        resume: Resume = ...,
+        step: int | None = None,
+    ) -> Verdict:
+        shown = {"call": call, "name": name, "args": as_json(args), "resume": self._resume(call, resume)}
+        answer = await self._pass("permission", shown, step)
+        if not isinstance(answer, Verdict):
+            raise PermissionFault(answer.message)
+        return answer
+
+    async def hook(
+        self, at: str, data: JsonObject, *, call: str | None = None, step: int | None = None
+    ) -> HookAnswer:
+        shown: dict[str, Any] = {"at": at, "data": as_json(data)}
+        answer = await self._pass("hook", shown if call is None else {**shown, "call": call}, step)
+        if not isinstance(answer, HookAnswer):
+            raise HookFault(answer.message)
+        return answer
+
+    async def commit(self, checkpoint: Checkpoint) -> None:
+        shown = {
+            "trigger": checkpoint.trigger,
+            "cause": checkpoint.cause,
+            "force": checkpoint.force,
+            "state": as_json(checkpoint.state),
+        }
+        if not self._holds_store:
+            return self._show("checkpoint", shown)
+        answer = await self._pass("store.put", shown)
+        if isinstance(answer, Fault):
+            raise CommitFault(answer.message)
+        return None
+
+    # What the runtime tells.
+
+    def observe(self, kind: str, **fields: Any) -> None:
+        if "origin" in fields and kind in {"run.status", "call.status"}:
+            fields["from"] = fields.pop("origin")
+        shown = as_json(fields)
+        if kind == "call.status" and shown.get("to") == "Suspended" and not self.dead:
+            self._count_suspension(shown)
+        elif (
+            kind == "run.status" and shown.get("run", self._counts.run) == self._counts.run and not self.dead
+        ):
+            self._counts.status = shown.get("to")
+        self._show(kind, shown)
+
+    def refuse(self, why: str, decision: str | None = None) -> None:
+        if not self.dead:
+            self.turn_down(why, decision)
+
+    # What the kit does.
+
+    def part(self) -> None:
+        """That life is over for good: whoever has it hears nothing of it any more."""
+        self.turn_down, self._moved = _to_nobody, _to_nobody
+
+    def release(self, gate: Gate, answer: Wire) -> None:
+        """Let the runtime pass; too late, and so nothing, if it has given the gate up."""
+        if gate.future.done():
+            return
+        if isinstance(answer, Outcome) and answer.kind == "activity":
+            if gate.activity is not None:
+                self._loop.call_soon(gate.activity, answer.content)
+            return
+        del self.open_gates[gate.id]
+        if isinstance(answer, Turn):
+            self._counts.asked(answer)
+        if gate.on == "store.put" and not isinstance(answer, Fault):
+            # Durable from here on, whether or not the runtime lives to see it.
+            self.append(
+                "checkpoint", {key: gate.shown[key] for key in ("trigger", "cause", "force", "state")}
+            )
+        gate.future.set_result(answer)
+
+    def append(self, kind: str, fields: Mapping[str, Any]) -> None:
+        """Note an observation, for the run at hand if it names none."""
+        self.log.append({"kind": kind, "run": self._counts.run, **fields})
+
+    def _show(self, kind: str, fields: Mapping[str, Any]) -> None:
+        if not self.dead:
+            self._moved()
+            self.append(kind, fields)
+
+    async def _pass(
+        self,
+        on: str,
+        fields: dict[str, Any],
+        step: int | None = None,
+        activity: Callable[[Any], None] | None = None,
+    ) -> Any:
+        if self.dead:
+            raise asyncio.CancelledError("that life of the runtime is over")
+        gate = self._open(on, fields, step)
+        gate.activity = activity
+        try:
+            return await gate.future
+        except BaseException:
+            self._give_up(gate)
+            raise
+
+    def _open(self, on: str, fields: dict[str, Any], step: int | None) -> Gate:
+        self._counts.gates += 1
+        gate_id = f"g{self._counts.gates}"
+        shown = {"gate": gate_id, "on": on, "step": self._counts.step if step is None else step, **fields}
+        gate = Gate(gate_id, on, shown, self._loop.create_future())
+        self.open_gates[gate_id] = gate
+        self._show("gate.open", shown)
+        return gate
+
+    def _give_up(self, gate: Gate) -> None:
+        if self.open_gates.pop(gate.id, None) is not None:
+            self._show("gate.closed", {"gate": gate.id, "because": "the runtime stopped waiting for it"})
+
+    def _resume(self, call: str, given: Resume) -> Any:
+        return self._counts.resumes.get(call) if isinstance(given, EllipsisType) else as_json(given)
+
+    def _count_suspension(self, shown: dict[str, Any]) -> None:
+        call = str(shown.get("call"))
+        known = shown.get("suspension")
+        count = known if isinstance(known, int) else self._next_suspension(call, shown)
+        self._counts.suspensions[call] = shown["suspension"] = count
+
+    def _next_suspension(self, call: str, shown: Mapping[str, Any]) -> int:
+        counted = self._counts.suspensions.get(call, 0)
+        if counted and "from" in shown and shown["from"] is None:
+            return counted  # announced anew after a crash: it is the suspension that was
+        return counted + 1
+
+
+def _to_nobody(*_said: Any) -> None:
+    """What is said when nobody hears."""
+
+
+def as_json(value: Any) -> Any:
+    """A copy of a value as JSON has it, so that what was seen cannot change afterwards."""
+    kind = type(value)
+    if kind in SCALARS:
+        return value
+    # most members are scalars, and asked here they take no call
+    if kind is list or isinstance(value, (list, tuple)):
+        return [member if type(member) in SCALARS else as_json(member) for member in value]
+    if kind is dict or isinstance(value, Mapping):  # an abstract class takes longer to say yes
+        return {
+            str(key): member if type(member) in SCALARS else as_json(member) for key, member in value.items()
+        }
+    if isinstance(value, (str, int, float)):  # of a kind of its own, such as a member of an enumeration
+        return value
+    if isinstance(value, Wire):
+        return value.to_wire()
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    return str(value)

@@ -1,0 +1,239 @@
+"""One life of a hosted runtime: its adapter on a loop of its own, and the segments that its verbs make.
+
+Each verb of the adapter runs as a task.  Verbs that overlap make one segment, which ends when one of
+them says how; what a verb raises is a refusal or the segment's end in Error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass
+from functools import partial
+from inspect import iscoroutine
+from typing import Any, Final
+
+from runlock.conformance.families.lifecycle.adapter import Refused, RequiredAdapter, Segment
+from runlock.conformance.families.lifecycle.host.kit_host import Counts, KitHost
+from runlock.conformance.protocol import (
+    INTERNAL_ERROR,
+    ProtocolError,
+    Reason,
+    Scenario,
+)
+from runlock.conformance.transport.virtual_loop import DidNotSettle, VirtualLoop, raised
+
+WIND_UP_TURNS_MAX: Final = 1_000
+REFUSABLE: Final = frozenset({"decide", "input", "recover", "cancel"})
+
+
+@dataclass(eq=False, slots=True)
+class Verb:
+    """One call of the adapter that is under way."""
+
+    name: str
+    run: str
+    stimulus: int = 0
+    decisions: tuple[str, ...] = ()
+    undo: Callable[[], None] | None = None
+    touched: bool = False
+    task: asyncio.Task[Any] | None = None
+
+    @property
+    def makes_a_segment(self) -> bool:
+        return self.name != "cancel"
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """The last `run.finished`, and the verbs that were under way beside it."""
+
+    fields: dict[str, Any]
+    beside: frozenset[Verb]
+
+
+class Attended(Coroutine[Any, Any, Any]):
+    """A coroutine with someone who is told what it returned, in the step in which it does."""
+
+    def __init__(self, work: Coroutine[Any, Any, Any], returned: Callable[[Any], None]) -> None:
+        self.cr_await = work  # what stands in its way, as a native coroutine says it
+        self.returned = returned
+
+    def send(self, value: Any) -> Any:
+        try:
+            return self.cr_await.send(value)
+        except StopIteration as stop:
+            self.returned(stop.value)
+            raise
+
+    def throw(self, *error: Any) -> Any:
+        try:
+            return self.cr_await.throw(*error)
+        except StopIteration as stop:
+            self.returned(stop.value)
+            raise
+
+    def close(self) -> None:
+        self.cr_await.close()
+
+    def __await__(self) -> Any:
+        return self.cr_await.__await__()
+
+
+CURRENT: ContextVar[Verb | None] = ContextVar("verb", default=None)
+
+
+class Life:
+    """An adapter object, its loop, its host, and the verbs under way."""
+
+    def __init__(self, adapter: RequiredAdapter, scenario: Scenario, counts: Counts) -> None:
+        self.adapter: Any = adapter
+        self.scenario = scenario
+        self.counts = counts
+        self.loop = VirtualLoop()
+        self.loop.outside.busy = getattr(adapter, "busy", None)
+        self.host = KitHost(self.loop, counts, scenario.hold, self._moved)
+        self.host.turn_down = self._turn_down
+        self.takes_live_decisions = adapter.handshake.decisions.live
+        self.verbs: list[Verb] = []
+        self.refused: list[dict[str, Any]] = []
+        self.bystanders: frozenset[asyncio.Task[Any]] = frozenset()
+        self._announced: Announced | None = None
+        self._broken: ProtocolError | None = None
+
+    def begin(self, verb: Verb, work: Coroutine[Any, Any, Any]) -> None:
+        """Start a verb; nothing of it runs before the loop turns."""
+        if not iscoroutine(work):
+            raise TypeError(f"the adapter's {verb.name} is no coroutine function")
+        context = copy_context()
+        context.run(CURRENT.set, verb)
+        verb.task = self.loop.create_task(Attended(work, partial(self._carried_out, verb)), context=context)
+        verb.task.add_done_callback(partial(self._ended, verb))
+        self.verbs.append(verb)
+
+    def at_once(self, deed: Callable[..., None], *args: Any) -> None:
+        """Have the adapter do what takes no time, when its loop turns."""
+        self.loop.call_soon(deed, *args)
+
+    def segment_under_way(self) -> bool:
+        return any(verb.makes_a_segment for verb in self.verbs)
+
+    def cancel_tasks(self) -> None:
+        """Cancel the segment from outside, for a runtime that has no cancel of its own."""
+        for verb in self.verbs:
+            if verb.task is not None:
+                verb.task.cancel()
+
+    def report(self, turns: int | None) -> dict[str, Any]:
+        """Run, and tell what happened since the last report."""
+        quiescent = True
+        if turns is None:
+            self.loop.settle()
+        else:
+            quiescent = self.loop.run_turns(turns)
+        if self._broken is not None:
+            raise self._broken
+        observations, self.host.log = self.host.log, []
+        refused, self.refused = self.refused, []
+        return {"observations": observations, "quiescent": quiescent, "refused": refused}
+
+    def die(self) -> None:
+        """Stop where it stands: no clean-up code runs, and nothing from here reaches the world again."""
+        self.host.dead = True
+        self.loop.abandon()
+
+    def wind_up(self) -> None:
+        """At the end of a scenario, let what is left clean up on its own loop; none of it is heard."""
+        self.host.dead = True
+        with suppress(DidNotSettle):
+            for task in self.loop.alive():
+                task.cancel()
+            self.loop.settle(limit=WIND_UP_TURNS_MAX)
+
+    def bury(self) -> None:
+        """Give back what a dead life still holds."""
+        self.die()
+        self.loop.bury()
+        self.host.part()  # they know each other, and would live until a collection finds them
+        for verb in self.verbs:
+            verb.task = None
+
+    def _moved(self) -> None:
+        self._announced = None
+        verb = CURRENT.get()
+        for touched in [verb] if verb in self.verbs else self.verbs:
+            if touched is not None:
+                touched.touched = True
+
+    def _carried_out(self, verb: Verb, result: Any) -> None:
+        """Announce a segment in the very turn in which the runtime ended it: nothing comes between."""
+        beside = frozenset(self.verbs)
+        self.verbs.remove(verb)
+        self._returned(verb, result, beside)
+
+    def _ended(self, verb: Verb, task: asyncio.Task[Any]) -> None:
+        verb.task = None  # they know each other, and would live until a collection finds them
+        if verb not in self.verbs or self.host.dead:  # nobody hears what became of it
+            return
+        beside = frozenset(self.verbs)
+        self.verbs.remove(verb)
+        if task.cancelled():
+            result = self._given_up(verb)
+        else:
+            error = raised(task)
+            assert error is not None  # what returns has left the verbs already
+            result = self._failed(verb, error)
+        self._returned(verb, result, beside)
+
+    def _given_up(self, verb: Verb) -> Segment | None:
+        """What a cancel of its task leaves of a verb: nothing, if the run was over before and stays so."""
+        if verb.name in REFUSABLE and not verb.touched and self.counts.status == "Done":
+            self.refuse(verb, "the run is over, and the cancel came first")
+            return None
+        return Segment("Cancelled") if verb.makes_a_segment else None
+
+    def _returned(self, verb: Verb, result: Any, beside: frozenset[Verb]) -> None:
+        if isinstance(result, Segment):
+            self._announce(verb, result, beside)
+        elif result is not None:
+            self._broken = ProtocolError(
+                INTERNAL_ERROR,
+                f"The adapter's {verb.name} returned {result!r}; it should return a Segment, or None.",
+            )
+
+    def _failed(self, verb: Verb, error: BaseException) -> Segment | None:
+        if isinstance(error, Refused) or (verb.name in REFUSABLE and not verb.touched):
+            if verb.undo is not None:
+                verb.undo()
+            named = error.decisions if isinstance(error, Refused) else ()
+            self.refuse(verb, str(error) or type(error).__name__, named)
+            return None
+        if verb.makes_a_segment:
+            return Segment(Reason(code="Error", detail=f"{type(error).__name__}: {error}"))
+        self.host.append("adapter.error", {"verb": verb.name, "error": f"{type(error).__name__}: {error}"})
+        return None
+
+    def _announce(self, verb: Verb, segment: Segment, beside: frozenset[Verb]) -> None:
+        fields = segment.to_wire()
+        last = self._announced
+        if last is not None and last.fields == fields and verb in last.beside:
+            return
+        if self.counts.run == verb.run:
+            self.counts.ended(fields["pending"], fields["reason"]["code"])
+        self.host.append("run.finished", {"run": verb.run, **fields})
+        self._announced = Announced(fields, beside)
+
+    def refuse(self, verb: Verb, why: str, named: Sequence[str] = ()) -> None:
+        """Say that a verb was turned down, for each of its decisions."""
+        if not verb.decisions and not named:
+            self.refused.append({"stimulus": verb.stimulus, "why": why})
+        for decision in dict.fromkeys((*named, *verb.decisions)):
+            words = why if decision in named or not named else f"turned down together with {', '.join(named)}"
+            self.refused.append({"stimulus": verb.stimulus, "decision": decision, "why": words})
+
+    def _turn_down(self, why: str, decision: str | None) -> None:
+        verb = CURRENT.get()
+        known = {} if decision is None else {"decision": decision}
+        self.refused.append({"stimulus": verb.stimulus if verb else 0, **known, "why": why})

@@ -1,0 +1,100 @@
+"""What a sign is: something that a runtime shows and that it would not show if a policy had some value.
+
+Nothing is said in favour of a value: a policy is told once every other value is ruled out, and where each
+of them is, the runtime mixes two.  A sign keeps silent wherever a race, a crash, a cancel or a fault may
+be what was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from runlock.conformance.families.lifecycle.invariants import HELD, Invariant
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import Call
+from runlock.conformance.judging.applicability import unmet
+from runlock.conformance.protocol import Handshake, Observation
+
+Excluded = Iterator[tuple[str, str]]
+"""Values that are ruled out, each with what was seen."""
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What signs look at: the account, and what held just before a crash or a cancel."""
+
+    account: Account
+    whole: Mapping[str, list[Call]] = field(
+        default_factory=dict
+    )  # by durability: what the crash may not cost
+    stored: frozenset[str] = frozenset()  # the results that were durable when the cancel came
+
+    def stimulus(self, method: str) -> None:
+        """The kit is about to send something."""
+        if method == "crash":
+            self.whole = {unit: self._whole(unit) for unit in ("call", "round", "step")}
+        elif method == "cancel":
+            self.stored = frozenset(self._stored())
+
+    def _whole(self, unit: str) -> list[Call]:
+        run = self.account.run
+        with supposing(self.account, {"durability": unit}):
+            return [c for c in run.calls.values() if self.account.is_whole(run, c)] if run is not None else []
+
+    def _stored(self) -> Iterator[str]:
+        for checkpoint in self.account.checkpoints:
+            messages = (checkpoint.state or {}).get("messages")
+            for one in messages if isinstance(messages, list) else ():
+                if isinstance(one, dict) and one.get("role") == "tool":
+                    yield str(one.get("call"))
+
+
+@contextmanager
+def supposing(account: Account, values: Mapping[str, str]) -> Iterator[None]:
+    """The account of a runtime that has these values."""
+    before = account.policies
+    account.policies = {**before, **values}
+    try:
+        yield
+    finally:
+        account.policies = before
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """Something that rules values of a policy out; `seeing` is as an invariant has it."""
+
+    policy: str
+    values: tuple[str, ...]
+    check: Callable[..., Excluded]
+    seeing: type[Observation] | None = None
+    needs: tuple[str, ...] = ()
+    clause: str = ""  # whose check it is
+
+    def lacks(self, handshake: Handshake) -> list[str]:
+        """Why it is never seen on such a runtime."""
+        whys = [why for need in self.needs if (why := unmet(need, handshake))]
+        if self.seeing is None and not handshake.control.settles_exactly:
+            whys.append("it rests on silence, and the runtime settles as observed")
+        return whys
+
+
+def by_a_clause(
+    policy: str,
+    values: Sequence[str],
+    check: Invariant,
+    needs: Sequence[str],
+    unless: Callable[[Evidence], bool] = lambda _: False,
+) -> Sign:
+    """The sign that the check of a clause objects if the policy is supposed to have a value."""
+
+    def seen(evidence: Evidence, *shown: Observation) -> Excluded:
+        for value in values if not unless(evidence) else ():
+            with supposing(evidence.account, {policy: value}):
+                because = next((one for one in check.judge(evidence.account, *shown) if one != HELD), HELD)
+            if because != HELD:
+                yield value, because
+
+    return Sign(policy, tuple(values), seen, check.seeing, tuple(needs), check.clause)

@@ -1,0 +1,357 @@
+"""Signs that no clause gives: what a policy looks like, read off the sentence that says what it is.
+
+Clauses say what is wrong under a value; these say what is shown under another one, be it right or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from runlock.conformance.families.lifecycle.inference.evidence import (
+    Evidence,
+    Excluded,
+    Sign,
+    supposing,
+)
+from runlock.conformance.families.lifecycle.invariants import HELD
+from runlock.conformance.families.lifecycle.invariants.decision_window import (
+    came_alone_at_work,
+    left_out,
+    only_early,
+    rests,
+)
+from runlock.conformance.families.lifecycle.invariants.policy import early_decisions_are_treated_as_declared
+from runlock.conformance.families.lifecycle.invariants.recover import a_crash_costs_no_more_than_declared
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.protocol import (
+    Checkpointed,
+    GateOpened,
+    Observation,
+    PhaseEntered,
+    RunMoved,
+    SegmentEnded,
+)
+
+LATE: Final = ("after_round", "waiting", "between_segments")
+"""The windows in which a decision that came while the run was at work does not act yet."""
+
+
+def _undisturbed(run: Run | None) -> Run | None:
+    """The run, if nothing from outside its flow can be what it shows."""
+    disturbed = run is None or run.cancel_at or run.crashes or run.faulted or run.had_input or run.hooks
+    return None if disturbed else run
+
+
+# --- phases and steps ---------------------------------------------------------------------------
+
+
+def the_first_status_of_a_run(evidence: Evidence, seen: RunMoved) -> Excluded:
+    """Created or Running is the first status of a run."""
+    run = _undisturbed(evidence.account.runs.get(seen.run or ""))
+    if run is None or run.claims:
+        return
+    if seen.to == "Running":
+        yield "yes", "the first status of the run is Running, so that it was not created before"
+    elif seen.to == "Created":
+        yield "no", "the first status of the run is Created"
+
+
+def a_gate_of_pure_judgement(evidence: Evidence, seen: PhaseEntered) -> Excluded:
+    """ToolGate fires."""
+    if seen.phase == "ToolGate":
+        yield "eight", "ToolGate fires, which only nine phases have"
+
+
+def a_tool_behind_the_end_of_its_step(evidence: Evidence, seen: GateOpened) -> Excluded:
+    """A tool is entered after StepEnd of its step."""
+    account = evidence.account
+    run, call = _undisturbed(account.run_of(seen)), account.entering(seen)
+    if run is None or call is None or call.step != run.steps or _has_waited(run):
+        return
+    bounds = [entered.phase for entered in run.phases if entered.phase in ("StepStart", "StepEnd")]
+    if bounds[-1:] == ["StepEnd"] and not call.entries:
+        yield "after_tools", f"StepEnd of its step has fired when call {call.id} is entered"
+
+
+def a_step_end_behind_its_tools(evidence: Evidence, seen: PhaseEntered) -> Excluded:
+    """StepEnd fires once tools of its step have been entered."""
+    run = _undisturbed(evidence.account.run_of(seen))
+    if run is None or seen.phase != "StepEnd" or _has_waited(run):
+        return
+    entered = [call.id for call in _newest(run) if call.entries and not call.raced]
+    if entered:
+        yield "before_tools", f"call {entered[0]} has been executed when StepEnd of its step fires"
+
+
+def _newest(run: Run) -> list[Call]:
+    """The calls of the newest turn."""
+    return [call for call in run.calls.values() if call.step == run.steps]
+
+
+def _has_waited(run: Run) -> bool:
+    """Whether a call of the newest turn has been held, decided or asked for twice."""
+    return any(call.may_have_waited or call.decisions or call.doubled for call in _newest(run))
+
+
+# --- rounds -------------------------------------------------------------------------------------
+
+
+def a_model_asked_beside_a_wait(evidence: Evidence, seen: GateOpened) -> Excluded:
+    """The model is asked while a call waits for a decision."""
+    run = _undisturbed(evidence.account.run_of(seen))
+    waiting = [call for call in run.calls.values() if _certainly_waits(call)] if run is not None else []
+    if seen.on == "model" and waiting:
+        yield "wait", f"the model is asked while call {waiting[0].id} waits for a decision"
+
+
+def _certainly_waits(call: Call) -> bool:
+    """Whether the call was left pending by its tool, or says that it is, and nobody has decided."""
+    if call.doubled or call.decisions or call.raced:
+        return False
+    if call.claimed is not None:
+        return call.claimed == "Suspended"
+    return call.last_answer is not None and call.last_answer["kind"] == "pending" and not call.executing
+
+
+def a_wait_for_a_part_of_a_round(evidence: Evidence, seen: SegmentEnded) -> Excluded:
+    """A segment ends as Suspended though a call of its round has come to its end."""
+    run = _undisturbed(evidence.account.run_of(seen))
+    if run is None or seen.reason.code != "Suspended" or not run.turn_alone:
+        return
+    newest = _newest(run)
+    if any(call.decisions or call.doubled or call.raced for call in newest):
+        return
+    over = [call.id for call in newest if call.is_final]
+    waiting = [call.id for call in newest if _certainly_waits(call)]
+    if over and waiting and len(over) + len(waiting) == len(newest):
+        yield "continue", f"call {over[0]} of the round is over, yet the run waits for call {waiting[0]}"
+
+
+def a_call_behind_a_suspension(evidence: Evidence) -> Excluded:
+    """A run waits, and a call behind the one that waits was never entered."""
+    run = _undisturbed(evidence.account.run)
+    if run is None or run.is_done or evidence.account.gates_of(run):
+        return
+    for before, call in _left_behind(run):
+        if call.claimed == "Failed":
+            yield "deferred", f"call {call.id} fails unentered behind call {before.id}, which is suspended"
+        elif call.claimed == "New":
+            yield "failed", f"call {call.id} is held back behind call {before.id}, which is suspended"
+
+
+def a_call_that_runs_behind_a_suspension(evidence: Evidence, seen: GateOpened) -> Excluded:
+    """A call is entered for the first time once the one before it, which was suspended, was decided."""
+    account = evidence.account
+    run, entered = _undisturbed(account.run_of(seen)), account.entering(seen)
+    if run is None or entered is None or entered.entries:
+        return
+    for before, call in _left_behind(run):
+        if call is entered and before.decisions:
+            yield "failed", f"call {call.id} runs after all behind call {before.id}, which was suspended"
+
+
+def an_error_behind_a_suspension(evidence: Evidence, seen: GateOpened) -> Excluded:
+    """The model is shown an error for a call that was never entered, behind one that was suspended."""
+    run = _undisturbed(evidence.account.run_of(seen))
+    if run is None or seen.on != "model" or seen.messages is None:
+        return
+    for before, call in _left_behind(run):
+        if any(one.call == call.id and one.status == "error" for one in seen.messages):
+            yield "deferred", f"the model is shown an error for call {call.id} behind call {before.id}"
+
+
+def _left_behind(run: Run) -> Iterator[tuple[Call, Call]]:
+    """Calls that nothing but the suspension of an earlier one keeps from being entered, with that one."""
+    newest = _newest(run) if run.turn_alone else []
+    plain = [one for one in newest if one.tool is not None and one.tool.permission == "allow"]
+    for at, before in enumerate(plain):
+        first = before.entries[0] if before.entries else None
+        parked = first is not None and (first.outcome or {}).get("kind") == "pending" and first.alone
+        if parked and not before.doubled:
+            behind = (one for one in plain[at + 1 :] if not (one.entries or one.doubled or one.decisions))
+            yield from ((before, one) for one in behind)
+
+
+# --- decisions ----------------------------------------------------------------------------------
+
+
+def a_decision_at_work(evidence: Evidence) -> Excluded:
+    """A decision comes alone while the model or a tool is at work: its call has moved, or has not."""
+    run = _undisturbed(evidence.account.run)
+    if run is None:
+        return
+    for call, decided in came_alone_at_work(evidence.account, run):
+        came = f"decision {decided.id} for call {call.id} came while the run was at work"
+        if rests(decided):
+            if not (left_out(run, [decided]) or decided.repeats):
+                yield "immediate", f"{came}, and the call is still Suspended"
+        elif call.claimed is not None or call.executing:
+            yield from ((window, f"{came}, and acted there and then") for window in LATE)
+
+
+def a_wait_though_all_is_decided(evidence: Evidence, seen: SegmentEnded) -> Excluded:
+    """A segment ends as Suspended though each of its calls was decided while the run was at work."""
+    run = _undisturbed(evidence.account.run_of(seen))
+    if run is None or seen.reason.code != "Suspended":
+        return
+    pending = [run.calls[call] for call in seen.pending if call in run.calls]
+    heard = [_came_at_work(call) for call in pending]
+    if pending and all(one is not None for one in heard):
+        yield "after_round", f"call {pending[0].id} was decided while the run was at work, yet that waits"
+
+
+def _came_at_work(call: Call) -> Decided | None:
+    """The decision that came while the run was at work and has not acted."""
+    newest = call.decisions[-1] if len(call.decisions) == 1 and not call.doubled else None
+    kept = newest is not None and newest.answers is call and newest.at_work and not newest.turned_down
+    return newest if kept and newest is not None and rests(newest) else None
+
+
+def an_early_decision_turned_down(evidence: Evidence) -> Excluded:
+    """A decision that came before its call was suspended is turned down."""
+    with supposing(evidence.account, {"decision.early": "refuse"}):
+        if list(early_decisions_are_treated_as_declared(evidence.account)) == [HELD]:
+            yield "ignore", "a decision that came before its call was suspended was turned down"
+
+
+def an_early_decision_without_effect(evidence: Evidence) -> Excluded:
+    """A call waits, and the decision that came before that was not turned down and has not acted."""
+    account, run = evidence.account, _undisturbed(evidence.account.run)
+    if run is None or run.is_done or account.gates_of(run) or run.segment_open:
+        return
+    waiting = [call for call in run.calls.values() if call.claimed == "Suspended"]
+    early = [(call, only_early(account, run, call)) for call in waiting]
+    if early and all(one is not None and not one.turned_down for _, one in early):
+        call, one = early[0]
+        yield "buffer", f"call {call.id} waits, though decision {one.id if one else ''} came before that"
+
+
+# --- replays and waits --------------------------------------------------------------------------
+
+
+def a_checkpoint_of_a_replay(evidence: Evidence, seen: Checkpointed) -> Excluded:
+    """A checkpoint says that it is of a replay."""
+    run = evidence.account.run_of(seen)
+    decided = run is not None and any(call.decisions for call in run.every_call)
+    if seen.trigger == "ToolResultsCommitted" and seen.cause in ("run_start", "replay") and decided:
+        yield "no", f"a checkpoint ToolResultsCommitted is taken for the replay ({seen.cause})"
+
+
+def a_replay_without_a_checkpoint(evidence: Evidence, seen: GateOpened) -> Excluded:
+    """The model is asked behind a replay, and no checkpoint was taken of that."""
+    account = evidence.account
+    run = _undisturbed(account.run_of(seen))
+    if run is None or seen.on != "model" or account.handshake.control.store == "none":
+        return
+    for call in run.calls.values():
+        newest = call.decisions[-1] if _was_replayed(call) and not call.doubled else None
+        since = [
+            gate for gate in account.gates.values() if gate.on == "tool" and newest and gate.at >= newest.at
+        ]
+        alone = [gate.call for gate in since] == [call] and since[0].alone and call.result is not None
+        if alone and not any(one.trigger == "ToolResultsCommitted" for one in account.since_answer):
+            yield (
+                "yes",
+                f"the replay of call {call.id} is over and the model is asked, with no checkpoint of it",
+            )
+
+
+def _was_replayed(call: Call) -> bool:
+    decided = [one for one in call.decisions if one.answers is call and one.at_rest and not one.turned_down]
+    return len(decided) == len(call.decisions) == 1 and len(call.entries) > decided[0].entries_before
+
+
+def a_replay_in_the_same_segment(evidence: Evidence, seen: GateOpened) -> Excluded:
+    """A decision lets a call run, and no RunStart has fired since the run came to wait."""
+    account = evidence.account
+    run, call = _undisturbed(account.run_of(seen)), account.entering(seen)
+    if run is None or call is None or not (run.finished and run.is_replaying(call)) or not account.alone:
+        return
+    known = any(one.phase == "RunStart" for one in run.phases)
+    again = any(isinstance(one, PhaseEntered) and one.phase == "RunStart" for one in run.segment)
+    if known and not again:
+        yield "reentered", f"call {call.id} is replayed, and RunStart has not fired again"
+
+
+def a_wait_that_goes_on(evidence: Evidence) -> Excluded:
+    """A decided call was replayed, the run waits for another one, and no segment has ended with that."""
+    account, run = evidence.account, _undisturbed(evidence.account.run)
+    if run is None or run.is_done or account.gates_of(run) or not account.settled_before:
+        return
+    waits = any(_certainly_waits(call) for call in run.calls.values())
+    for call in run.calls.values() if waits else ():
+        newest = call.decisions[-1] if call.decisions else None
+        if newest is not None and _was_replayed(call) and newest.segment == len(run.finished) and call.result:
+            yield "reentered", f"call {call.id} was replayed and the run waits on, and no segment has ended"
+
+
+# --- what is durable ----------------------------------------------------------------------------
+
+
+def a_checkpoint_of_a_step(evidence: Evidence, seen: Checkpointed) -> Excluded:
+    """A checkpoint is taken at StepEnd."""
+    if seen.trigger == "StepEnd":
+        yield "triggers", "a checkpoint is taken at StepEnd"
+
+
+def a_checkpoint_at_a_trigger(evidence: Evidence, seen: Checkpointed) -> Excluded:
+    """A checkpoint is taken at a trigger within a step."""
+    if seen.trigger in ("UserMessage", "AssistantTurnCommitted"):
+        yield "step_end", f"a checkpoint is taken at {seen.trigger}"
+
+
+def a_loss(evidence: Evidence, seen: GateOpened) -> Excluded:
+    """The model is not shown a result that was whole before the crash."""
+    run = evidence.account.run_of(seen)
+    if run is not None and run.crashes == 1:
+        for unit, whole in evidence.whole.items():
+            yield from ((unit, because) for because in _lost(evidence.account, run, unit, whole, seen))
+
+
+def _lost(account: Account, run: Run, unit: str, whole: list[Call], seen: GateOpened) -> Iterator[str]:
+    before, run.paid_for = run.paid_for, whole
+    try:
+        with supposing(account, {"durability": unit}):
+            yield from (one for one in a_crash_costs_no_more_than_declared(account, seen) if one != HELD)
+    finally:
+        run.paid_for = before
+
+
+def _sign(
+    policy: str, values: str, check: Callable[..., Excluded], seeing: type[Observation] | None, *needs: str
+) -> Sign:
+    return Sign(policy, tuple(values.split()), check, seeing, needs)
+
+
+MESSAGES: Final = ("gate model",)
+TOOLS: Final = ("gate model", "gate tool")
+WAITS: Final = (*TOOLS, "stimulus decide")
+AT_WORK: Final = (*WAITS, "observes call.status", "decisions live")
+
+SIGNS: Final = (
+    _sign("run.created", "yes no", the_first_status_of_a_run, RunMoved, "observes run.status"),
+    _sign("phases", "eight", a_gate_of_pure_judgement, PhaseEntered, "observes phase"),
+    _sign(
+        "step.end", "after_tools", a_tool_behind_the_end_of_its_step, GateOpened, *TOOLS, "observes phase"
+    ),
+    _sign("step.end", "before_tools", a_step_end_behind_its_tools, PhaseEntered, *TOOLS, "observes phase"),
+    _sign("round.mixed", "wait", a_model_asked_beside_a_wait, GateOpened, *TOOLS),
+    _sign("round.mixed", "continue", a_wait_for_a_part_of_a_round, SegmentEnded, *TOOLS),
+    _sign("round.rest", "failed deferred", a_call_behind_a_suspension, None, *TOOLS, "observes call.status"),
+    _sign("round.rest", "failed", a_call_that_runs_behind_a_suspension, GateOpened, *WAITS),
+    _sign("round.rest", "deferred", an_error_behind_a_suspension, GateOpened, *TOOLS),
+    _sign("decision.window", f"immediate {' '.join(LATE)}", a_decision_at_work, None, *AT_WORK),
+    _sign("decision.window", "after_round", a_wait_though_all_is_decided, SegmentEnded, *AT_WORK),
+    _sign("decision.early", "ignore", an_early_decision_turned_down, None, *AT_WORK),
+    _sign("decision.early", "buffer", an_early_decision_without_effect, None, *AT_WORK),
+    _sign("replay.commit", "no", a_checkpoint_of_a_replay, Checkpointed, *WAITS, "observes checkpoint"),
+    _sign("replay.commit", "yes", a_replay_without_a_checkpoint, GateOpened, *WAITS, "observes checkpoint"),
+    _sign("waiting", "reentered", a_replay_in_the_same_segment, GateOpened, *WAITS, "observes phase"),
+    _sign("waiting", "reentered", a_wait_that_goes_on, None, *WAITS),
+    _sign("checkpoint.at", "triggers", a_checkpoint_of_a_step, Checkpointed, "observes checkpoint"),
+    _sign("checkpoint.at", "step_end", a_checkpoint_at_a_trigger, Checkpointed, "observes checkpoint"),
+    _sign("durability", "call round step", a_loss, GateOpened, *TOOLS, "control crash=any"),
+)  # fmt: skip
+"""Every sign that is no check of a clause."""

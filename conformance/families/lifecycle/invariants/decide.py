@@ -1,0 +1,300 @@
+"""DECIDE: a decision reaches the call it names, once, and none is lost."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state import Account, once
+from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.protocol import (
+    CallMoved,
+    DecisionTaken,
+    GateOpened,
+    MessageAppended,
+    Observation,
+    SegmentEnded,
+)
+
+
+def a_decision_reaches_the_call_it_names(account: Account, seen: GateOpened) -> Judgements:
+    """A decision moves the call that it names and no other."""
+    call = account.entering(seen)
+    if call is None or call.life != account.life:
+        return
+    if seen.resume is not None and seen.resume.decision is not None:
+        sent = account.decision_ids.get(seen.resume.decision)
+        if sent is not None:
+            right = sent.call == call.id
+            yield (
+                HELD if right else f"decision {sent.id} names call {sent.call}, yet call {call.id} ran on it"
+            )
+    if call.entries and _unapproved(call):
+        other = _unused_approval(account, call)
+        if other is not None:
+            yield f"decision {other.id} names call {other.call}, yet call {call.id} ran"
+
+
+def _unapproved(call: Call) -> bool:
+    """Whether entering it once more has no decision of its own."""
+    asks = call.tool is not None and call.tool.permission == "ask"
+    allowed = len(call.approvals) + (0 if asks else 1)
+    return len(call.entries) >= allowed and call.result is None
+
+
+def _unused_approval(account: Account, call: Call) -> Decided | None:
+    run = account.runs[call.run]
+    for other in run.calls.values():
+        if other is not call:
+            for decided in other.approvals:
+                if decided.at == account.stimuli and len(other.entries) == decided.entries_before:
+                    return decided
+    return None
+
+
+def a_suspended_call_is_not_taken_for_another(account: Account, seen: GateOpened) -> Judgements:
+    """A call that asks and was not decided does not run on the decision for its sibling."""
+    call = account.entering(seen)
+    if call is None or call.entries or call.tool is None or call.tool.permission != "ask" or call.approvals:
+        return
+    other = _unused_approval(account, call)
+    if other is not None:
+        yield f"decision {other.id} names call {other.call}, yet call {call.id} ran"
+
+
+def a_move_follows_the_decision_for_it(account: Account, seen: CallMoved) -> Judgements:
+    """A suspended call does not move on the decision for its sibling, which is left waiting."""
+    call = account.call_of(seen)
+    if call is None or seen.to == call.claimed or call.claimed != "Suspended" or call.doubled:
+        return
+    run = account.runs[call.run]
+    own = any(not (d.turned_down or d.stale) for d in call.decisions)
+    closed = seen.to == "Cancelled" and bool(account.scenario.agent.stop)  # perhaps by a run that stops
+    if own or closed or run.cancel_at or run.had_input or run.faulted or run.crashes:
+        return
+    for other in run.calls.values():
+        for decided in other.decisions:
+            left_waiting = decided.answers is other and other.claimed == "Suspended"
+            if left_waiting and decided.at == account.stimuli and not decided.turned_down:
+                yield f"decision {decided.id} names call {other.id}, yet call {call.id} became {seen.to}"
+                return
+
+
+def a_decision_executes_once(account: Account, seen: GateOpened) -> Judgements:
+    """An accepted decision leads to at most one execution, and its id, sent twice, is one decision."""
+    call = account.entering(seen)
+    if call is None or call.life != account.life or not call.decisions:
+        return
+    entries = [gate for gate in call.entries if gate.life == account.life]
+    asks = call.tool is not None and call.tool.permission == "ask"
+    allowed = len([d for d in call.approvals if not d.stale]) + (0 if asks else 1)
+    if call.result is not None or call.executing or not allowed:
+        return
+    repeated = next((d for d in call.decisions if d.repeats), None)
+    if len(entries) < allowed or repeated is not None:
+        yield HELD
+    else:
+        executed = _times(len(entries) + 1)
+        yield f"call {call.id} may be executed {_times(allowed)}, yet it was executed {executed}"
+
+
+def a_repeated_decision_executes_nothing(account: Account, seen: GateOpened) -> Judgements:
+    """A decision that is sent twice under one id gives no second leave to execute."""
+    call = account.entering(seen)
+    if call is None or call.life != account.life:
+        return
+    repeated = next((d for d in call.decisions if d.repeats), None)
+    asks = call.tool is not None and call.tool.permission == "ask"
+    allowed = len([d for d in call.approvals if not d.stale]) + (0 if asks else 1)
+    if repeated is not None and allowed and len(call.entries) >= allowed and call.result is None:
+        yield f"decision {repeated.id} had been taken before, yet call {call.id} was executed on it again"
+
+
+def a_repeated_decision_is_not_accepted(account: Account, seen: DecisionTaken) -> Judgements:
+    """A decision that is sent twice under one id is not accepted twice."""
+    late = _late(account)
+    if late is not None and late.repeats and late.id == seen.decision:
+        taken = seen.disposition in ("accepted", "buffered")
+        yield (
+            f"decision {late.id} had been taken before, yet it was {seen.disposition} again"
+            if taken
+            else HELD
+        )
+
+
+def a_decision_is_not_accepted_twice(account: Account, seen: DecisionTaken) -> Judgements:
+    """A decision that was handed over once is accepted once, and refused or ignored at most once."""
+    if account.life > 1:
+        return
+    told = account.dispositions[seen.decision]
+    often = told.count(seen.disposition) + 1
+    handed = account.handed_over[seen.decision]
+    yield (
+        HELD
+        if often <= handed
+        else f"decision {seen.decision} was handed over {_times(handed)}, yet it was {seen.disposition} "
+        f"{_times(often)}"
+    )
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def a_decision_taken_twice_changes_nothing(account: Account, seen: Observation) -> Judgements:
+    """A decision whose id was taken before changes nothing."""
+    late = _late(account)
+    what = _effect(seen)
+    if late is not None and late.repeats and what:
+        yield f"decision {late.id} had been taken before, yet {what}"
+
+
+def a_repeated_decision_was_idle(account: Account) -> Judgements:
+    """Counts the repeated decisions that changed nothing."""
+    late = _late(account)
+    if late is not None and late.repeats:
+        yield HELD
+
+
+def a_late_decision_changes_nothing(account: Account, seen: Observation) -> Judgements:
+    """A decision for a call that is unknown, over, or past that suspension changes nothing."""
+    late = _late(account)
+    if late is None or late.repeats:
+        return
+    what = _effect(seen)
+    if what:
+        yield f"decision {late.id} was for {_why_late(account, late)}, yet {what}"
+
+
+def each_wait_has_a_number_of_its_own(account: Account, seen: CallMoved) -> Judgements:
+    """A call that waits anew is not said to be in a suspension that is over, which decisions may name."""
+    call = account.call_of(seen)
+    if call is None or call.doubled or seen.to != "Suspended" or call.claimed in (None, "Suspended"):
+        return
+    if seen.suspension in call.numbers:
+        same = f"suspension {seen.suspension}, as it was before"
+        yield f"call {call.id} waits anew in {same}: a decision for the wait that is over would act on it"
+
+
+def _effect(seen: Observation) -> str:
+    """What an observation changes, if it is more than an echo of being woken."""
+    if isinstance(seen, GateOpened) and seen.on in ("tool", "permission", "model"):
+        return f"a {seen.on} gate opened" + (f" for call {seen.call}" if seen.call else "")
+    if isinstance(seen, CallMoved) and seen.to != seen.origin:
+        return f"call {seen.call} became {seen.to}"
+    if isinstance(seen, MessageAppended):
+        return "a message was added"
+    if isinstance(seen, SegmentEnded) and seen.reason.code != "Suspended":
+        return f"the run ended as {seen.reason.code}"
+    return ""
+
+
+@once
+def _late(account: Account) -> Decided | None:
+    """The decision that came alone, to a quiescent runtime, and too late or for nobody."""
+    if not account.alone or len(account.newest) != 1 or account.newest[0][0] != "decide":
+        return None
+    run = account.run
+    if run is None or account.newest[0][1]["run"] != run.id:
+        return None
+    sent = [_newest(account, raw["id"], raw["call"], run) for raw in account.newest[0][1]["decisions"]]
+    if not sent or any(d is None or not (d.stale or d.repeats) for d in sent):
+        return None
+    return sent[0]
+
+
+def _newest(account: Account, decision: str, call: str, run: Run) -> Decided | None:
+    known = run.calls.get(call)
+    if known is None:
+        return Decided(decision, call, "", None, None, account.stimuli, True, stale=True)
+    return next((d for d in reversed(known.decisions) if d.id == decision and d.at == account.stimuli), None)
+
+
+def _why_late(account: Account, late: Decided) -> str:
+    run = account.run
+    call = run.calls.get(late.call) if run is not None else None
+    if call is None:
+        return f"call {late.call}, which is unknown"
+    if late.suspension is not None and late.suspension < call.suspensions:
+        return f"suspension {late.suspension} of call {call.id}, which is over"
+    return f"call {call.id}, which is over"
+
+
+def a_late_decision_was_idle(account: Account) -> Judgements:
+    """Counts the late decisions that changed nothing."""
+    late = _late(account)
+    if late is not None and not late.repeats:
+        yield HELD
+
+
+def no_accepted_decision_is_lost(account: Account) -> Judgements:
+    """A decision that a waiting call took acts once nothing else of the run is under way."""
+    run = account.run
+    if run is None or run.cancel_at:
+        return
+    for call in run.calls.values():
+        if any(d.answers is call and not d.turned_down for d in call.decisions) and not call.waits:
+            yield HELD
+    if run.is_done or account.gates_of(run):
+        return
+    waiting = [call for call in run.calls.values() if call.may_wait and not call.doubled]
+    taken = [(call, _taken(call)) for call in waiting]
+    decides_all = all(decided is not None for _, decided in taken)
+    partial = account.policy("resume") == "partial"
+    for call, decided in taken:
+        if decided is None or not _is_told_to_wait(account, call):
+            continue
+        if decides_all or (partial and _would_show(call, decided)):
+            yield f"call {call.id} took decision {decided.id}, yet it still waits"
+
+
+def _is_told_to_wait(account: Account, call: Call) -> bool:
+    """Whether its status says that it waits, or its run, which says so each time that it comes to wait."""
+    return call.waits and (call.claimed is not None or account.observes("run.finished"))
+
+
+def _would_show(call: Call, decided: Decided) -> bool:
+    """Whether a decision shows when it acts, though the run goes on waiting: by a status, or by a gate."""
+    executes = call.tool is not None and call.tool.resume_mode != "use_as_result"
+    return call.claimed is not None or (executes and decided.action == "resume")
+
+
+def _taken(call: Call) -> Decided | None:
+    """The decision that the call took in the suspension that is open, or that was kept for it."""
+    for decided in reversed(call.decisions):
+        took = decided.answers is call or decided.disposition in ("accepted", "buffered")
+        if took and not (decided.turned_down or decided.repeats or decided.stale or decided.unsure):
+            return decided if _is_unused(call, decided) else None
+    return None
+
+
+def _is_unused(call: Call, decided: Decided) -> bool:
+    """Whether the call has neither run nor been suspended anew since the decision came to it."""
+    if decided.answers is not call:  # it came early, and was kept for the next suspension
+        return decided.disposition == "buffered" and call.suspensions == decided.in_suspension + 1
+    return len(call.entries) == decided.entries_before and call.suspensions == decided.in_suspension
+
+
+FIRST_INVARIANTS = (
+    Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened, at=("tool",)),
+    Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened, at=("tool",)),
+    *(
+        Invariant(clause, check, kind, behind="a decision")
+        for clause, check in (
+            ("DECIDE-2", a_decision_taken_twice_changes_nothing),
+            ("DECIDE-3", a_late_decision_changes_nothing),
+        )
+        for kind in (GateOpened, CallMoved, MessageAppended, SegmentEnded)
+    ),
+    Invariant("DECIDE-5", a_move_follows_the_decision_for_it, CallMoved, behind="a decision"),
+)
+"""Asked before it is looked at what a decision carries: one that went astray has carried nothing."""
+
+INVARIANTS = (
+    Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken, behind="a decision"),
+    Invariant("DECIDE-2", a_decision_is_not_accepted_twice, DecisionTaken, behind="a decision"),
+    Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened, at=("tool",)),
+    Invariant("DECIDE-1", a_decision_executes_once, GateOpened, at=("tool",)),
+    Invariant("DECIDE-4", no_accepted_decision_is_lost, behind="a decision"),
+    Invariant("DECIDE-2", a_repeated_decision_was_idle, behind="a decision"),
+    Invariant("DECIDE-3", a_late_decision_was_idle, behind="a decision"),
+    Invariant("DECIDE-3", each_wait_has_a_number_of_its_own, CallMoved),
+)

@@ -1,0 +1,339 @@
+"""DECIDE: when a decision acts, on how much of what waits, and from which state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state import Account, once
+from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.protocol import CallMoved, GateOpened, SegmentEnded
+
+
+@once
+def arrived(account: Account) -> tuple[Run, list[Decided]] | None:
+    """The decisions that have just come alone, each of them good, to a run that was at rest."""
+    run = account.run
+    if run is None or not account.alone or [name for name, _ in account.newest] != ["decide"]:
+        return None
+    if run.cancel_at or run.crashes or run.faulted or account.newest[0][1]["run"] != run.id:
+        return None
+    sent = [d for call in run.calls.values() for d in call.decisions if d.at == account.stimuli]
+    good = [d for d in sent if d.answers is not None and d.at_rest and _is_first(d, d.answers)]
+    whole = len(good) == len(account.newest[0][1]["decisions"])
+    return (run, good) if good and whole else None
+
+
+def _is_first(decided: Decided, call: Call) -> bool:
+    """Whether no other decision can have been taken for the suspension that it answers."""
+    others = [d for d in call.decisions if d is not decided and not (d.turned_down or d.stale)]
+    early = [d for d in others if d.disposition == "buffered" and d.in_suspension + 1 == call.suspensions]
+    return not (call.doubled or early or any(d.in_suspension == decided.in_suspension for d in others))
+
+
+def rests(decided: Decided) -> bool:
+    """Whether the call that the decision met waits as it did, as far as it says so."""
+    call = decided.answers
+    still = call is not None and call.claimed == "Suspended" and call.suspensions == decided.in_suspension
+    return still and call is not None and len(call.entries) == decided.entries_before
+
+
+def left_out(run: Run, decisions: list[Decided]) -> list[Call]:
+    """The calls that wait and that nobody has decided about."""
+    named = {decided.call for decided in decisions}
+    return [
+        call
+        for call in run.calls.values()
+        if call.waits and call.id not in named and not any(_holds(call, d) for d in call.decisions)
+    ]
+
+
+def may_be_left_out(run: Run, decisions: list[Decided]) -> bool:
+    """Whether some call that waits may be undecided: a decision that came early may be spent by now."""
+    named = {decided.call for decided in decisions}
+    return any(
+        call.waits and call.id not in named and not any(_is_held(call, d) for d in call.decisions)
+        for call in run.calls.values()
+    )
+
+
+def _is_held(call: Call, decided: Decided) -> bool:
+    return _holds(call, decided) and decided.in_suspension == call.suspensions
+
+
+def _holds(call: Call, decided: Decided) -> bool:
+    """Whether the call may have taken this decision in the suspension that is open."""
+    spent = decided.answers is call and decided.in_suspension < call.suspensions  # it ended an earlier one
+    early = decided.in_suspension >= call.suspensions - 1 and not spent
+    return early and not (decided.turned_down or decided.stale)
+
+
+def a_decision_is_all_that_a_run_needs(account: Account) -> Judgements:
+    """A suspended run that the runtime holds goes on from a decision alone."""
+    if account.policy("state") == "runtime":
+        yield from _is_taken(account, "the run waits, and all its calls that wait are decided")
+
+
+def a_value_is_all_that_a_run_needs(account: Account) -> Judgements:
+    """A suspended run that the caller holds goes on from the value that it was given, and from a decision."""
+    if account.policy("state") == "caller":
+        yield from _is_taken(account, "the caller gave the run back, and all its calls that wait are decided")
+
+
+def _is_taken(account: Account, given: str) -> Judgements:
+    found = arrived(account)
+    if found is None or may_be_left_out(*found) or found[0].had_input:  # new input may have ended the wait
+        return
+    for decided in found[1]:
+        refused = decided.turned_down
+        yield HELD if not refused else f"{given}, yet decision {decided.id} was turned down"
+
+
+def a_run_that_was_given_back_is_whole(account: Account, seen: GateOpened) -> Judgements:
+    """A suspended run that the caller holds goes on with what it began with."""
+    run = account.run_of(seen)
+    if run is None or account.policy("state") != "caller" or seen.on != "model" or seen.messages is None:
+        return
+    came_back = any(d.at_rest and d.answers is not None for c in run.every_call for d in c.decisions)
+    if came_back and run.said and not run.crashes:
+        shown = any(m.role == "user" and run.said in m.text for m in seen.messages)
+        yield (
+            HELD
+            if shown
+            else f"the run began with {run.said!r}, yet when it was given back the model is not shown that"
+        )
+
+
+def a_part_of_the_decisions_does_what_was_declared(account: Account) -> Judgements:
+    """Decisions for a part of what waits resume that part, are held, or are turned down, as was declared."""
+    found, policy = arrived(account), account.policy("resume")
+    if found is None or policy not in WRONG:
+        return
+    run, decisions = found
+    left = left_out(run, decisions)
+    if left:
+        wrong = WRONG[policy](run, decisions, bool(account.gates_of(run)))
+        part = f"call {left[0].id} waits as well, and decision {decisions[0].id}"
+        yield f"{part} {wrong}" if wrong else HELD
+
+
+def _no_part(run: Run, decisions: list[Decided], moving: bool) -> str:
+    """What is wrong where a part is resumed."""
+    if any(decided.turned_down for decided in decisions):
+        return "was turned down, though it acts by itself"
+    return "has not acted, though it acts by itself" if not moving and all(map(rests, decisions)) else ""
+
+
+def _not_held(run: Run, decisions: list[Decided], moving: bool) -> str:
+    """What is wrong where a part is held."""
+    if any(decided.turned_down for decided in decisions):
+        return "was turned down, and was to be held"
+    return "acted, and was to be held" if any(map(_acted, decisions)) else ""
+
+
+def _not_refused(run: Run, decisions: list[Decided], moving: bool) -> str:
+    """What is wrong where a part is turned down."""
+    taken = not all(decided.turned_down for decided in decisions)
+    return "was taken, which takes all of them or none" if taken else ""
+
+
+def _acted(decided: Decided) -> bool:
+    """Whether the call has certainly moved on the decision."""
+    call = decided.answers
+    return call is not None and (bool(call.executing) or (call.claimed is not None and not rests(decided)))
+
+
+WRONG: Final = {"partial": _no_part, "collect": _not_held, "all_or_nothing": _not_refused}
+"""What each way with a part of the decisions must not show."""
+
+
+def an_answered_call_is_not_made_to_wait(account: Account, seen: CallMoved) -> Judgements:
+    """A call that was decided while its round ran is not made to wait again by what the round had for it."""
+    call = account.call_of(seen)
+    if (
+        call is None
+        or call.doubled
+        or seen.to != "Suspended"
+        or call.claimed in ("Suspended", "Resuming", None)
+    ):
+        return
+    decided = _beside_its_round(call)
+    if decided is None or account.policy("decision.window") != "immediate" or account.runs[call.run].crashes:
+        return
+    if not _suspended_anew(call, decided):
+        why = f"call {call.id} was decided by {decided.id} while call {decided.beside} executed"
+        yield f"{why}, yet the round made it wait again"
+
+
+def an_answered_call_was_not_made_to_wait(account: Account) -> Judgements:
+    """Counts the calls that were decided while their round ran and do not wait for that again."""
+    run = account.run
+    if run is None or account.policy("decision.window") != "immediate" or run.crashes:
+        return
+    for call in run.calls.values():
+        if _beside_its_round(call) is not None and call.is_final:
+            yield HELD
+
+
+def _beside_its_round(call: Call) -> Decided | None:
+    """The decision that it took while another call of its round was executing."""
+    newest = call.decisions[-1] if call.decisions else None
+    taken = newest is not None and newest.answers is call and newest.beside is not None
+    return newest if taken and newest is not None and not newest.turned_down else None
+
+
+def _suspended_anew(call: Call, decided: Decided) -> bool:
+    """Whether its tool, or the permission hook, has suspended it since it was decided."""
+    answers = [gate.outcome for gate in call.entries[decided.entries_before :]]
+    verdicts = [gate.outcome for gate in call.judged if gate.at >= decided.at]
+    kinds = {outcome["kind"] for outcome in (*answers, *verdicts) if outcome is not None}
+    return bool(kinds & {"pending", "suspend"})
+
+
+def _again(account: Account, run: Run) -> list[Call]:
+    """The calls that the replay at the start of this segment has suspended again."""
+    asked = account.last_model_gate
+    return [
+        call
+        for call in run.calls.values()
+        if run.is_replaying(call)
+        and call.claimed == "Suspended"
+        and call.suspensions == call.decisions[-1].in_suspension + 1
+        and (asked is None or asked.at < call.decisions[-1].at)
+    ]
+
+
+def a_new_suspension_ends_the_segment(account: Account, seen: GateOpened) -> Judgements:
+    """Where a new suspension in the replay at the start ends the segment, nothing is asked beside it."""
+    run = account.run_of(seen)
+    if run is None or seen.on != "model" or account.policy("replay.start") != "end_if_any":
+        return
+    for call in _again(account, run) if not (run.crashes or run.had_input) else ():
+        yield f"the replay at the start suspended call {call.id} again, yet the model is asked beside it"
+
+
+def a_new_suspension_counts_as_declared(account: Account, seen: SegmentEnded) -> Judgements:
+    """Where a new suspension in the replay at the start is one of the outcomes, the others count too."""
+    run, policy = account.run_of(seen), account.policy("replay.start")
+    if run is None or policy is None or seen.reason.code != "Suspended" or run.crashes:
+        return
+    for call in _again(account, run):
+        over = [
+            c.id for c in run.calls.values() if c.is_final and run.is_replaying(c) and c.step == run.steps
+        ]
+        why = f"the replay suspended call {call.id} again and call {over[0] if over else ''} is over"
+        goes_on = policy == "by_outcomes" and bool(over)
+        yield f"{why}, which counts, yet the segment ended" if goes_on else HELD
+
+
+def a_decided_run_does_not_announce_that_it_waits(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run that was decided while it was at work, call by call, does not announce that it waits."""
+    run = account.run_of(seen)
+    if run is None or seen.reason.code != "Suspended" or account.policy("decision.window") != "after_round":
+        return
+    if run.cancel_at or run.crashes or run.faulted or account.policy("resume") == "all_or_nothing":
+        return
+    pending = [run.calls[call] for call in seen.pending if call in run.calls]
+    decided = [(call, _unheard(call)) for call in pending]
+    if pending and all(found is not None for _, found in decided):
+        call, found = decided[0]
+        came = f"decision {found.id if found else ''} for call {call.id} came while the run was at work"
+        yield f"{came}, yet that says that it waits"
+
+
+def _unheard(call: Call) -> Decided | None:
+    """The decision that came while the run was at work and has not acted."""
+    for decided in reversed(call.decisions):
+        taken = decided.answers is call and decided.at_work and not decided.turned_down
+        if taken and rests(decided) and not call.doubled:
+            return decided
+    return None
+
+
+def a_decision_that_came_at_work_has_acted(account: Account) -> Judgements:
+    """Counts the decisions that came while the run was at work, and have acted."""
+    run = account.run
+    if run is None or account.policy("decision.window") != "after_round":
+        return
+    for call in run.calls.values():
+        for decided in call.decisions:
+            if decided.answers is call and decided.at_work and not (decided.turned_down or rests(decided)):
+                yield HELD
+
+
+def only_early(account: Account, run: Run, call: Call) -> Decided | None:
+    """The decision that came too early for the call, if it has got no other."""
+    if run.cancel_at or run.had_input or run.faulted or run.crashes or call.doubled:
+        return None
+    early = [d for d in call.decisions if d.early and d.answers is None]
+    return early[0] if early and len(early) == len(call.decisions) else None
+
+
+def an_early_decision_does_not_act(account: Account, seen: CallMoved) -> Judgements:
+    """Where an early decision has no effect, its call waits for another one once it is suspended."""
+    run, call = account.run_of(seen), account.call_of(seen)
+    if run is None or call is None or account.policy("decision.early") != "ignore":
+        return
+    early = only_early(account, run, call)
+    moved = call.claimed == "Suspended" and seen.to in ("Resuming", "Cancelled")
+    if early is not None and moved and not run.is_done:
+        why = f"decision {early.id} came before call {call.id} was suspended"
+        yield f"{why}, yet that became {seen.to} on it"
+
+
+def a_call_waits_for_another_decision(account: Account) -> Judgements:
+    """Counts the calls that wait though someone had decided too early."""
+    run = account.run
+    if run is None or account.policy("decision.early") != "ignore":
+        return
+    for call in run.calls.values():
+        if call.claimed == "Suspended" and only_early(account, run, call) is not None:
+            yield HELD
+
+
+def a_decision_is_replayed_there_and_then(account: Account) -> Judgements:
+    """Where decisions act at once, one that comes during inference or a round is replayed there and then."""
+    run, at_once = account.run, account.policy("decision.window") == "immediate"
+    if run is None or not at_once or account.policy("resume") != "partial":
+        return
+    if account.policy("replay.commit") != "yes":
+        return
+    for call, decided in came_alone_at_work(account, run):
+        why = f"decision {decided.id} came while the run was at work"
+        yield HELD if not rests(decided) else f"{why} and acts at once, yet call {call.id} is still Suspended"
+
+
+def came_alone_at_work(account: Account, run: Run) -> Iterator[tuple[Call, Decided]]:
+    """The decision that has just come while the model or a round was at work, and no replay was."""
+    if not account.alone or run.cancel_at or run.crashes or run.faulted or run.is_done:
+        return
+    if [len(params.get("decisions", ())) for _, params in account.newest] != [1]:
+        return
+    gates = account.gates_of(run)
+    for call in run.calls.values():
+        for decided in call.decisions:
+            mine = decided.at == account.stimuli and decided.answers is call and decided.at_work
+            others = [g for g in gates if g.call is not None and g.call is not call and g.call.decisions]
+            storing = account.is_committing(run)
+            if mine and not (others or storing or decided.turned_down or call.doubled):
+                yield call, decided
+
+
+INVARIANTS = (
+    Invariant("DECIDE-16", an_answered_call_is_not_made_to_wait, CallMoved, at=("Suspended",)),
+    Invariant(
+        "DECIDE-23", an_early_decision_does_not_act, CallMoved, at=("Cancelled", "Resuming"), is_patient=True
+    ),
+    Invariant("DECIDE-19", a_new_suspension_ends_the_segment, GateOpened, at=("model",), behind="a decision"),
+    Invariant("DECIDE-22", a_run_that_was_given_back_is_whole, GateOpened, at=("model",)),
+    Invariant("DECIDE-19", a_new_suspension_counts_as_declared, SegmentEnded, at=("Suspended",)),
+    Invariant("DECIDE-20", a_decided_run_does_not_announce_that_it_waits, SegmentEnded, at=("Suspended",)),
+    Invariant("DECIDE-15", a_decision_is_all_that_a_run_needs, behind="a decision"),
+    Invariant("DECIDE-22", a_value_is_all_that_a_run_needs),
+    Invariant("DECIDE-14", a_part_of_the_decisions_does_what_was_declared, behind="a decision"),
+    Invariant("DECIDE-24", a_decision_is_replayed_there_and_then, behind="a decision"),
+    Invariant("DECIDE-16", an_answered_call_was_not_made_to_wait, behind="a decision"),
+    Invariant("DECIDE-20", a_decision_that_came_at_work_has_acted, behind="a decision"),
+    Invariant("DECIDE-23", a_call_waits_for_another_decision, behind="a decision"),
+)

@@ -1,0 +1,148 @@
+"""DERIVE: while a run has no work of its own, its status is the projection of its calls."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state import Account, once
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.protocol import GateOpened, RunMoved, SegmentEnded
+
+
+@once
+def _claims_both(account: Account) -> Run | None:
+    """The run to project: one that is not Done, shows both statuses, and has no work of its own."""
+    run = account.run
+    shown = account.observes("run.status") and account.observes("call.status")
+    if run is None or not shown or run.claimed is None or run.is_done:
+        return None
+    own_work = any(gate.on != "tool" for gate in account.gates_of(run))
+    return None if own_work else run
+
+
+def _busy(run: Run) -> list[Call]:
+    return [c for c in run.calls.values() if c.executing or c.claimed in ("Running", "Resuming")]
+
+
+def _suspended(run: Run) -> list[Call]:
+    return [c for c in run.calls.values() if c.claimed == "Suspended"]
+
+
+def a_run_with_a_busy_call_is_Running(account: Account) -> Judgements:
+    """While any call of the round executes or is resuming, the run is Running."""
+    run = _claims_both(account)
+    for call in _busy(run) if run is not None else ():
+        assert run is not None
+        yield (
+            HELD
+            if run.claimed == "Running"
+            else (
+                f"call {call.id} is {'executing' if call.executing else call.claimed}, "
+                f"yet the run is {run.claimed}"
+            )
+        )
+
+
+def a_run_whose_calls_all_wait_is_Waiting(account: Account) -> Judgements:
+    """When no call is busy and at least one is Suspended, the run is Waiting."""
+    run = _claims_both(account)
+    if run is None or _busy(run) or any(call.doubled for call in run.calls.values()):
+        return  # one of two calls with one id may be busy under another
+    suspended = _suspended(run)
+    if suspended:
+        yield (
+            HELD
+            if run.claimed == "Waiting"
+            else (f"call {suspended[0].id} is Suspended and no call is busy, yet the run is {run.claimed}")
+        )
+
+
+def a_run_waits_for_somebody(account: Account) -> Judgements:
+    """A run is Waiting only while a call of it is Suspended."""
+    run = _claims_both(account)
+    if run is None or run.claimed != "Waiting" or _busy(run):
+        return
+    if run.crashes and any(call.claimed is None for call in run.calls.values()):
+        return  # a life need not say from which statuses it starts
+    if any(call.doubled for call in run.calls.values()):
+        return  # one of two calls with one id may wait under another
+    yield HELD if _suspended(run) else "the run is Waiting, yet none of its calls is Suspended"
+
+
+def a_run_with_work_of_its_own_is_Running(account: Account) -> Judgements:
+    """While a model or permission gate is open, the run is Running."""
+    run = account.run
+    if run is None or not account.observes("run.status") or run.claimed is None:
+        return
+    for gate in account.gates_of(run):
+        if gate.on in ("model", "permission"):
+            yield (
+                HELD
+                if run.claimed == "Running"
+                else f"a {gate.on} gate is open, yet the run is {run.claimed}"
+            )
+
+
+def no_inference_while_a_call_waits(account: Account, seen: GateOpened) -> Judgements:
+    """Where a round waits for its suspended calls, the model is not asked while a call is Suspended."""
+    run = account.run_of(seen)
+    if run is None or seen.on != "model" or account.policy("round.mixed") != "wait" or not run.calls:
+        return
+    if run.had_input and account.policy("input.waiting") in (None, "placeholder"):
+        return  # the wait was put aside, and the input is asked about beside it
+    waiting = [call.id for call in run.calls.values() if _certainly_waits(run, call) and not call.doubled]
+    yield (
+        HELD
+        if not waiting
+        else f"call {waiting[0]} still waits for a decision, yet the model was asked again"
+    )
+
+
+def _certainly_waits(run: Run, call: Call) -> bool:
+    """Whether neither a decision nor an input can have taken the call out of its wait, if it does not say."""
+    undecided = all(decided.turned_down or decided.stale for decided in call.decisions)
+    return call.claimed == "Suspended" or (call.waits and undecided and not run.had_input)
+
+
+def a_suspended_segment_leaves_nothing_running(account: Account, seen: SegmentEnded) -> Judgements:
+    """A segment ends as Suspended only when no call of the run is executing."""
+    run = account.run_of(seen)
+    if run is None or seen.reason.code != "Suspended":
+        return
+    running = [call.id for call in run.calls.values() if call.executing]
+    yield HELD if not running else f"the segment ended as Suspended, yet call {running[0]} is executing"
+
+
+def the_calls_do_not_end_the_run(account: Account, seen: RunMoved) -> Judgements:
+    """A round of which every call is over does not end the run, which has the model still to ask."""
+    run = account.run_of(seen)
+    if run is None or not _round_is_over(run) or seen.reason is None or seen.to != "Done":
+        return
+    natural = seen.reason.code == "NaturalEnd"
+    over = "every call of the newest turn is over, and their results have not been shown to the model"
+    yield f"{over}, yet the run is Done as NaturalEnd" if natural else HELD
+
+
+def a_round_leads_to_the_model(account: Account, seen: GateOpened) -> Judgements:
+    """Counts the rounds of which every call was over and that led to the next inference."""
+    run = account.run_of(seen)
+    if run is not None and seen.on == "model" and _round_is_over(run):
+        yield HELD
+
+
+def _round_is_over(run: Run) -> bool:
+    """Whether the newest turn asked for calls, and each of them is certainly over."""
+    newest = [call for call in run.calls.values() if call.step == run.steps]
+    certain = run.turn_alone and not (run.crashes or run.had_input)
+    return certain and bool(newest) and all(call.is_final and not call.doubled for call in newest)
+
+
+INVARIANTS = (
+    Invariant("DERIVE-7", the_calls_do_not_end_the_run, RunMoved, at=("Done",), behind="calls"),
+    Invariant("DERIVE-7", a_round_leads_to_the_model, GateOpened, at=("model",), behind="calls"),
+    Invariant("DERIVE-6", a_suspended_segment_leaves_nothing_running, SegmentEnded, at=("Suspended",)),
+    Invariant("DERIVE-5", no_inference_while_a_call_waits, GateOpened, at=("model",), behind="calls"),
+    Invariant("DERIVE-1", a_run_with_a_busy_call_is_Running, behind="calls"),
+    Invariant("DERIVE-2", a_run_whose_calls_all_wait_is_Waiting, behind="a wait"),
+    Invariant("DERIVE-3", a_run_waits_for_somebody, behind="a wait"),
+    Invariant("DERIVE-4", a_run_with_work_of_its_own_is_Running),
+)

@@ -1,0 +1,154 @@
+"""GATE: what needs approval does not execute before it, and what was rejected never executes."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import Call, Decided
+from runlock.conformance.protocol import CallMoved, GateOpened
+
+
+def a_rejected_call_never_executes(account: Account, seen: GateOpened) -> Judgements:
+    """A call that took a cancel decision is not executed any more."""
+    call = account.entering(seen)
+    if call is None:
+        return
+    rejection = call.rejection
+    if rejection is not None:
+        yield f"call {call.id} was cancelled by decision {rejection.id}, yet it was executed"
+
+
+def a_call_that_asks_waits_for_approval(account: Account, seen: GateOpened) -> Judgements:
+    """A call whose tool asks is executed only on an approval of its own, one for each execution."""
+    call = account.entering(seen)
+    if call is None or call.tool is None or call.tool.permission != "ask":
+        return
+    approvals = [d for d in call.approvals if not d.stale]
+    entries = [gate for gate in call.entries if gate.life == account.life]
+    if not approvals:
+        yield f"call {call.id} needs approval and nobody approved it, yet it was executed"
+    elif call.life == account.life and len(entries) >= len(approvals) and call.result is None:
+        yield (
+            f"call {call.id} was approved {_times(len(approvals))}, "
+            f"yet it was executed {_times(len(entries) + 1)}"
+        )
+    else:
+        yield HELD
+
+
+def a_call_behind_the_gate_waits_for_its_verdict(account: Account, seen: GateOpened) -> Judgements:
+    """A call behind the permission gate is executed only once the gate has allowed it, or a decision has."""
+    call = account.entering(seen)
+    if call is None or call.tool is None or call.tool.permission != "gate" or call.life != account.life:
+        return
+    verdict = call.last_verdict
+    if verdict == "allow" or (verdict == "suspend" and call.approvals):
+        yield HELD
+    elif verdict is None:
+        yield f"the permission gate of call {call.id} has not answered, yet it was executed"
+    elif verdict == "suspend":
+        yield f"the permission gate suspended call {call.id} and nobody approved it, yet it was executed"
+    elif verdict == "set_result":
+        yield f"the permission gate set the result of call {call.id}, yet it was executed"
+    elif verdict == "fault":
+        yield f"the permission gate of call {call.id} broke, yet it was executed"
+
+
+def a_blocked_call_never_executes(account: Account, seen: GateOpened) -> Judgements:
+    """A call that the permission hook blocked is not executed."""
+    call = account.entering(seen)
+    if call is not None and call.last_verdict == "block":
+        yield f"the permission gate blocked call {call.id}, yet it was executed"
+
+
+def a_blocked_call_was_not_executed(account: Account) -> Judgements:
+    """Counts the calls that were blocked or rejected and have not been executed since."""
+    run = account.run
+    for call in run.calls.values() if run is not None else ():
+        if call.last_verdict == "block" and not call.entries:
+            yield HELD
+
+
+def a_rejected_call_was_not_executed(account: Account) -> Judgements:
+    """Counts the calls that were rejected and have not been executed since."""
+    run = account.run
+    for call in run.calls.values() if run is not None else ():
+        if call.rejection is not None and not call.executing:
+            yield HELD
+
+
+def a_tool_that_asks_opens_no_permission_gate(account: Account, seen: GateOpened) -> Judgements:
+    """An approved call is not asked again: a tool that asks opens no permission gate."""
+    call = account.call_of(seen)
+    if call is None or call.tool is None or call.tool.permission != "ask" or call.doubled:
+        return
+    if seen.on == "permission":
+        yield f"call {call.id} asks for its decisions, yet it opened a permission gate"
+    elif seen.on == "tool":
+        yield HELD
+
+
+def an_approved_call_is_not_asked_again(account: Account, seen: CallMoved) -> Judgements:
+    """An approved call is not suspended again before it has run."""
+    call = account.call_of(seen)
+    if call is None or call.tool is None or call.tool.permission != "ask" or call.doubled:
+        return
+    if seen.origin != "Resuming" or seen.to != "Suspended":
+        return
+    approved = [d for d in call.approvals if d.answers is call]
+    unused = bool(approved) and approved[-1].entries_before == len(call.entries)
+    if unused and call.life == account.life:
+        by = approved[-1].id
+        yield f"call {call.id} was approved by decision {by}, yet it was suspended again before it ran"
+    else:
+        yield HELD
+
+
+def _asked_since(call: Call, decided: Decided) -> bool:
+    return any(gate.at >= decided.at for gate in call.judged)
+
+
+def _replays(account: Account, call: Call | None) -> Decided | None:
+    """The approval on which a call behind the permission gate is replayed."""
+    if call is None or call.tool is None or call.tool.permission != "gate" or call.doubled:
+        return None
+    approval = call.approvals[-1] if call.approvals else None
+    certain = approval is not None and approval.answers is call and call.life == account.life
+    unused = approval is not None and len(call.entries) == approval.entries_before
+    return approval if certain and unused and call.suspensions else None
+
+
+def a_replay_is_judged_as_declared(account: Account, seen: GateOpened) -> Judgements:
+    """On a replay the permission check is asked again, or is not, as was declared."""
+    call, policy = account.call_of(seen), account.policy("replay.gate")
+    decided = _replays(account, call)
+    if call is None or decided is None or decided.in_suspension != call.suspensions:
+        return
+    if seen.on == "permission" and policy == "no":
+        yield f"a replay is not judged again, yet the permission gate of call {call.id} was asked once more"
+    elif seen.on == "tool" and policy == "no":
+        yield HELD
+    elif seen.on == "tool" and policy == "yes":
+        asked = _asked_since(call, decided)
+        yield HELD if asked else f"a replay is judged again, yet call {call.id} was executed without that"
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+FIRST_INVARIANTS = (
+    Invariant("GATE-2", a_rejected_call_never_executes, GateOpened, at=("tool",)),
+    Invariant("GATE-5", a_blocked_call_never_executes, GateOpened, at=("tool",)),
+)
+"""Asked before the decisions are counted: a refusal that was overrun needs no counting."""
+
+INVARIANTS = (
+    Invariant("GATE-6", a_replay_is_judged_as_declared, GateOpened, at=("permission", "tool")),
+    Invariant("GATE-1", a_call_that_asks_waits_for_approval, GateOpened, at=("tool",)),
+    Invariant("GATE-3", a_call_behind_the_gate_waits_for_its_verdict, GateOpened, at=("tool",)),
+    Invariant("GATE-4", a_tool_that_asks_opens_no_permission_gate, GateOpened, at=("permission", "tool")),
+    Invariant("GATE-4", an_approved_call_is_not_asked_again, CallMoved, at=("Suspended",)),
+    Invariant("GATE-2", a_rejected_call_was_not_executed, behind="a decision"),
+    Invariant("GATE-5", a_blocked_call_was_not_executed, behind="calls"),
+)

@@ -1,0 +1,149 @@
+"""INPUT: what the user says begins a run, and does something to one that waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.protocol import GateOpened
+
+
+def input_while_waiting_is_refused(account: Account) -> Judgements:
+    """Where a waiting run takes no input, the input is turned down and the run goes on waiting."""
+    run = account.run
+    if run is None or account.policy("input.waiting") != "refuse" or not account.alone or not account.newest:
+        return
+    if account.newest[0][0] != "run.input" or run.cancel_at or run.crashes:
+        return
+    if run.finished and run.finished[-1].reason.code == "Suspended" and not account.gates_of(run):
+        yield HELD if account.refused_whole else "a waiting run takes no input, yet the input was not refused"
+    elif (
+        run.finished
+        and account.gates_of(run)
+        and all(gate.at == account.stimuli for gate in account.gates_of(run))
+    ):
+        yield "a waiting run takes no input, yet the run went on with it"
+
+
+def refused_input_is_not_shown(account: Account, seen: GateOpened) -> Judgements:
+    """What a waiting run has turned down, the model is never shown."""
+    if account.policy("input.waiting") != "refuse" or seen.messages is None:
+        return
+    for text in account.refused_inputs:
+        shown = any(message.role == "user" and text in message.text for message in seen.messages)
+        if not any(text in said for said in account.inputs):  # and nobody has said it otherwise
+            yield f"the input {text!r} was refused, yet the model is shown it" if shown else HELD
+
+
+def the_model_is_shown_what_began_the_run(account: Account, seen: GateOpened) -> Judgements:
+    """The first inference of a run shows the model what the user said to begin it."""
+    run = account.run_of(seen)
+    if run is None or run.steps or run.crashes or run.hooks or not run.said or seen.messages is None:
+        return
+    shown = any(message.role == "user" and run.said in message.text for message in seen.messages)
+    yield HELD if shown else f"run {run.id} began with {run.said!r}, yet the model was not shown that"
+
+
+def _takes(account: Account, run: Run | None, how: str) -> bool:
+    """Whether new input came alone to a run that waited, and does this to it."""
+    if run is None or account.policy("input.waiting") != how or run.crashes or run.cancel_at or run.faulted:
+        return False
+    return run.input_at is not None and any(call.input_at == run.input_at for call in run.calls.values())
+
+
+def _met(run: Run) -> Iterator[Call]:
+    """The calls that waited when the newest input came."""
+    return (call for call in run.calls.values() if call.input_at == run.input_at and not call.doubled)
+
+
+def a_superseded_call_is_over(account: Account) -> Judgements:
+    """Where new input supersedes a wait, the calls that waited are over."""
+    run = account.run
+    if run is None or not _takes(account, run, "supersede") or run.input_at != account.stimuli:
+        return
+    if account.refused_whole:
+        yield "new input supersedes the wait, yet it was turned down"
+        return
+    if account.is_committing(run):
+        return
+    for call in _met(run):
+        over = call.is_final or call.claimed is None
+        yield HELD if over else f"new input superseded the wait, yet call {call.id} is {call.claimed}"
+
+
+def a_superseded_call_does_not_run(account: Account, seen: GateOpened) -> Judgements:
+    """Where new input supersedes a wait, the calls that waited are never executed."""
+    run, call = account.run_of(seen), account.entering(seen)
+    superseded = _takes(account, run, "supersede") and not account.refused_whole
+    if superseded and call is not None and call.input_at is not None:
+        yield f"new input superseded the wait of call {call.id}, yet it was executed"
+
+
+def the_model_is_asked_about_the_input(account: Account, seen: GateOpened) -> Judgements:
+    """Where new input supersedes a wait, the model is asked about it."""
+    run = account.run_of(seen)
+    if run is None or not _takes(account, run, "supersede"):
+        return
+    why = _not_shown(account, run, seen)
+    if why is not None:
+        yield why
+
+
+def _not_shown(account: Account, run: Run, seen: GateOpened) -> str | None:
+    """What is wrong with the first inference behind new input; nothing if this is not it."""
+    asked = account.last_model_gate
+    if seen.on != "model" or seen.messages is None or run.input_at is None:
+        return None
+    if asked is not None and asked.at >= run.input_at:
+        return None
+    shown = any(m.role == "user" and run.input_text in m.text for m in seen.messages)
+    return HELD if shown else f"new input said {run.input_text!r}, yet the model was not shown it"
+
+
+def a_placeholder_stands_beside_the_input(account: Account, seen: GateOpened) -> Judgements:
+    """Where new input goes on beside a wait, a placeholder stands for each call that waits."""
+    run = account.run_of(seen)
+    if run is None or not _takes(account, run, "placeholder"):
+        return
+    why = _not_shown(account, run, seen)
+    if why is None:
+        return
+    yield why
+    for call in _met(run):
+        if call.claimed == "Suspended":
+            shown = any(m.call == call.id and m.role == "tool" for m in seen.messages or ())
+            yield (HELD if shown else f"call {call.id} still waits, yet nothing is shown in its place")
+
+
+def what_was_put_aside_still_waits(account: Account) -> Judgements:
+    """Where new input goes on beside a wait, each call that waited can still be decided."""
+    run = account.run
+    if run is None or not _takes(account, run, "placeholder") or run.is_done or run.input_at is None:
+        return
+    if account.refused_whole and run.input_at == account.stimuli:
+        yield "new input goes on beside the wait, yet it was turned down"
+        return
+    for call in _met(run):
+        newest = call.decisions[-1] if call.decisions else None
+        if call.claimed is not None and (newest is None or newest.at < run.input_at):
+            waits = call.claimed == "Suspended"
+            yield HELD if waits else f"call {call.id} was put aside for new input, yet it is {call.claimed}"
+        elif newest is not None and newest.answers is call and len(call.decisions) == newest.batch == 1:
+            why = (
+                f"call {call.id} was put aside for new input, yet decision {newest.id} for it was turned down"
+            )
+            yield why if newest.turned_down else HELD
+
+
+INVARIANTS = (
+    Invariant("INPUT-2", a_superseded_call_does_not_run, GateOpened, at=("tool",)),
+    Invariant("INPUT-2", the_model_is_asked_about_the_input, GateOpened, at=("model",)),
+    Invariant("INPUT-3", a_placeholder_stands_beside_the_input, GateOpened, at=("model",)),
+    Invariant("INPUT-4", the_model_is_shown_what_began_the_run, GateOpened, at=("model",)),
+    Invariant("INPUT-1", refused_input_is_not_shown, GateOpened, at=("model",), behind="a wait"),
+    Invariant("INPUT-1", input_while_waiting_is_refused, behind="a wait"),
+    Invariant("INPUT-2", a_superseded_call_is_over),
+    Invariant("INPUT-3", what_was_put_aside_still_waits),
+)

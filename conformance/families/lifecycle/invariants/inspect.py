@@ -1,0 +1,66 @@
+"""RUN and CALL: whoever looks at a run sees what it has announced."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import Run
+from runlock.conformance.protocol import RunInspected
+
+
+def a_look_at_a_run_shows_its_status(account: Account, seen: RunInspected) -> Judgements:
+    """A look at a run that rests shows the status that it has announced, or that its gates and end tell."""
+    run = _looked_at(account, seen)
+    announced = _announced(account, run) if run is not None else None
+    if announced is not None:
+        shown = seen.status or "no status"
+        yield HELD if shown == announced else f"the run is {announced}, yet a look at it shows {shown}"
+
+
+def _announced(account: Account, run: Run) -> str | None:
+    if run.claimed is not None:
+        return run.claimed
+    if account.gates_of(run):
+        return "Running"
+    if run.segment_open or not run.finished:
+        return None  # nothing has said yet what it is in this life
+    return "Waiting" if run.ended is None else "Done"
+
+
+def a_look_at_a_run_shows_its_reason(account: Account, seen: RunInspected) -> Judgements:
+    """A look at a run that is over shows no other reason than the one that its end was announced with."""
+    run = _looked_at(account, seen)
+    if run is not None and run.ended is not None and seen.reason is not None:
+        code, shown = run.ended.code, seen.reason.code
+        yield HELD if shown == code else f"the run ended as {code}, yet a look at it shows {shown}"
+
+
+def a_look_at_a_run_shows_its_calls(account: Account, seen: RunInspected) -> Judgements:
+    """A look at a run that rests shows each call of it with the status that it has announced."""
+    run = _looked_at(account, seen)
+    for call in run.calls.values() if run is not None else ():
+        shown = seen.calls.get(call.id)
+        may_be_gone = call.is_final or (run is not None and run.is_done)
+        if call.claimed is None or call.doubled or (shown is None and may_be_gone):
+            continue
+        status = shown.status if shown is not None else "no such call"
+        right = status == call.claimed
+        yield HELD if right else f"call {call.id} is {call.claimed}, yet a look at the run shows {status}"
+
+
+def _looked_at(account: Account, seen: RunInspected) -> Run | None:
+    """The run, if it rests and somebody holds it: between segments, a run of the caller's nobody does.
+
+    What is committed is announced only behind that.
+    """
+    run = account.run_of(seen)
+    is_held = seen.status is not None or account.policy("state") == "runtime"
+    rests = run is not None and account.settled_before and not account.is_committing(run)
+    return run if rests and is_held else None
+
+
+INVARIANTS = (
+    Invariant("RUN-33", a_look_at_a_run_shows_its_status, RunInspected),
+    Invariant("RUN-33", a_look_at_a_run_shows_its_reason, RunInspected),
+    Invariant("CALL-25", a_look_at_a_run_shows_its_calls, RunInspected),
+)

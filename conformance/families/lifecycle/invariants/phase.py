@@ -1,0 +1,196 @@
+"""PHASE: phases fire in their order, each where something of the run happens that they frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, may_be_a_replay
+from runlock.conformance.families.lifecycle.invariants.selectors import (
+    HELD,
+    NOTHING,
+    Invariant,
+    Judgements,
+)
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.protocol import GateOpened, PhaseEntered, SegmentEnded
+
+
+def _last(phases: Sequence[PhaseEntered], name: str) -> int:
+    """Where a phase fired last, or -1."""
+    return max((at for at, phase in enumerate(phases) if phase.phase == name), default=-1)
+
+
+def _is_of_the_round(run: Run, call: Call) -> bool:
+    """Whether a call runs in the round of the newest step: one that was decided may run beside any step."""
+    return call.step == run.steps and not call.decisions
+
+
+def run_start_comes_first(account: Account, seen: PhaseEntered) -> Judgements:
+    """The first phase of a run is RunStart."""
+    run = followed(account, seen)
+    if run is not None and not run.phases:
+        yield (
+            HELD if seen.phase == "RunStart" else f"the first phase of the run is {seen.phase}, not RunStart"
+        )
+
+
+def run_start_fires_once(account: Account, seen: PhaseEntered) -> Judgements:
+    """RunStart fires once: a run, or where a decision enters the run anew, a segment."""
+    run = followed(account, seen)
+    waiting = account.policy("waiting")
+    if run is None or seen.phase != "RunStart" or waiting is None:
+        return
+    fired = sum(phase.phase == "RunStart" for phase in run.phases)
+    allowed = 1 if waiting == "parked" else len(run.finished) + 1
+    yield HELD if fired < allowed else "RunStart fires again, though nothing has entered the run anew"
+
+
+def inference_is_framed(account: Account, seen: GateOpened) -> Judgements:
+    """Each inference comes right after StepStart and BeforeInference of its step."""
+    run = followed(account, seen)
+    if run is None or seen.on != "model" or run.cancel_at is not None:
+        return
+    own = [phase.phase for phase in run.phases if not may_be_a_replay(run, phase)]
+    newest = own[-2:]
+    yield (
+        HELD
+        if newest == ["StepStart", "BeforeInference"]
+        else (
+            f"the model is asked after {' and '.join(newest) or 'no phase'}, "
+            "not after StepStart and BeforeInference"
+        )
+    )
+
+
+def tools_come_after_the_inference(account: Account, seen: GateOpened) -> Judgements:
+    """A tool of a turn runs only after AfterInference of that turn."""
+    run, call = followed(account, seen), account.call_of(seen)
+    if run is None or call is None or seen.on != "tool" or not _is_of_the_round(run, call):
+        return
+    after = _last(run.phases, "AfterInference") > _last(run.phases, "StepStart")
+    yield HELD if after else f"call {call.id} runs, yet AfterInference of its step has not fired"
+
+
+def calls_are_looked_at_after_the_inference(account: Account, seen: PhaseEntered) -> Judgements:
+    """No phase of a call of a turn fires before AfterInference of that turn."""
+    run, call = followed(account, seen), account.call_of(seen)
+    if run is None or call is None or call.doubled or not _is_of_the_round(run, call):
+        return
+    if _last(run.phases, "AfterInference") <= _last(run.phases, "StepStart"):
+        yield f"{seen.phase} fires for call {call.id}, yet AfterInference of its step has not fired"
+
+
+def a_step_ends_where_it_should(account: Account, seen: GateOpened) -> Judgements:
+    """StepEnd stands before the tools of its step, or behind them, as the policy has it."""
+    run, call = followed(account, seen), account.call_of(seen)
+    at = account.policy("step.end")
+    if (
+        run is None
+        or call is None
+        or seen.on != "tool"
+        or at is None
+        or call.step != run.steps
+        or call.decisions
+    ):
+        return
+    ended = _last(run.phases, "StepEnd") > _last(run.phases, "StepStart")
+    first = not call.entries and call.claimed != "Suspended"
+    if at == "before_tools":
+        yield HELD if ended else f"call {call.id} runs before StepEnd of its step"
+    elif first and not ended:
+        yield HELD
+    elif first and (
+        account.policy("round.rest") == "failed" or account.policy("round.executor") == "parallel"
+    ):
+        yield f"call {call.id} runs for the first time after StepEnd of its step"
+
+
+def a_call_is_framed_before(account: Account, seen: GateOpened) -> Judgements:
+    """A call is executed only after BeforeToolExecute has fired for it; once more for each execution.
+
+    Where a replay does not pass the gate again, its phases need not either.
+    """
+    run, call = followed(account, seen), account.call_of(seen)
+    if run is None or call is None or seen.on != "tool" or call.doubled:
+        return
+    prepared = [phase for phase in run.phases if phase.phase == "BeforeToolExecute"]
+    named = [phase for phase in prepared if phase.call == call.id]
+    if not prepared or any(phase.call for phase in prepared):  # one that names no call frames the batch
+        fired = len(named) > (len(call.entries) if account.policy("replay.gate") == "yes" else 0)
+        yield HELD if fired else f"call {call.id} runs, yet BeforeToolExecute has not fired for it"
+
+
+def _prepared_of_nine(account: Account, seen: PhaseEntered) -> Run | None:
+    """The run, if it has nine phases and a call of it is about to be prepared."""
+    named = seen.phase == "BeforeToolExecute" and seen.call and account.policy("phases") == "nine"
+    return followed(account, seen) if named else None
+
+
+def the_gate_judges_before_execution(account: Account, seen: PhaseEntered) -> Judgements:
+    """Where there are nine phases, ToolGate fires for a call before BeforeToolExecute does."""
+    run = _prepared_of_nine(account, seen)
+    if run is None:
+        return
+    judged = any(phase.phase == "ToolGate" and phase.call == seen.call for phase in run.phases)
+    yield HELD if judged else f"BeforeToolExecute fires for call {seen.call}, yet ToolGate has not"
+
+
+def only_what_executes_is_prepared(account: Account, seen: PhaseEntered) -> Judgements:
+    """Where there are nine phases, BeforeToolExecute fires only for a call that will execute."""
+    run, call = _prepared_of_nine(account, seen), account.call_of(seen)
+    if run is None or call is None or call.doubled:
+        return
+    why = _why_not_executing(call)
+    yield HELD if not why else f"BeforeToolExecute fires for call {call.id}, yet {why}"
+
+
+def _why_not_executing(call: Call) -> str:
+    if call.claimed == "Suspended":
+        return "it is Suspended"
+    if call.is_final:
+        return "it is over"
+    return ""
+
+
+def run_end_comes_last(account: Account, seen: PhaseEntered) -> Judgements:
+    """After RunEnd no phase fires, but for a RunStart that enters the run anew."""
+    run = followed(account, seen)
+    if run is None or not run.phases:
+        return
+    if run.phases[-1].phase != "RunEnd":
+        if seen.phase == "RunEnd":
+            yield HELD
+        return
+    # a cancel enters a waiting run anew only to end it
+    ended = any(isinstance(one, PhaseEntered) and one.phase == "RunEnd" for one in run.segment)
+    again = seen.phase in ("RunStart", "RunEnd") and account.policy("waiting") != "parked" and not ended
+    yield HELD if again else f"{seen.phase} fires after RunEnd"
+
+
+def run_end_comes_before_the_end(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run that has started ends with RunEnd, whatever the reason."""
+    run = followed(account, seen)
+    if run is None or not run.phases or seen.reason.code == "Suspended":
+        return
+    right = run.phases[-1].phase == "RunEnd"
+    yield (
+        HELD
+        if right
+        else f"the run ended as {seen.reason.code}, yet its last phase is {run.phases[-1].phase}"
+    )
+
+
+INVARIANTS = (
+    Invariant("PHASE-21", run_start_comes_first, PhaseEntered, after=(NOTHING,)),
+    Invariant("PHASE-22", run_start_fires_once, PhaseEntered, at=("RunStart",)),
+    Invariant("PHASE-29", run_end_comes_last, PhaseEntered),
+    Invariant("PHASE-27", the_gate_judges_before_execution, PhaseEntered, at=("BeforeToolExecute",)),
+    Invariant("PHASE-28", only_what_executes_is_prepared, PhaseEntered, at=("BeforeToolExecute",)),
+    Invariant("PHASE-23", inference_is_framed, GateOpened, at=("model",)),
+    Invariant("PHASE-24", tools_come_after_the_inference, GateOpened, at=("tool",)),
+    Invariant("PHASE-24", calls_are_looked_at_after_the_inference, PhaseEntered, behind="calls"),
+    Invariant("PHASE-25", a_step_ends_where_it_should, GateOpened, at=("tool",)),
+    Invariant("PHASE-26", a_call_is_framed_before, GateOpened, at=("tool",)),
+    Invariant("PHASE-30", run_end_comes_before_the_end, SegmentEnded),
+)

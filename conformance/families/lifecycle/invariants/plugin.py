@@ -1,0 +1,188 @@
+"""What plugins do at their phases: an end that they ask for comes, and what they rewrite counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import Gate, Run
+from runlock.conformance.protocol import (
+    CallMoved,
+    GateOpened,
+    MessageAppended,
+    PhaseEntered,
+    SegmentEnded,
+)
+
+ENDS = ("terminate", "skip_inference")
+
+
+def _asked_for_the_end(run: Run | None, at: str, *kinds: str) -> bool:
+    """Whether a plugin asked for the end of the run at this phase, and nothing else did."""
+    if run is None or run.faulted != "plugin" or not run.fault_alone or run.cancel_at or not run.hooks:
+        return False
+    gate = run.hooks[-1]
+    return gate.opened.at == at and gate.outcome is not None and gate.outcome["kind"] in (kinds or ENDS)
+
+
+def a_plugin_ends_the_run(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run that a plugin ends has the reason BehaviorRequested."""
+    run = account.run_of(seen)
+    if _asked_for_the_end(run, "BeforeInference") or _asked_for_the_end(run, "AfterInference"):
+        right = seen.reason.code == "BehaviorRequested"
+        yield HELD if right else f"a plugin asked for the end, yet the run ended as {seen.reason.code}"
+
+
+def _before_inference(account: Account, seen: GateOpened | SegmentEnded, kind: str) -> Judgements:
+    if not _asked_for_the_end(account.run_of(seen), "BeforeInference", kind):
+        return
+    if isinstance(seen, SegmentEnded):
+        yield HELD
+    elif seen.on == "model":
+        done = "asked for the end" if kind == "terminate" else "skipped the inference"
+        yield f"a plugin {done} at BeforeInference, yet the model is asked"
+
+
+def an_end_before_inference_asks_no_model(account: Account, seen: GateOpened | SegmentEnded) -> Judgements:
+    """A plugin that asks for the end before inference ends the run without asking the model."""
+    yield from _before_inference(account, seen, "terminate")
+
+
+def a_skipped_inference_asks_no_model(account: Account, seen: GateOpened | SegmentEnded) -> Judgements:
+    """A plugin that skips the inference ends its step before the model is asked."""
+    yield from _before_inference(account, seen, "skip_inference")
+
+
+def an_end_after_inference_runs_no_tool(account: Account, seen: GateOpened | SegmentEnded) -> Judgements:
+    """A plugin that asks for the end after inference ends the run without the tools of that turn."""
+    run, call = account.run_of(seen), account.call_of(seen)
+    if run is None or not _asked_for_the_end(run, "AfterInference"):
+        return
+    if isinstance(seen, SegmentEnded):
+        yield HELD
+    elif call is not None and call.step == run.steps and seen.on in ("tool", "permission"):
+        yield f"a plugin asked for the end at AfterInference, yet a {seen.on} gate of call {call.id} opens"
+
+
+def an_end_after_inference_comes_behind_the_step(account: Account, seen: PhaseEntered) -> Judgements:
+    """Where a step ends before its tools, an end asked for after inference comes behind StepEnd."""
+    run = account.run_of(seen)
+    if run is None or seen.phase != "RunEnd" or not _asked_for_the_end(run, "AfterInference"):
+        return
+    ended = bool(run.phases) and run.phases[-1].phase == "StepEnd"
+    yield HELD if ended else "a plugin asked for the end at AfterInference, and RunEnd fires before StepEnd"
+
+
+def an_end_that_was_asked_for_passes_run_end(account: Account, seen: SegmentEnded) -> Judgements:
+    """An end that a plugin asked for passes RunEnd."""
+    run = account.run_of(seen)
+    if run is None or seen.reason.code != "BehaviorRequested" or run.crashes:
+        return
+    passed = bool(run.phases) and run.phases[-1].phase == "RunEnd"
+    yield HELD if passed else "a plugin asked for the end, and the run ended without RunEnd"
+
+
+def what_was_set_up_is_found_again(account: Account, seen: GateOpened) -> Judgements:
+    """A plugin finds in every later phase of a run what it set up in RunStart."""
+    run = account.run_of(seen)
+    if run is None or seen.on != "hook" or seen.at == "RunStart" or run.crashes:
+        return
+    set_up = next((gate for gate in reversed(run.hooks) if gate.opened.at == "RunStart"), None)
+    if set_up is None or _rewritten(set_up) is None:
+        return
+    left, found = (_rewritten(set_up) or {}).get("state"), (seen.data or {}).get("state")
+    yield (
+        HELD
+        if found == left
+        else f"a plugin set up {left!r} in RunStart, yet at {seen.at} it finds {found!r}"
+    )
+
+
+def _rewritten(gate: Gate) -> dict[str, object] | None:
+    """What the plugin put in place of what it was shown, if it did."""
+    outcome = gate.outcome
+    return dict(outcome.get("data") or {}) if outcome is not None and outcome["kind"] == "rewrite" else None
+
+
+def the_model_is_asked_as_rewritten(account: Account, seen: GateOpened) -> Judgements:
+    """What a plugin changes in BeforeInference is what the model is asked with."""
+    run = account.run_of(seen)
+    if run is None or seen.on != "model" or not run.hooks or run.crashes:
+        return
+    gate = run.hooks[-1]
+    left = _rewritten(gate) if gate.opened.at == "BeforeInference" else None
+    if left is None:
+        return
+    for name, asked in (("system", seen.system), ("params", seen.params)):
+        if name in left:
+            right = left[name] == asked
+            yield (
+                HELD
+                if right
+                else f"a plugin made {name} {left[name]!r}, yet the model is asked with {asked!r}"
+            )
+
+
+def a_call_that_was_taken_out_does_not_come(account: Account, seen: CallMoved | GateOpened) -> Judgements:
+    """The calls of a round are those that plugins left of the answer."""
+    run = account.run_of(seen)
+    if run is None or seen.call is None or not (run.taken_out or seen.call in run.left_in):
+        return
+    out = seen.call in run.taken_out
+    yield (
+        HELD
+        if not out
+        else f"a plugin took call {seen.call} out of the answer, yet the runtime carries it on"
+    )
+
+
+def a_result_is_shown_as_rewritten(account: Account, seen: MessageAppended) -> Judgements:
+    """What a plugin does with a result is done before anyone else sees the result."""
+    run, message = account.run_of(seen), seen.message
+    if run is None or message.role != "tool" or message.status != "ok":
+        return
+    left = _rewritten_result(run, message.call)
+    if left is not None:
+        right = str(left) in message.text
+        yield (
+            HELD
+            if right
+            else f"a plugin made the result of call {message.call} {left!r}, yet it is {message.text!r}"
+        )
+
+
+def _rewritten_result(run: Run, call: str | None) -> object | None:
+    at_call = [g for g in run.hooks if g.opened.at == "AfterToolExecute" and g.opened.call == call]
+    left = _rewritten(at_call[-1]) if at_call and at_call[-1].life == (run.crashes + 1) else None
+    return left.get("content") if left is not None else None
+
+
+def ends(clause: str, check: Callable[..., Judgements], *gates: str) -> tuple[Invariant, Invariant]:
+    """What shows whether a plugin was heard: one of these gates would not open, and the segment ends."""
+    return (
+        Invariant(clause, check, GateOpened, at=gates, behind="a plugin"),
+        Invariant(clause, check, SegmentEnded, behind="a plugin"),
+    )
+
+
+INVARIANTS = (
+    Invariant("PHASE-80", what_was_set_up_is_found_again, GateOpened, at=("hook",), behind="a plugin"),
+    Invariant("PHASE-81", the_model_is_asked_as_rewritten, GateOpened, at=("model",), behind="a plugin"),
+    Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, CallMoved, behind="a plugin"),
+    Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, GateOpened, behind="a plugin"),
+    Invariant("PHASE-83", a_result_is_shown_as_rewritten, MessageAppended, at=("tool",), behind="a plugin"),
+    *ends("FLOW-9", an_end_before_inference_asks_no_model, "model"),
+    *ends("PHASE-42", a_skipped_inference_asks_no_model, "model"),
+    *ends("FLOW-15", an_end_after_inference_runs_no_tool, "tool", "permission"),
+    *ends("PHASE-44", an_end_after_inference_runs_no_tool, "tool", "permission"),
+    Invariant(
+        "PHASE-45",
+        an_end_after_inference_comes_behind_the_step,
+        PhaseEntered,
+        at=("RunEnd",),
+        behind="a plugin",
+    ),
+    Invariant("FLOW-24", an_end_that_was_asked_for_passes_run_end, SegmentEnded, at=("BehaviorRequested",)),
+    Invariant("RUN-4", a_plugin_ends_the_run, SegmentEnded, behind="a plugin"),
+)

@@ -1,0 +1,24 @@
+"""PROGRESS: a run that nothing holds goes on until it is Done."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state import Account
+
+
+def a_run_that_nothing_holds_goes_on(account: Account) -> Judgements:
+    """A run that is not Done waits at a gate or for a decision."""
+    run = account.run
+    if run is None or run.is_done or not account.tells_ends:
+        return
+    waits = any(call.may_wait or (call.doubled and call.listed_pending) for call in run.calls.values())
+    held = bool(account.gates_of(run)) or account.is_committing() or run.claimed == "Waiting" or waits
+    tells = account.observes("run.status") or account.observes("call.status")
+    if not held and run.crashes and not tells:
+        return  # it may have come back to a wait, and had no words to say so
+    if not held and any(call.doubled for call in run.calls.values()):
+        return  # one of two calls with one id may wait under another
+    yield HELD if held else "no gate of the run is open and no call waits for a decision, yet it is not Done"
+
+
+INVARIANTS = (Invariant("PROGRESS-1", a_run_that_nothing_holds_goes_on),)

@@ -1,0 +1,199 @@
+"""RECOVER: from a checkpoint a run goes on where that left it: what waits, waits, and nothing is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
+from runlock.conformance.protocol import (
+    CallMoved,
+    DecisionTaken,
+    GateOpened,
+    RunMoved,
+)
+
+
+def _stored(account: Account) -> Mapping[str, Any] | None:
+    """The checkpoint, while the answer to the recovery that took it is coming in."""
+    recovering = len(account.newest) == 1 and account.newest[0][0] == "recover"
+    return account.recovered_from if recovering and isinstance(account.recovered_from, dict) else None
+
+
+def _part(stored: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    part = stored.get(key)
+    return part if isinstance(part, dict) else {}
+
+
+def a_run_that_waits_in_the_checkpoint_waits(account: Account, seen: GateOpened) -> Judgements:
+    """A run that waits in the checkpoint, with nothing decided, starts nothing when it is recovered."""
+    stored = _stored(account)
+    if stored is None or _part(stored, "run").get("status") != "Waiting" or _part(stored, "decisions"):
+        return
+    what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
+    started = seen.on in WORKING_GATES
+    yield HELD if not started else f"the run waits in the checkpoint and nothing is decided, yet {what}"
+
+
+def a_run_that_waits_in_the_checkpoint_has_started_nothing(account: Account) -> Judgements:
+    """Counts the runs that were recovered from a wait and wait at no gate."""
+    run, stored = account.run, _stored(account)
+    if run is None or stored is None or _part(stored, "decisions") or run.is_done:
+        return
+    if _part(stored, "run").get("status") == "Waiting" and not account.gates_of(run):
+        yield HELD
+
+
+def a_recovered_status_is_the_stored_one(account: Account, seen: RunMoved) -> Judgements:
+    """The status from which a recovered run starts is the one in the checkpoint."""
+    run, stored = account.run_of(seen), account.recovered_from
+    if run is None or not run.crashes or run.claimed is not None or not isinstance(stored, dict):
+        return
+    status, starts = _part(stored, "run").get("status"), seen.origin or seen.to
+    yield (
+        HELD
+        if starts == status
+        else f"the checkpoint says that the run is {status}, yet it starts as {starts}"
+    )
+
+
+def a_call_that_waits_in_the_checkpoint_waits(account: Account, seen: CallMoved) -> Judgements:
+    """A call that waits in the checkpoint, or is final in it, starts as just that."""
+    run, call, stored = account.run_of(seen), account.call_of(seen), account.recovered_from
+    if run is None or call is None or not run.crashes or not isinstance(stored, dict):
+        return
+    if asked_since_the_crash(account, run):
+        return  # it may be another call of that id
+    found = _part(stored, "calls").get(seen.call)
+    kept = found if isinstance(found, dict) else {}
+    status, starts = kept.get("status"), seen.origin or seen.to
+    if call.claimed is None and status in ("Suspended", "Succeeded", "Failed", "Cancelled"):
+        why = _begins_otherwise(kept, seen) if starts == status else f"it starts as {starts}"
+        yield HELD if not why else f"the checkpoint says that call {seen.call} is {status}, yet {why}"
+
+
+def _begins_otherwise(kept: Mapping[str, Any], seen: CallMoved) -> str:
+    """In which suspension a call says that it waits still, if that is not the one in its checkpoint."""
+    told = (kept.get("suspension"), seen.suspension)
+    waits_still = seen.origin is None and seen.to == "Suspended" and None not in told
+    return f"it starts in suspension {told[1]}, not {told[0]}" if waits_still and told[0] != told[1] else ""
+
+
+def a_stored_decision_acts(account: Account) -> Judgements:
+    """A decision in the checkpoint, for a call that waits in it, acts in the life that begins there."""
+    run, stored = account.run, account.recovered_from
+    if run is None or not run.crashes or not isinstance(stored, dict) or run.cancel_at or run.had_input:
+        return
+    if run.is_done or account.gates_of(run) or account.handshake.control.store != "kit":
+        return
+    calls, kept = _part(stored, "calls"), _part(stored, "decisions")
+    waiting = [name for name, call in calls.items() if _part(calls, name).get("status") == "Suspended"]
+    decided = [name for name in waiting if name in kept]
+    if account.policy("resume") != "partial" and decided != waiting:
+        return
+    for name in decided:
+        call, named = run.calls.get(name), _part(kept, name)
+        if call is None or call.doubled or any(one.turned_down for one in call.decisions):
+            continue
+        if _has_moved(call):
+            yield HELD
+        elif account.observes("call.status"):
+            held = f"the checkpoint holds decision {named.get('id')} for call {name}"
+            yield f"{held}, which waits in it, yet the call waits still"
+
+
+def _has_moved(call: Call) -> bool:
+    """Whether a call that waited in the checkpoint was seen to do anything since."""
+    entered = len(call.entries) > call.lost_entries or len(call.judged) > call.lost_verdicts
+    return call.claimed not in (None, "Suspended") or entered or bool(call.numbers)
+
+
+def the_thread_survives(account: Account, seen: GateOpened) -> Judgements:
+    """The first inference after a recovery sees the thread of the checkpoint."""
+    run, stored = account.run_of(seen), account.recovered_from
+    if run is None or seen.on != "model" or seen.messages is None or not isinstance(stored, dict):
+        return
+    kept = stored.get("messages")
+    if not isinstance(kept, list) or account.life == 1 or asked_since_the_crash(account, run):
+        return
+    shown = [message.text for message in seen.messages if message.role == "user"]
+    lost = [
+        m.get("text")
+        for m in kept
+        if isinstance(m, dict) and m.get("role") == "user" and m.get("text") not in shown
+    ]
+    yield (
+        HELD
+        if not lost
+        else f"the checkpoint holds the message {str(lost[0])!r}, yet the model was not shown it"
+    )
+
+
+def asked_since_the_crash(account: Account, run: Run) -> bool:
+    return any(g.on == "model" and g.life == account.life and g.run == run.id for g in account.gates.values())
+
+
+def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) -> Judgements:
+    """A call that waits in the checkpoint can be decided after the recovery."""
+    run, stored, raw = account.run, account.recovered_from, _plain_decision(account, seen)
+    if run is None or not isinstance(stored, dict) or raw is None:
+        return
+    call, kept = run.calls.get(raw["call"]), _part(stored, "calls").get(raw["call"])
+    if call is None or not isinstance(kept, dict) or kept.get("status") != "Suspended":
+        return
+    if call.id in _part(stored, "decisions") or not _still_waits(account, run, call):
+        return
+    if account.policy("resume") in ("all_or_nothing", None) and len(_part(stored, "calls")) > 1:
+        return  # where it is open, a part may be what it turns down
+    refused = seen.disposition in ("refused", "ignored")
+    yield (
+        HELD
+        if not refused
+        else f"call {call.id} waits in the checkpoint, yet a decision for it was {seen.disposition}"
+    )
+
+
+def _plain_decision(account: Account, seen: DecisionTaken) -> Mapping[str, Any] | None:
+    """The decision that came alone to a runtime at rest, is new to it, and names no suspension."""
+    method, params = account.newest[0]
+    if method != "decide" or not (account.alone and account.settled_before):
+        return None
+    if len(params["decisions"]) != 1 or seen.decision in account.forgotten:
+        return None
+    raw: Mapping[str, Any] = params["decisions"][0]
+    return raw if raw["id"] == seen.decision and raw.get("suspension") is None else None
+
+
+def _still_waits(account: Account, run: Run, call: Call) -> bool:
+    """Whether nothing since the crash can have taken the call out of its wait: no other decision either."""
+    goes_on = not (run.cancel_at or run.had_input or run.faulted or run.is_done)
+    anew = [d for d in call.decisions if d.id not in account.forgotten or account.handed_over[d.id] > 1]
+    return call.claimed in (None, "Suspended") and goes_on and len(anew) <= 1
+
+
+def a_crash_costs_no_more_than_declared(account: Account, seen: GateOpened) -> Judgements:
+    """A crash costs no more than was declared: what was whole before it, the model is shown after it."""
+    run, unit = account.run_of(seen), account.policy("durability")
+    if run is None or seen.on != "model" or seen.messages is None or run.crashes != 1:
+        return
+    for call in run.paid_for if not asked_since_the_crash(account, run) else ():
+        before = [gate.outcome for gate in call.entries if gate.life < account.life and gate.outcome]
+        said = before[-1].get("content") if before else None
+        if isinstance(said, str) and said:
+            shown = any(said in m.text for m in seen.messages if m.role == "tool" and m.call == call.id)
+            why = f"call {call.id} had answered {said!r}, and its {unit} was over before the crash"
+            yield HELD if shown else f"{why}, yet the model is not shown that any more"
+
+
+INVARIANTS = (
+    Invariant("RECOVER-5", a_crash_costs_no_more_than_declared, GateOpened, at=("model",), behind="a crash"),
+    Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_waits, GateOpened, behind="a crash"),
+    Invariant("RECOVER-1", a_recovered_status_is_the_stored_one, RunMoved, behind="a crash"),
+    Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_has_started_nothing, behind="a crash"),
+    Invariant("RECOVER-2", a_call_that_waits_in_the_checkpoint_waits, CallMoved, behind="a crash"),
+    Invariant("RECOVER-3", the_thread_survives, GateOpened, at=("model",), behind="a crash"),
+    Invariant("DECIDE-4", a_stored_decision_acts, behind="a crash"),
+    Invariant("RECOVER-4", a_stored_call_can_still_be_decided, DecisionTaken, behind="a crash"),
+)

@@ -1,0 +1,281 @@
+"""RESUME: a pass through the resume gate stops at each station, and what it decides is done and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from runlock.conformance.families.lifecycle.invariants.segment_queries import is_cut_short
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import Decided, Run
+from runlock.conformance.protocol import (
+    CallMoved,
+    GateOpened,
+    PhaseEntered,
+    ResumeEntered,
+)
+
+PASS_ENDS = ("NoDecision", "CommitReplay")
+SNAPSHOTS = ("SnapshotIfStateChanged", "CommitReplay")
+"""The stations behind which the checkpoint of a pass stands: the arrow between them is labelled with it."""
+
+
+def _at(account: Account, seen: ResumeEntered, station: str) -> Run | None:
+    """The run, if its pass stands at that station now."""
+    run = account.run_of(seen)
+    return run if run is not None and _station(run) == station else None
+
+
+def _station(run: Run) -> str | None:
+    return run.stations[-1].entered.state if run.stations else None
+
+
+def _decision(account: Account, run: Run) -> Decided | None:
+    """The decision that the pass is about."""
+    for station in reversed(run.stations):
+        if station.entered.state in PASS_ENDS:
+            return None
+        if station.entered.decision is not None:
+            return account.decision_ids.get(station.entered.decision)
+    return None
+
+
+def _arrived(account: Account, run: Run) -> bool:
+    """Whether a decision came since the last pass, or is kept for a call that does not wait yet."""
+    last = max((one.at for one in run.stations if one.entered.state in PASS_ENDS), default=0)
+    sent = account.decision_ids.values()
+    return any(decided.at > last or decided.disposition == "buffered" for decided in sent)
+
+
+def an_empty_pass_ends_in_NoDecision(account: Account, seen: ResumeEntered) -> Judgements:
+    """A pass that finds no decision ends in NoDecision."""
+    run = _at(account, seen, "DrainDecisionChannel")
+    if run is not None and not _arrived(account, run):
+        yield from _ends(seen, "nothing had arrived")
+
+
+def a_pass_that_meets_no_call_ends_in_NoDecision(account: Account, seen: ResumeEntered) -> Judgements:
+    """A pass whose decisions meet no suspended call ends in NoDecision."""
+    run = _at(account, seen, "DrainDecisionChannel")
+    if run is not None and _arrived(account, run):
+        yield from _ends(seen, "what had arrived met no call that waits")
+
+
+def _ends(seen: ResumeEntered, why: str) -> Judgements:
+    if seen.state == "DrainDecisionChannel":
+        yield f"{why}, yet the pass did not end in NoDecision: the next one began"
+    elif seen.state == "NoDecision":
+        yield HELD
+
+
+def a_decision_that_meets_its_call_is_resolved(account: Account, seen: ResumeEntered) -> Judgements:
+    """A decision that meets its suspended call is resolved."""
+    run = _at(account, seen, "DrainDecisionChannel")
+    if account.policy("resume") == "collect":  # it may be held until the others are decided as well
+        return
+    for decided in _standing(run) if run is not None else ():
+        right = seen.state == "ResolveDecision"
+        yield (
+            HELD
+            if right
+            else (
+                f"decision {decided.id} meets call {decided.call}, which waits for it, "
+                f"yet the pass went on to {seen.state}"
+            )
+        )
+        return
+
+
+def _standing(run: Run) -> Iterator[Decided]:
+    """The decisions that were accepted for a suspension that is open."""
+    for call in run.calls.values():
+        for decided in call.decisions:
+            taken = decided.disposition == "accepted" and decided.answers is call
+            unused = call.claimed == "Suspended" and call.suspensions == decided.in_suspension
+            if taken and unused and not (decided.turned_down or decided.repeats or call.doubled):
+                yield decided
+
+
+def leads_to(clause: str, station: str, right: str, sentence: str) -> Invariant:
+    """The check of one arrow: which station follows another, whatever the decision is."""
+
+    def follows(account: Account, seen: ResumeEntered) -> Judgements:
+        if _at(account, seen, station) is not None and seen.state != station:
+            yield HELD if seen.state == right else f"{sentence}, yet {station} led to {seen.state}"
+
+    follows.__name__ = f"{station}_leads_to_{right}"
+    follows.__doc__ = f"{sentence[0].upper()}{sentence[1:]}."
+    return Invariant(clause, follows, ResumeEntered, after=(station,))
+
+
+def branch(clause: str, action: str, right: str) -> Invariant:
+    """The check of one branch of the replay: which action takes it."""
+
+    def takes(account: Account, seen: ResumeEntered) -> Judgements:
+        run = _at(account, seen, "Replay")
+        decided = _decision(account, run) if run is not None else None
+        if decided is not None and decided.action == action:
+            why = f"decision {decided.id} says {action}, yet its replay took the branch {seen.state}"
+            yield HELD if seen.state == right else why
+
+    takes.__name__ = f"a_decision_to_{action}_takes_{right}"
+    takes.__doc__ = f"A decision to {action} takes the branch {right}."
+    return Invariant(clause, takes, ResumeEntered, after=("Replay",), behind="a decision")
+
+
+def nothing_acts_before_it_is_written(account: Account, seen: CallMoved) -> Judgements:
+    """The replay of a decision starts after the decision was written down."""
+    run = account.run_of(seen)
+    if run is None or seen.origin != "Suspended" or not run.stations:
+        return
+    station = run.stations[-1].entered
+    if station.call == seen.call and station.state in ("ResolveDecision", "PersistResumeDecision"):
+        yield f"call {seen.call} became {seen.to} at {station.state}, before the replay of its decision"
+    elif station.call == seen.call:
+        yield HELD
+
+
+def the_cancelling_branch_enters_no_tool(account: Account, seen: ResumeEntered) -> Judgements:
+    """The cancelling branch enters no tool."""
+    if _at(account, seen, "ReplayCancel") is not None:
+        entered = seen.state in ("ExecuteReplayedTool", "ReplayResume")
+        yield HELD if not entered else f"the decision refuses its call, yet ReplayCancel led to {seen.state}"
+
+
+def a_replay_that_is_over_clears_its_decision(account: Account, seen: ResumeEntered) -> Judgements:
+    """A replay whose outcome is not Suspended clears its decision at once."""
+    claimed = _replayed(account, seen)
+    if claimed not in (None, "Suspended"):
+        right = seen.state == "ClearResolved"
+        yield HELD if right else f"the replayed call is {claimed}, yet its replay led to {seen.state}"
+
+
+def a_replay_that_is_held_records_its_suspension(account: Account, seen: ResumeEntered) -> Judgements:
+    """A replay whose outcome is Suspended records the new suspension first."""
+    if _replayed(account, seen) == "Suspended":
+        right = seen.state == "SetNextSuspended"
+        yield HELD if right else f"the replayed call is Suspended again, yet its replay led to {seen.state}"
+
+
+def _replayed(account: Account, seen: ResumeEntered) -> str | None:
+    """The status of the call whose replay is over as the next station is reached."""
+    run = _at(account, seen, "ExecuteReplayedTool")
+    call = run.calls.get(run.stations[-1].entered.call or "") if run is not None else None
+    return call.claimed if call is not None and not call.doubled else None
+
+
+def a_resolved_pass_is_committed(account: Account, seen: ResumeEntered) -> Judgements:
+    """A pass that resolved a decision has its checkpoint before the next pass begins."""
+    run = _at(account, seen, "CommitReplay")
+    if run is not None and run.faulted is None and account.observes("checkpoint"):
+        yield from _committed(account, run, "the next pass began")
+
+
+def a_resolved_pass_is_committed_before_the_model_is_asked(account: Account, seen: GateOpened) -> Judgements:
+    """A pass that resolved a decision has its checkpoint before the model is asked in the same segment."""
+    run = account.run_of(seen)
+    if run is None or seen.on != "model" or _station(run) != "CommitReplay" or run.faulted is not None:
+        return
+    if account.policy("decision.window") != "immediate" and account.observes("checkpoint"):
+        yield from _committed(account, run, "the model is asked")
+
+
+def no_pass_is_left_open(account: Account, seen: PhaseEntered) -> Judgements:
+    """A segment does not end, and where decisions wait for the round no step starts, within a pass."""
+    run = account.run_of(seen)
+    waits = account.policy("decision.window") == "after_round"
+    if run is None or seen.phase not in (("RunEnd", "StepStart") if waits else ("RunEnd",)):
+        return
+    station = _station(run)
+    if station is not None and not is_cut_short(account, run):
+        over = station in PASS_ENDS
+        yield (
+            HELD if over else f"{seen.phase} fires, yet the pass through the resume gate stands at {station}"
+        )
+
+
+def _committed(account: Account, run: Run, what: str) -> Judgements:
+    last = [station for station in run.stations[-2:] if station.entered.state in SNAPSHOTS]
+    since = account.checkpoints[last[0].checkpoints :]
+    kept = any(checkpoint.trigger == "ToolResultsCommitted" for checkpoint in since)
+    yield HELD if kept else f"a pass resolved a decision, yet {what} before ToolResultsCommitted"
+
+
+INVARIANTS = (
+    Invariant("RESUME-20", no_pass_is_left_open, PhaseEntered, at=("StepStart", "RunEnd")),
+    Invariant(
+        "RESUME-3",
+        a_decision_that_meets_its_call_is_resolved,
+        ResumeEntered,
+        after=("DrainDecisionChannel",),
+        behind="a decision",
+    ),
+    Invariant(
+        "RESUME-1",
+        an_empty_pass_ends_in_NoDecision,
+        ResumeEntered,
+        at=("DrainDecisionChannel", "NoDecision"),
+        after=("DrainDecisionChannel",),
+    ),
+    Invariant(
+        "RESUME-2",
+        a_pass_that_meets_no_call_ends_in_NoDecision,
+        ResumeEntered,
+        at=("DrainDecisionChannel", "NoDecision"),
+        after=("DrainDecisionChannel",),
+        behind="a decision",
+    ),
+    leads_to(
+        "RESUME-4", "ResolveDecision", "PersistResumeDecision", "a resolved decision is written down first"
+    ),
+    leads_to(
+        "RESUME-5", "PersistResumeDecision", "Replay", "a decision that is written down is replayed next"
+    ),
+    Invariant("RESUME-5", nothing_acts_before_it_is_written, CallMoved),
+    branch("RESUME-6", "cancel", "ReplayCancel"),
+    branch("RESUME-7", "resume", "ReplayResume"),
+    Invariant(
+        "RESUME-8",
+        the_cancelling_branch_enters_no_tool,
+        ResumeEntered,
+        after=("ReplayCancel",),
+        behind="a decision",
+    ),
+    leads_to("RESUME-9", "ReplayResume", "ExecuteReplayedTool", "what is resumed runs again"),
+    Invariant(
+        "RESUME-10",
+        a_replay_that_is_over_clears_its_decision,
+        ResumeEntered,
+        after=("ExecuteReplayedTool",),
+        behind="a decision",
+    ),
+    Invariant(
+        "RESUME-11",
+        a_replay_that_is_held_records_its_suspension,
+        ResumeEntered,
+        after=("ExecuteReplayedTool",),
+        behind="a decision",
+    ),
+    leads_to(
+        "RESUME-12", "SetNextSuspended", "ClearResolved", "a decision is cleared once the call waits anew"
+    ),
+    leads_to(
+        "RESUME-13", "ClearResolved", "SnapshotIfStateChanged", "a cleared decision leads to a snapshot"
+    ),
+    leads_to("RESUME-14", "SnapshotIfStateChanged", "CommitReplay", "what was resolved is committed"),
+    Invariant(
+        "RESUME-14",
+        a_resolved_pass_is_committed,
+        ResumeEntered,
+        after=("CommitReplay",),
+        behind="a decision",
+        is_patient=True,
+    ),
+    Invariant(
+        "RESUME-14",
+        a_resolved_pass_is_committed_before_the_model_is_asked,
+        GateOpened,
+        at=("model",),
+        is_patient=True,
+    ),
+)

@@ -1,0 +1,342 @@
+"""ROUND: a serial round looks at all its calls before it enters any, and tells its step how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state import Account, once
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.protocol import (
+    CallMoved,
+    GateOpened,
+    PhaseEntered,
+    SegmentEnded,
+)
+
+LOOKS: Final = ("BeforeToolExecute", "ToolGate")
+
+Round = tuple[Run, list[Call]]
+
+
+@once
+def round_of(account: Account) -> Round | None:
+    """The newest round, while nothing but verdicts, answers and decisions has touched it."""
+    run = account.run
+    if run is None or run.is_done or run.cancel_at or run.faulted or run.crashes or run.had_input:
+        return None
+    calls = [call for call in run.calls.values() if call.step == run.steps]
+    if not calls or any(call.doubled or call.raced for call in calls):
+        return None
+    return run, calls
+
+
+@once
+def first_pass(account: Account) -> Round | None:
+    """The newest round, as long as nobody has decided about a call of it."""
+    found = round_of(account)
+    return None if found is None or any(call.decisions for call in found[1]) else found
+
+
+def intercepted(call: Call) -> str | None:
+    """What interception made of a call, as far as it is witnessed: its first verdict counts."""
+    if call.tool is None:
+        return "unknown"
+    if call.tool.permission != "gate":
+        return {"allow": "allowed", "ask": "held"}[call.tool.permission]
+    verdict = call.judged[0].outcome if call.judged else None
+    made = {"allow": "allowed", "suspend": "held", "set_result": "provided", "block": "blocked"}
+    return made.get(verdict["kind"]) if verdict is not None else None
+
+
+def is_gated(call: Call) -> bool:
+    """Whether its look shows as a permission gate."""
+    return call.tool is not None and call.tool.permission == "gate"
+
+
+def is_between(account: Account, run: Run) -> bool:
+    """Whether the run waits for something that is neither the model nor a tool."""
+    return any(gate.on not in ("model", "tool") for gate in account.gates_of(run))
+
+
+def is_intercepting(account: Account, run: Run) -> bool:
+    """Whether a call is looked at for the first time: the round's tasks may begin behind that."""
+    at = [gate.call for gate in account.gates_of(run) if gate.on == "permission"]
+    return any(call is None or not call.decisions for call in at)
+
+
+# --- interception -------------------------------------------------------------------------------
+
+
+def interception_goes_on_behind(clause: str, made: str, said: str, seeing: bool) -> Invariant:
+    """The check of one arrow of interception: behind such a call the next one is looked at."""
+
+    def goes_on(account: Account, seen: GateOpened | None = None) -> Judgements:
+        found = first_pass(account)
+        if found is None or is_between(account, found[0]):
+            return
+        if seen is not None and (seen.on != "tool" or seen.resume is not None):
+            return
+        if not any(intercepted(call) == "blocked" for call in found[1]):
+            yield from _goes_on(*found, made, said)
+
+    goes_on.__name__ = f"interception_goes_on_behind_a_call_that_{said.replace(' ', '_')}"
+    goes_on.__doc__ = f"Behind a call that {said} interception goes on."
+    return Invariant(clause, goes_on, GateOpened if seeing else None)
+
+
+def _goes_on(run: Run, calls: list[Call], made: str, said: str) -> Judgements:
+    for index, call in enumerate(calls):
+        if is_gated(call) and not call.judged:
+            before = _looked_at_last(run, calls[:index])
+            if before is not None and intercepted(before) == made:
+                yield f"call {before.id} {said}, yet call {call.id} behind it was not looked at"
+            return
+        if is_gated(call) and index and intercepted(calls[index - 1]) == made:
+            yield HELD
+
+
+def _looked_at_last(run: Run, calls: Sequence[Call]) -> Call | None:
+    return next((call for call in reversed(calls) if _was_looked_at(run, call)), None)
+
+
+def _was_looked_at(run: Run, call: Call) -> bool:
+    phases = (p for p in run.phases if p.step == call.step and p.phase in LOOKS)
+    named = any(phase.call == call.id for phase in phases)
+    return bool(call.judged or call.entries or named) or call.claimed not in (None, "New")
+
+
+def a_call_that_is_allowed_is_left_alone(account: Account, seen: CallMoved) -> Judgements:
+    """A call that interception allows does not move before the round executes."""
+    found, call = first_pass(account), account.call_of(seen)
+    if found is None or call not in found[1] or seen.origin != "New" or not is_gated(call):
+        return
+    ends = any(other.entries or intercepted(other) == "blocked" for other in found[1])
+    if intercepted(call) == "allowed" and not ends:
+        left = seen.to not in ("Succeeded", "Failed")
+        yield HELD if left else f"call {call.id} was allowed, yet it {seen.to} before it ran"
+
+
+def nothing_behind_a_block_is_looked_at(account: Account, seen: CallMoved | PhaseEntered) -> Judgements:
+    """Where a block ends the run, the calls behind it are not looked at."""
+    found, call = first_pass(account), account.call_of(seen)
+    looks = seen.phase in LOOKS if isinstance(seen, PhaseEntered) else seen.to == "Suspended"
+    if found is None or call is None or not looks or call not in found[1]:
+        return
+    before = found[1][: found[1].index(call)]
+    blocked = [c.id for c in before if intercepted(c) == "blocked" and c.judged[0].alone]
+    if blocked:
+        yield f"call {blocked[0]} was blocked, yet call {call.id} behind it was looked at"
+
+
+def what_stands_behind_a_block_was_not_looked_at(account: Account) -> Judgements:
+    """Counts the calls behind a block at which nobody has looked."""
+    run = account.run
+    calls = [c for c in run.calls.values() if c.step == run.steps] if run is not None else []
+    blocked = next((i for i, call in enumerate(calls) if intercepted(call) == "blocked"), len(calls))
+    for call in calls[blocked + 1 :]:
+        if not call.judged:
+            yield HELD
+
+
+def all_are_looked_at_before_any_runs(account: Account, seen: GateOpened) -> Judgements:
+    """A round enters its first allowed call once every call of it has been looked at."""
+    found, call = first_pass(account), account.entering(seen)
+    if found is None or call not in found[1] or call.entries:
+        return
+    yield from _overtakes(*found, f"call {call.id} runs", "has not been looked at")
+
+
+def _overtakes(run: Run, calls: list[Call], what: str, not_yet: str) -> Judgements:
+    unseen = next((other for other in calls if is_gated(other) and not _has_its_verdict(run, other)), None)
+    if unseen is not None and _stopped_behind(run, calls[: calls.index(unseen)]):
+        return  # interception has not gone on, which is more than being overtaken
+    if any(is_gated(other) for other in calls):
+        yield HELD if unseen is None else f"{what}, yet call {unseen.id} {not_yet}"
+
+
+def _has_its_verdict(run: Run, call: Call) -> bool:
+    """Whether its gate has answered, or it was looked at without asking there."""
+    return intercepted(call) is not None or (not call.judged and _was_looked_at(run, call))
+
+
+def _stopped_behind(run: Run, calls: Sequence[Call]) -> bool:
+    before = _looked_at_last(run, calls)
+    return before is not None and intercepted(before) in ("held", "provided")
+
+
+def all_are_judged_before_any_is_made_ready(account: Account, seen: PhaseEntered) -> Judgements:
+    """Where there is a gate stage, no call is made ready before every call has its verdict."""
+    found, call = first_pass(account), account.call_of(seen)
+    if found is not None and call in found[1] and seen.phase == "BeforeToolExecute":
+        yield from _overtakes(*found, f"call {call.id} is made ready", "is not judged")
+
+
+def a_call_is_made_ready_once(account: Account, seen: PhaseEntered) -> Judgements:
+    """Where there is a gate stage, a call is made ready once before it runs."""
+    found, call = first_pass(account), account.call_of(seen)
+    if found is not None and call in found[1] and seen.phase == "BeforeToolExecute":
+        named = [p for p in found[0].phases if p.phase == "BeforeToolExecute" and p.step == seen.step]
+        once = sum(phase.call == call.id for phase in named) <= len(call.entries)
+        yield HELD if once else f"call {call.id} is made ready twice, yet it has not run in between"
+
+
+def what_has_run_is_not_judged_again(account: Account, seen: GateOpened) -> Judgements:
+    """Where there is a gate stage, a call may be judged again only as long as it has not run."""
+    found, call = first_pass(account), account.call_of(seen)
+    if found is not None and call in found[1] and seen.on == "permission" and seen.resume is None:
+        yield HELD if not call.entries else f"call {call.id} has run, yet it is judged again"
+
+
+# --- execution ----------------------------------------------------------------------------------
+
+
+def _allowed(calls: Sequence[Call]) -> list[Call]:
+    return [call for call in calls if intercepted(call) == "allowed"]
+
+
+def _has_suspended(call: Call) -> bool:
+    answer = call.last_answer
+    return answer is not None and answer["kind"] == "pending"
+
+
+def the_next_call_runs(account: Account, seen: GateOpened | SegmentEnded) -> Judgements:
+    """A sequential round goes on to the next allowed call when the one before it has its result."""
+    found = first_pass(account)
+    if found is None or account.policy("round.executor") != "sequential":
+        return
+    if isinstance(seen, SegmentEnded) and seen.reason.code != "Suspended":
+        return
+    allowed = _allowed(found[1])
+    for before, call in pairwise(allowed):
+        if _has_suspended(before) or before.result is None:
+            return
+        if isinstance(seen, GateOpened) and seen.on == "tool":
+            if seen.call == call.id:
+                yield HELD
+        elif not call.entries and (isinstance(seen, SegmentEnded) or seen.on == "model"):
+            yield f"call {before.id} has its result, yet call {call.id}, which is allowed, was not entered"
+            return
+
+
+def nothing_behind_a_suspension_runs(account: Account, seen: GateOpened) -> Judgements:
+    """A sequential round enters no call behind the first one that suspends."""
+    found, call = first_pass(account), account.entering(seen)
+    if found is None or call not in found[1] or call.entries:
+        return
+    held = [c.id for c in found[1] if _has_suspended(c) and c.claimed in (None, "Suspended")]
+    if held:
+        yield f"call {held[0]} suspended while it ran, yet call {call.id} behind it is entered"
+
+
+def what_stands_behind_a_suspension_has_not_run(account: Account, seen: SegmentEnded) -> Judgements:
+    """Counts the calls behind a suspension that a sequential round has not entered."""
+    found = first_pass(account)
+    if found is None or seen.reason.code != "Suspended" or not any(map(_has_suspended, found[1])):
+        return
+    for call in _allowed(found[1]):
+        if not call.entries:
+            yield HELD
+
+
+def a_round_with_a_held_call_leaves_its_step_suspended(account: Account) -> Judgements:
+    """A round that is over with a call held leaves its step suspended."""
+    found = first_pass(account)
+    if found is None or account.gates_of(found[0]):
+        return
+    run, calls = found
+    held = [call.id for call in calls if _is_held(call)]
+    if held:
+        suspended = bool(run.finished) and run.finished[-1].reason.code == "Suspended"
+        right = suspended and not run.segment_open
+        yield (
+            HELD
+            if right
+            else f"the round is over and call {held[0]} is held, yet its step is not suspended: "
+            "its wait is to be stored, and run.finished to say Suspended"
+        )
+
+
+def _is_held(call: Call) -> bool:
+    """Whether the call waits, by its claim or by what held it."""
+    witnessed = intercepted(call) == "held" or _has_suspended(call)
+    return call.claimed == "Suspended" or (call.claimed is None and witnessed)
+
+
+def a_round_without_a_held_call_completes(account: Account) -> Judgements:
+    """A round that is over with no call held lets its step complete."""
+    found = first_pass(account)
+    if found is None or not account.tells_ends or account.gates_of(found[0]):
+        return
+    if all(call.is_final for call in found[1]):
+        yield "the round is over and no call of it is held, yet its step is not complete"
+
+
+def a_round_without_a_held_call_has_completed(account: Account, seen: GateOpened) -> Judgements:
+    """Counts the rounds without a held call behind which the model was asked again."""
+    found = first_pass(account)
+    if found is not None and seen.on == "model" and all(call.is_final for call in found[1]):
+        yield HELD
+
+
+def a_batch_waits_for_every_outcome(account: Account, seen: GateOpened) -> Judgements:
+    """A parallel round waits for the outcome of every allowed call, whether one suspends or fails."""
+    found = first_pass(account)
+    if found is not None and seen.on == "model":
+        for call in _allowed(found[1]):
+            busy = bool(call.executing)
+            yield HELD if not busy else f"call {call.id} is executing, yet its round is taken for over"
+
+
+BEHIND: Final = (("held", "is held"), ("provided", "has its result set"), ("allowed", "is allowed"))
+PHASES_20: Final = ("ROUND-20", "ROUND-22", "ROUND-23")
+STAGES_40: Final = ("ROUND-40", "ROUND-42", "ROUND-43")
+
+INVARIANTS = (
+    *(
+        Invariant(clause, nothing_behind_a_block_is_looked_at, kind, at=at, behind="calls")
+        for clause in ("ROUND-21", "ROUND-41")
+        for kind, at in ((CallMoved, ("Suspended",)), (PhaseEntered, LOOKS))
+    ),
+    *(
+        Invariant(clause, all_are_looked_at_before_any_runs, GateOpened, at=("tool",))
+        for clause in ("ROUND-24", "ROUND-25", "ROUND-46", "ROUND-47")
+    ),
+    Invariant("ROUND-27", nothing_behind_a_suspension_runs, GateOpened, at=("tool",), behind="a wait"),
+    Invariant("ROUND-26", the_next_call_runs, GateOpened),
+    Invariant("ROUND-26", the_next_call_runs, SegmentEnded),
+    Invariant("ROUND-30", a_batch_waits_for_every_outcome, GateOpened, at=("model",)),
+    Invariant("ROUND-48", what_has_run_is_not_judged_again, GateOpened, at=("permission",)),
+    Invariant("ROUND-27", what_stands_behind_a_suspension_has_not_run, SegmentEnded, at=("Suspended",)),
+    *(
+        interception_goes_on_behind(clause, made, said, seeing)
+        for clauses in (PHASES_20, STAGES_40)
+        for clause, (made, said) in zip(clauses, BEHIND, strict=True)
+        for seeing in ((False, True) if made != "allowed" else (False,))
+    ),
+    *(
+        Invariant(clause, a_call_that_is_allowed_is_left_alone, CallMoved)
+        for clause in ("ROUND-23", "ROUND-43")
+    ),
+    *(Invariant(clause, what_stands_behind_a_block_was_not_looked_at) for clause in ("ROUND-21", "ROUND-41")),
+    *(
+        Invariant(clause, a_round_with_a_held_call_leaves_its_step_suspended)
+        for clause in ("ROUND-28", "ROUND-31")
+    ),
+    Invariant("ROUND-29", a_round_without_a_held_call_has_completed, GateOpened, at=("model",)),
+    Invariant("ROUND-32", a_round_without_a_held_call_has_completed, GateOpened, at=("model",)),
+)
+
+LATE_INVARIANTS = (
+    Invariant("ROUND-44", all_are_judged_before_any_is_made_ready, PhaseEntered, at=("BeforeToolExecute",)),
+    Invariant("ROUND-45", a_call_is_made_ready_once, PhaseEntered, at=("BeforeToolExecute",)),
+)
+"""Asked after the phases of a single call, which know better why one of them is wrong."""
+
+LAST_INVARIANTS = (
+    Invariant("ROUND-29", a_round_without_a_held_call_completes),
+    Invariant("ROUND-32", a_round_without_a_held_call_completes),
+)
+"""Asked when everything else that may keep a run from going on has been."""

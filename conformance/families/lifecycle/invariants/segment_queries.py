@@ -1,0 +1,102 @@
+"""What a run has shown in its segment so far, as the checks of phases and flow read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.protocol import (
+    CallMoved,
+    Checkpointed,
+    GateOpened,
+    MessageAppended,
+    Observation,
+    PhaseEntered,
+    SegmentEnded,
+)
+
+CALL_PHASES = ("ToolGate", "BeforeToolExecute", "AfterToolExecute")
+TRIGGERS = ("UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "RunFinished")
+
+Followed = PhaseEntered | GateOpened | SegmentEnded | Checkpointed | CallMoved | MessageAppended
+
+
+def followed(account: Account, seen: Followed) -> Run | None:
+    """The run, if its phases can be followed: they are shown, and so are its segments; no life was lost."""
+    run = account.run_of(seen)
+    has_one_segment = account.policies.get("waiting") == "parked"
+    is_told = account.observes("phase") and (has_one_segment or account.observes("run.finished"))
+    return run if run is not None and not run.crashes and is_told else None
+
+
+def is_cut_short(account: Account, run: Run) -> bool:
+    """Whether something from outside the flow may end the run wherever it stands."""
+    blocked = account.policy("round.block") != "fail_call" and any(
+        gate.outcome is not None and gate.outcome["kind"] == "block"
+        for call in run.every_call
+        for gate in call.judged
+    )
+    return bool(run.cancel_at or run.faulted or run.had_input or account.scenario.agent.stop or blocked)
+
+
+def behind(run: Run, *phases: str) -> Sequence[Observation]:
+    """What the segment has shown behind the newest of these phases, or all of it."""
+    shown = run.segment
+    for at in range(len(shown) - 1, -1, -1):
+        seen = shown[at]
+        if isinstance(seen, PhaseEntered) and seen.phase in phases:
+            return shown[at + 1 :]
+    return shown
+
+
+def is_among(one: Observation, shown: Sequence[Observation]) -> bool:
+    """Whether this very observation is among what was shown, and not one that only looks like it."""
+    return any(other is one for other in reversed(shown))
+
+
+def may_hold_back(account: Account) -> bool:
+    """Whether calls may be left behind by their round, and run when the wait is over."""
+    parallel = account.policy("round.executor") == "parallel"
+    return not parallel and account.policy("round.rest") != "failed"
+
+
+def has_fired(shown: Sequence[Observation], *phases: str) -> bool:
+    """Whether one of these phases is among what was shown."""
+    return any(isinstance(seen, PhaseEntered) and seen.phase in phases for seen in shown)
+
+
+def stored(shown: Sequence[Observation], trigger: str = "", cause: str | None = None) -> int:
+    """Where the newest checkpoint at a named trigger is among what was shown, or -1."""
+    for at in range(len(shown) - 1, -1, -1):
+        seen = shown[at]
+        if isinstance(seen, Checkpointed) and seen.trigger in TRIGGERS:
+            right = trigger in ("", seen.trigger) and (cause is None or seen.cause in (None, cause))
+            if right:
+                return at
+    return -1
+
+
+def asked_for(run: Run) -> list[Call]:
+    """The calls of the newest turn of which it is certain that they make a round."""
+    if not run.turn_alone or (run.last_turn or {}).get("kind") != "turn":
+        return []
+    return [
+        call for call in run.calls.values() if call.step == run.steps and not (call.doubled or call.raced)
+    ]
+
+
+def asked_for_nothing(run: Run) -> bool:
+    """Whether the newest turn certainly asked for no call."""
+    turn = run.last_turn
+    return turn is not None and turn["kind"] == "turn" and run.turn_alone and not turn.get("tool_calls")
+
+
+def may_be_a_replay(run: Run, seen: PhaseEntered) -> bool:
+    """Whether a phase may belong to the replay of a call, which is a pass of its own."""
+    if seen.phase not in CALL_PHASES:
+        return False
+    call = run.calls.get(seen.call or "")
+    if call is None:
+        return any(other.decisions or other.doubled for other in run.every_call)
+    return bool(call.decisions) or call.doubled or call.step != run.steps

@@ -1,0 +1,146 @@
+"""PHASE: each phase of a call fires once for each pass of it, and the call goes nowhere before its pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runlock.conformance.families.lifecycle.invariants.segment_queries import CALL_PHASES, followed
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.protocol import (
+    CallMoved,
+    Checkpointed,
+    GateOpened,
+    Observation,
+    PhaseEntered,
+    ResumeEntered,
+    RunMoved,
+)
+
+FIRST, LAST = ("ToolGate", "BeforeToolExecute"), "AfterToolExecute"
+
+
+def a_phase_fires_once_a_pass(account: Account, seen: PhaseEntered) -> Judgements:
+    """BeforeToolExecute and AfterToolExecute fire once for each pass of a call."""
+    run, call = followed(account, seen), account.call_of(seen)
+    if run is None or call is None or call.doubled or seen.phase not in ("BeforeToolExecute", LAST):
+        return
+    since = _since(run, call, seen.phase)
+    if since is not None:
+        again = any(_may_begin_anew(one, call, seen.phase) for one in since)
+        if not account.observes("call.status"):  # a replay has no word for its beginning
+            again = again or bool(call.approvals)
+        yield HELD if again else f"{seen.phase} fires twice for call {call.id} in one pass"
+
+
+def _since(run: Run, call: Call, phase: str) -> Sequence[Observation] | None:
+    """What the segment has shown since this phase fired for the call, if it did."""
+    for at in range(len(run.segment) - 1, -1, -1):
+        seen = run.segment[at]
+        if isinstance(seen, PhaseEntered) and seen.phase == phase and seen.call == call.id:
+            return run.segment[at + 1 :]
+    return None
+
+
+def _may_begin_anew(seen: Observation, call: Call, phase: str) -> bool:
+    """Whether another pass of the call may begin here, or one that was left behind."""
+    if isinstance(seen, PhaseEntered):
+        other = LAST if phase in FIRST else "BeforeToolExecute"
+        return seen.phase not in CALL_PHASES or (seen.call == call.id and seen.phase in (other, "ToolGate"))
+    if isinstance(seen, CallMoved):
+        return seen.call == call.id and seen.to == "Resuming"
+    return isinstance(seen, GateOpened | Checkpointed | ResumeEntered | RunMoved)
+
+
+def a_pass_has_its_first_phase(account: Account, seen: PhaseEntered) -> Judgements:
+    """AfterToolExecute does not fire for a call whose pass has not begun."""
+    run, call = followed(account, seen), account.call_of(seen)
+    if run is None or call is None or seen.phase != LAST or call.doubled:
+        return
+    first = "ToolGate" if account.policy("phases") == "nine" else "BeforeToolExecute"
+    if not call.decisions:
+        right = _has_begun(run, call, (first,))
+        yield HELD if right else f"{LAST} fires for call {call.id}, yet {first} has not"
+    elif account.policy("replay.gate") == "yes" and call.suspensions:
+        right = _has_begun_anew(run, call, first)
+        yield HELD if right else f"{LAST} fires for call {call.id} in its replay, yet {first} has not"
+
+
+def _has_begun_anew(run: Run, call: Call, first: str) -> bool:
+    """Whether the first phase has fired for the call since its last pass ended, or in this segment."""
+    since = _since(run, call, LAST)
+    shown = run.segment if since is None else since
+    return any(isinstance(one, PhaseEntered) and one.phase == first and one.call == call.id for one in shown)
+
+
+def a_call_is_judged_before_it_moves(account: Account, seen: CallMoved) -> Judgements:
+    """A call that is Running, Suspended or Succeeded has left New behind the phase that judges it."""
+    run, call = followed(account, seen), account.call_of(seen)
+    if run is None or call is None or call.doubled or seen.to not in ("Running", "Suspended", "Succeeded"):
+        return
+    nine = account.policy("phases") == "nine" and seen.to != "Running"
+    first = "ToolGate" if nine else "BeforeToolExecute"
+    if call.claimed == "New":
+        right = _has_begun(run, call, (first,))
+        yield HELD if right else f"call {call.id} became {seen.to}, yet {first} has not fired for it"
+    elif call.claimed == "Resuming" and seen.to == "Running" and account.policy("replay.gate") == "yes":
+        right = _has_begun_anew(run, call, first)
+        yield HELD if right else f"call {call.id} is Running in its replay, yet {first} has not fired for it"
+
+
+def _has_begun(run: Run, call: Call, first: Sequence[str]) -> bool:
+    """Whether one of these phases fired for the call, or for its batch."""
+    return any(phase.phase in first and phase.call in (None, call.id) for phase in run.phases)
+
+
+def a_call_is_Resuming_before_it_is_judged_again(account: Account, seen: CallMoved) -> Judgements:
+    """A call that waited is Resuming before the first phase of its replay fires."""
+    run, call = followed(account, seen), account.call_of(seen)
+    if run is None or call is None or call.doubled or seen.to != "Resuming" or call.claimed != "Suspended":
+        return
+    early = _judged_while_it_waited(run, call)
+    yield (HELD if not early else f"call {call.id} became Resuming, yet {early} of its replay has fired")
+
+
+def _judged_while_it_waited(run: Run, call: Call) -> str:
+    """The phase that judged the call since it was said to be Suspended."""
+    for seen in reversed(run.segment):
+        if vars(seen).get("call") != call.id:
+            continue
+        if isinstance(seen, CallMoved):
+            return ""
+        if isinstance(seen, PhaseEntered) and seen.phase in FIRST:
+            return seen.phase
+    return ""
+
+
+INVARIANTS = (
+    Invariant(
+        "PHASE-90",
+        a_phase_fires_once_a_pass,
+        PhaseEntered,
+        at=("BeforeToolExecute", "AfterToolExecute"),
+        is_patient=True,
+        behind="calls",
+    ),
+    Invariant(
+        "PHASE-90",
+        a_pass_has_its_first_phase,
+        PhaseEntered,
+        at=("AfterToolExecute",),
+        is_patient=True,
+        behind="calls",
+    ),
+    Invariant(
+        "PHASE-91",
+        a_call_is_judged_before_it_moves,
+        CallMoved,
+        at=("Running", "Succeeded", "Suspended"),
+        is_patient=True,
+        behind="calls",
+    ),
+    Invariant(
+        "PHASE-91", a_call_is_Resuming_before_it_is_judged_again, CallMoved, at=("Resuming",), is_patient=True
+    ),
+)

@@ -1,0 +1,287 @@
+"""STOP: a declared stop condition fires once it is met, and not before.
+
+Each check keeps to what certainly fires and what certainly does not; what lies between, where no source
+is exact, is accepted either way.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import groupby, takewhile
+
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.protocol import GateOpened, SegmentEnded, StopCondition
+
+
+def condition(account: Account, kind: str) -> StopCondition | None:
+    return next((one for one in account.scenario.agent.stop if one.kind == kind), None)
+
+
+def asks(account: Account, seen: GateOpened, *, in_one_life: bool = True) -> Run | None:
+    """The run that asks the model again, where it is certain what has happened to it."""
+    run = account.run_of(seen)
+    if seen.on != "model" or run is None or not run.steps:
+        return None
+    return run if not (in_one_life and run.crashes) else None
+
+
+def stops_for(account: Account, seen: SegmentEnded, kind: str, *, in_one_life: bool = True) -> Run | None:
+    """The run that ended as Stopped for this condition."""
+    run = account.run_of(seen)
+    stop = seen.reason.stop.code if seen.reason.stop is not None else None
+    named = stop == kind or (stop is None and len(account.scenario.agent.stop) == 1)
+    stopped = seen.reason.code == "Stopped" and named and condition(account, kind) is not None
+    return run if stopped and run is not None and not (in_one_life and run.crashes) else None
+
+
+def looks_behind_tools(account: Account) -> bool:
+    """Whether a condition is certainly looked at behind a round: where the step is over then."""
+    return bool(account.policy("step.end") == "after_tools")
+
+
+def max_rounds_is_kept(account: Account, seen: GateOpened) -> Judgements:
+    """A run does not ask the model again once its rounds are used up, those before a crash among them."""
+    run, limit = asks(account, seen, in_one_life=False), condition(account, "max_rounds")
+    if run is not None and limit is not None and limit.rounds is not None:
+        taken = run.steps_at_least
+        yield (
+            HELD
+            if taken <= limit.rounds
+            else f"{taken} rounds are over and the limit is {limit.rounds}, yet the model is asked"
+        )
+
+
+def max_rounds_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run does not stop for its rounds before they are used up."""
+    run = stops_for(account, seen, "max_rounds", in_one_life=False)
+    limit = condition(account, "max_rounds")
+    if run is not None and limit is not None and limit.rounds is not None:
+        taken = run.steps_at_most
+        yield (
+            HELD
+            if taken >= limit.rounds
+            else f"the limit is {limit.rounds} rounds, yet the run stopped after {taken}"
+        )
+
+
+def a_token_budget_is_kept(account: Account, seen: GateOpened) -> Judgements:
+    """A run does not ask the model again once its tokens are used up."""
+    run, limit = asks(account, seen), condition(account, "token_budget")
+    if run is not None and limit is not None and limit.max_total is not None:
+        over = run.tokens > limit.max_total
+        yield (
+            HELD
+            if not over
+            else (f"{run.tokens} tokens are used and the budget is {limit.max_total}, yet the model is asked")
+        )
+
+
+def a_token_budget_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run does not stop for its tokens before they are used up."""
+    run, limit = stops_for(account, seen, "token_budget"), condition(account, "token_budget")
+    if run is not None and limit is not None and limit.max_total is not None:
+        early = run.tokens < limit.max_total
+        yield (
+            HELD
+            if not early
+            else (f"the budget is {limit.max_total} tokens, yet the run stopped after {run.tokens}")
+        )
+
+
+def a_timeout_is_kept(account: Account, seen: GateOpened) -> Judgements:
+    """A run does not ask the model again once its time is over."""
+    run, limit = asks(account, seen), condition(account, "timeout")
+    if run is not None and limit is not None and limit.seconds is not None and not account.gates_of(run):
+        began = run.began_at_ms if run.seen_at_ms is None else run.seen_at_ms
+        until = run.answered_at_ms if looks_behind_tools(account) else run.turned_at_ms
+        spent = (until - began) / 1000
+        yield (
+            HELD
+            if spent <= limit.seconds
+            else (f"{spent:g} s have passed and the limit is {limit.seconds:g} s, yet the model is asked")
+        )
+
+
+def a_timeout_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run does not stop for its time before that is over."""
+    run, limit = stops_for(account, seen, "timeout"), condition(account, "timeout")
+    if run is not None and limit is not None and limit.seconds is not None:
+        spent = (account.now_ms - run.began_at_ms) / 1000
+        yield (
+            HELD
+            if spent >= limit.seconds
+            else f"the limit is {limit.seconds:g} s, yet the run stopped after {spent:g} s"
+        )
+
+
+def errors_in_a_row_stop(account: Account, seen: GateOpened) -> Judgements:
+    """A run does not ask the model again after more errors in a row than it may have."""
+    run, limit = asks(account, seen), condition(account, "consecutive_errors")
+    if run is None or limit is None or limit.max is None:
+        return
+    row = errors_in_a_row(run, is_whole=looks_behind_tools(account))
+    certain = row is not None and row > limit.max
+    yield HELD if not certain else f"{row} calls in a row failed and {limit.max} may, yet the model is asked"
+
+
+def errors_in_a_row(run: Run, *, is_whole: bool = True) -> int | None:
+    """How many errors in a row the run has behind it, if nothing else of it can have broken the row.
+
+    Where a run looks only behind its next inference, those of the newest round are not looked at yet.
+    """
+    failed = all(call.result is not None and call.result["kind"] == "error" for call in run.every_call)
+    row = takewhile(lambda kind: kind == "error", reversed(_results(run, is_whole=is_whole)))
+    return len(list(row)) if failed else None
+
+
+def longest_row(run: Run) -> int:
+    """How many errors in a row there may have been at most.
+
+    Those of a round come in any order, and a call that waited fails whenever it is decided.
+    """
+    longest = row = 0
+    for _, calls in groupby(sorted(run.every_call, key=_step), key=_step):
+        placed = [call for call in calls if _has_its_place(run, call)]
+        failed = sum(map(_may_have_failed, placed))
+        longest = max(longest, row + failed)
+        row = failed + (row if failed == len(placed) else 0)
+    return longest + sum(_may_have_failed(call) for call in run.every_call if not _has_its_place(run, call))
+
+
+def _step(call: Call) -> int:
+    return call.step
+
+
+def _has_its_place(run: Run, call: Call) -> bool:
+    """Whether it is certain in which round a call came to its end, and that no plugin gave it another."""
+    return not (call.may_have_waited or call.decisions or call.doubled or call.raced or run.hooks)
+
+
+def errors_in_a_row_are_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run does not stop for errors in a row that did not happen."""
+    run, limit = stops_for(account, seen, "consecutive_errors"), condition(account, "consecutive_errors")
+    if run is not None and limit is not None and limit.max is not None:
+        row = longest_row(run)
+        yield (
+            HELD
+            if row >= limit.max
+            else f"{limit.max} errors in a row may happen, yet the run stopped after {row}"
+        )
+
+
+def _may_have_failed(call: Call) -> bool:
+    answered = call.last_answer is not None and call.last_answer["kind"] in ("ok", "warning")
+    return call.tool is None or call.last_verdict == "block" or not answered
+
+
+def _results(run: Run, *, is_whole: bool) -> list[str]:
+    """What the tools of the run answered, in order; the newest round only where the run is seen whole."""
+    calls = [call for call in run.every_call if is_whole or (call.step < run.steps and not call.decisions)]
+    answered = [gate for call in calls for gate in call.entries if gate.outcome is not None]
+    return [str(gate.outcome["kind"]) for gate in answered if gate.outcome is not None]
+
+
+def a_stop_tool_stops(account: Account, seen: GateOpened) -> Judgements:
+    """A run does not ask the model again once the tool that stops it has been called and has answered."""
+    run, limit = asks(account, seen), condition(account, "stop_on_tool")
+    if run is not None and limit is not None:
+        called = [call for call in run.every_call if call.name == limit.tool_name and call.result is not None]
+        yield (
+            HELD if not called else f"{limit.tool_name} was called and stops the run, yet the model is asked"
+        )
+
+
+def a_stop_tool_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run does not stop for a tool that was not called."""
+    run, limit = stops_for(account, seen, "stop_on_tool"), condition(account, "stop_on_tool")
+    if run is not None and limit is not None:
+        called = any(call.name == limit.tool_name for call in run.every_call)
+        yield HELD if called else f"{limit.tool_name} was not called, yet the run stopped for it"
+
+
+def matching_content_stops(account: Account, seen: GateOpened) -> Judgements:
+    """A run does not ask the model again once what that said matches."""
+    run, limit = asks(account, seen), condition(account, "content_match")
+    if run is not None and limit is not None and limit.pattern is not None and run.texts:
+        matched = re.search(limit.pattern, run.texts[-1])
+        yield (
+            HELD
+            if not matched
+            else f"the model said {run.texts[-1]!r}, which stops the run, yet it is asked again"
+        )
+
+
+def content_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run does not stop for something that the model has not said."""
+    run, limit = stops_for(account, seen, "content_match"), condition(account, "content_match")
+    if run is not None and limit is not None and limit.pattern is not None:
+        said = any(re.search(limit.pattern, text) for text in run.texts)
+        yield (
+            HELD
+            if said
+            else f"the model said nothing that matches {limit.pattern!r}, yet the run stopped for it"
+        )
+
+
+def what_call_it_is(call: Call, *, with_id: bool) -> str:
+    """What tells a call from another: its tool and its arguments, with or without the id that they hold."""
+    args = {key: value for key, value in call.args.items() if with_id or key != "k"}
+    return json.dumps([call.name, args], sort_keys=True)
+
+
+def a_loop_stops(account: Account, seen: GateOpened) -> Judgements:
+    """A run does not ask the model again once all calls within the window were the same one."""
+    run, limit = asks(account, seen), condition(account, "loop_detection")
+    if run is None or limit is None or limit.window is None or limit.window < 2:
+        return
+    calls = sorted(run.every_call, key=lambda call: call.step)
+    newest = calls[-limit.window :]
+    same = len({what_call_it_is(call, with_id=True) for call in newest}) == 1
+    certain = len(newest) == limit.window and same and not any(call.doubled or call.raced for call in calls)
+    yield (
+        HELD
+        if not certain
+        else f"the last {limit.window} calls were all {newest[0].name} alike, yet the model is asked"
+    )
+
+
+def a_loop_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run does not stop for a loop while its calls differ."""
+    run = stops_for(account, seen, "loop_detection")
+    if run is not None:
+        calls = [what_call_it_is(call, with_id=False) for call in run.every_call]
+        repeated = len(set(calls)) < len(calls)
+        yield HELD if repeated else f"its {len(calls)} calls all differ, yet the run stopped for a loop"
+
+
+def a_stop_names_its_condition(account: Account, seen: SegmentEnded) -> Judgements:
+    """A run that ends as Stopped names the condition, which is one that was declared."""
+    if seen.reason.code == "Stopped":
+        code = seen.reason.stop.code if seen.reason.stop is not None else None
+        declared = [condition.kind for condition in account.scenario.agent.stop]
+        if code is None:
+            yield "the run ended as Stopped, yet it does not say what stopped it"
+        else:
+            yield HELD if code in declared else f"the run was stopped by {code}, which was not declared"
+
+
+INVARIANTS = (
+    Invariant("STOP-1", a_stop_names_its_condition, SegmentEnded, at=("Stopped",)),
+    Invariant("STOP-2", max_rounds_is_kept, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-2", max_rounds_is_not_early, SegmentEnded, at=("Stopped",)),
+    Invariant("STOP-3", a_timeout_is_kept, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-3", a_timeout_is_not_early, SegmentEnded, at=("Stopped",)),
+    Invariant("STOP-4", a_token_budget_is_kept, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-4", a_token_budget_is_not_early, SegmentEnded, at=("Stopped",)),
+    Invariant("STOP-5", errors_in_a_row_stop, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-5", errors_in_a_row_are_not_early, SegmentEnded, at=("Stopped",)),
+    Invariant("STOP-6", a_stop_tool_stops, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-6", a_stop_tool_is_not_early, SegmentEnded, at=("Stopped",)),
+    Invariant("STOP-7", matching_content_stops, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-7", content_is_not_early, SegmentEnded, at=("Stopped",)),
+    Invariant("STOP-10", a_loop_stops, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-10", a_loop_is_not_early, SegmentEnded, at=("Stopped",)),
+)

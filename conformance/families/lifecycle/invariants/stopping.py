@@ -1,0 +1,135 @@
+"""STOP: at which count a run stops, before or after the tools of its step, and behind which phase."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.invariants.stop import (
+    asks,
+    condition,
+    errors_in_a_row,
+    longest_row,
+    stops_for,
+)
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.protocol import GateOpened, SegmentEnded
+
+
+def _limits(account: Account, run: Run) -> Iterator[tuple[str, str, int | None, int]]:
+    """The counted limits: kind, what is counted, the count if it is certain, and the limit."""
+    rounds, budget = condition(account, "max_rounds"), condition(account, "token_budget")
+    errors = condition(account, "consecutive_errors")
+    if rounds is not None and rounds.rounds is not None:
+        yield "max_rounds", "rounds", run.steps, rounds.rounds
+    if budget is not None and budget.max_total is not None:
+        yield "token_budget", "tokens", run.tokens, budget.max_total
+    if errors is not None and errors.max is not None:
+        yield "consecutive_errors", "errors in a row", errors_in_a_row(run), errors.max
+
+
+def a_limit_that_is_reached_stops(account: Account, seen: GateOpened) -> Judgements:
+    """Where a counted limit stops the run at its count, the model is not asked again there."""
+    run = asks(account, seen)
+    if run is None or account.policy("stop.threshold") not in ("reaches", "exceeds"):
+        return
+    for _, what, count, limit in _limits(account, run):
+        if count == limit:
+            stops = account.policy("stop.threshold") == "reaches"
+            why = f"a limit stops the run when it is reached, and so are its {limit} {what}"
+            yield f"{why}, yet the model is asked" if stops else HELD
+
+
+def a_limit_that_is_only_reached_does_not_stop(account: Account, seen: SegmentEnded) -> Judgements:
+    """Where a counted limit has to be exceeded, the run does not stop at its count."""
+    policy = account.policy("stop.threshold")
+    for kind in ("max_rounds", "token_budget", "consecutive_errors"):
+        run = stops_for(account, seen, kind)
+        if run is None or policy not in ("reaches", "exceeds"):
+            continue
+        for name, what, count, limit in _limits(account, run):
+            most = longest_row(run) if kind == "consecutive_errors" else count
+            if name == kind and most == limit:
+                early = policy == "exceeds"
+                why = f"a limit stops the run when it is exceeded, and {limit} {what} only reach it"
+                yield f"{why}, yet the run stopped" if early else HELD
+
+
+def the_tools_of_the_last_step_are_executed(account: Account, seen: SegmentEnded) -> Judgements:
+    """The tools of the step that stops the run are executed first, or are not, as was declared."""
+    run, policy = account.run_of(seen), account.policy("stop.tools")
+    stop = seen.reason.stop.code if seen.reason.stop is not None else None
+    if run is None or seen.reason.code != "Stopped" or stop == "timeout" or _is_open(run):
+        return
+    certain = _newest(run)
+    for call in run.calls.values():
+        if call.step != run.steps or call.doubled:
+            continue
+        if policy == "preempted" and call in certain and not call.entries:
+            yield HELD
+        elif policy == "drained" and call.tool is not None and call.tool.permission == "allow":
+            if call.entries:
+                yield HELD
+            elif call in certain:
+                yield f"the step that stops the run drains its tools, yet call {call.id} was not executed"
+
+
+def _newest(run: Run) -> list[Call]:
+    """The calls of the newest turn, if it is certain what became of each."""
+    newest = [call for call in run.calls.values() if call.step == run.steps]
+    unsure = any(call.doubled or call.raced or call.may_have_waited for call in newest)
+    blocked = any(call.last_verdict == "block" for call in newest)
+    return [] if unsure or blocked else newest
+
+
+def _is_open(run: Run) -> bool:
+    return bool(run.crashes or run.cancel_at or run.faulted or run.had_input)
+
+
+def no_tool_runs_in_the_step_that_stops(account: Account, seen: GateOpened) -> Judgements:
+    """Where a stop comes before the tools of its step, none of them runs."""
+    run, call = account.run_of(seen), account.entering(seen)
+    if run is None or call is None or account.policy("stop.tools") != "preempted" or _is_open(run):
+        return
+    if call.step == run.steps and not (call.entries or call.decisions or call.raced):
+        why = _already_met(account, run)
+        yield HELD if not why else f"{why}, which stops the run before its tools, yet call {call.id} runs"
+
+
+def _already_met(account: Account, run: Run) -> str:
+    """Which stop condition the newest turn has certainly met by itself."""
+    reaches = account.policy("stop.threshold") == "reaches"
+    for kind, what, count, limit in _limits(account, run):
+        over = count is not None and (count > limit or (reaches and count == limit))
+        if kind != "consecutive_errors" and over:
+            return f"the limit is {limit} {what}, and there are {count}"
+    content, tool = condition(account, "content_match"), condition(account, "stop_on_tool")
+    if content is not None and content.pattern and run.texts and re.search(content.pattern, run.texts[-1]):
+        return f"the model said {run.texts[-1]!r}"
+    if tool is not None and any(call.name == tool.tool_name for call in _newest(run)):
+        return f"the model called {tool.tool_name}"
+    return ""
+
+
+def a_stop_comes_behind_the_end_of_its_step(account: Account, seen: SegmentEnded) -> Judgements:
+    """A stop condition that is met at work ends the run behind StepEnd, before another StepStart."""
+    run = account.run_of(seen)
+    stop = seen.reason.stop.code if seen.reason.stop is not None else None
+    if run is None or seen.reason.code != "Stopped" or stop == "timeout" or run.crashes:
+        return
+    bounds = [entered.phase for entered in run.phases if entered.phase in ("StepStart", "StepEnd")]
+    newest = bounds[-1] if bounds else "no phase"
+    yield (
+        HELD if newest == "StepEnd" else f"the run was stopped by {stop} behind {newest}, not behind StepEnd"
+    )
+
+
+INVARIANTS = (
+    Invariant("STOP-8", a_limit_that_is_reached_stops, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-8", a_limit_that_is_only_reached_does_not_stop, SegmentEnded, at=("Stopped",)),
+    Invariant("STOP-9", no_tool_runs_in_the_step_that_stops, GateOpened, at=("tool",)),
+    Invariant("STOP-9", the_tools_of_the_last_step_are_executed, SegmentEnded, at=("Stopped",)),
+    Invariant("STOP-11", a_stop_comes_behind_the_end_of_its_step, SegmentEnded, at=("Stopped",)),
+)

@@ -1,0 +1,218 @@
+"""DECIDE: the wait of a parked run: what wakes it, in which order, and what it is left for."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.lifecycle.invariants.decision_window import arrived, may_be_left_out, rests
+from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
+from runlock.conformance.protocol import (
+    CallMoved,
+    GateOpened,
+    Observation,
+    RunMoved,
+    SegmentEnded,
+)
+
+
+def _parks(account: Account) -> bool:
+    return (account.policy("waiting"), account.policy("decision.window")) == ("parked", "waiting")
+
+
+def decisions_wake_a_parked_run(account: Account) -> Judgements:
+    """A parked run moves as soon as decisions for its calls arrive, one or several at a time."""
+    found = arrived(account)
+    if (
+        found is None
+        or not _parks(account)
+        or may_be_left_out(*found)
+        or any(d.turned_down for d in found[1])
+    ):
+        return
+    run, decisions = found
+    asleep = not account.gates_of(run) and all(rests(d) for d in decisions)
+    why = f"the run is parked and decision {decisions[0].id} for its call {decisions[0].call} arrived"
+    yield f"{why}, yet nothing has moved" if asleep else HELD
+
+
+def a_decision_is_known_before_its_call_resumes(account: Account, seen: CallMoved) -> Judgements:
+    """Decisions that wake a parked run are made known before their calls are resuming."""
+    call = account.call_of(seen)
+    if call is None or call.doubled or seen.to != "Resuming" or call.claimed != "Suspended":
+        return
+    if not _parks(account) or account.runs[call.run].crashes or not account.observes("decision"):
+        return
+    taken = [d for d in call.decisions if d.answers is call and d.in_suspension == call.suspensions]
+    if taken:
+        known = any(d.disposition is not None for d in taken)
+        why = f"call {call.id} is resuming on decision {taken[-1].id}"
+        yield HELD if known else f"{why}, yet that has not been made known"
+
+
+def all_are_resuming_before_one_is_replayed(account: Account, seen: GateOpened) -> Judgements:
+    """All decided calls of a parked run are resuming before any of them is replayed."""
+    call, found = account.call_of(seen), arrived(account)
+    if call is None or found is None or not _parks(account) or seen.on not in ("tool", "permission"):
+        return
+    batch = [d for d in found[1] if d.action == "resume"]
+    others = [d for d in batch if d.answers is not call]
+    if len(others) == len(batch) or not others:
+        return
+    late = [d.call for d in others if rests(d)]
+    yield (
+        HELD if not late else f"call {call.id} is replayed, yet call {late[0]}, decided with it, is Suspended"
+    )
+
+
+def a_resolved_wait_leads_to_the_model(account: Account) -> Judgements:
+    """A parked run of which no call is suspended any more goes on to its next inference."""
+    run = account.run
+    if run is None or not _parks(account) or run.is_done or account.gates_of(run) or run.crashes:
+        return
+    formerly = any(call.claimed == "Suspended" for call in run.calls.values())  # set aside for an input
+    if _is_resolved(run) and not formerly:
+        yield "no call of the parked run is suspended any more, yet the model is not asked"
+
+
+def a_resolved_wait_led_to_the_model(account: Account, seen: GateOpened) -> Judgements:
+    """Counts the waits that were resolved and led to the next inference."""
+    run = account.run_of(seen)
+    if run is not None and seen.on == "model" and _parks(account) and _is_resolved(run):
+        yield HELD
+
+
+def _is_resolved(run: Run) -> bool:
+    """Whether each call of the newest round is over, and one of them was decided while the run waited."""
+    newest = [call for call in run.calls.values() if call.step == run.steps and call.claimed is not None]
+    decided = any(d.at_rest and d.answers is call for call in newest for d in call.decisions)
+    return decided and all(call.is_final and not call.doubled for call in newest)
+
+
+def _part(run: Run) -> tuple[Call, Call] | None:
+    """A call of the newest round that was replayed in the wait, and one that nobody has decided about."""
+    newest = [call for call in run.calls.values() if call.step == run.steps and not call.doubled]
+    replayed = [c for c in newest if c.is_final and any(d.at_rest and d.answers is c for d in c.decisions)]
+    waiting = [c for c in newest if c.claimed == "Suspended" and not c.decisions]
+    return (replayed[0], waiting[0]) if replayed and waiting else None
+
+
+def a_part_does_not_end_the_wait(account: Account, seen: GateOpened) -> Judgements:
+    """A parked run of which a call is still suspended after a replay goes on waiting."""
+    run = account.run_of(seen)
+    if run is None or seen.on != "model" or not _parks(account) or run.crashes or run.had_input:
+        return
+    found = _part(run)
+    if found is not None:
+        over, waiting = found
+        yield f"call {over.id} is over and call {waiting.id} is still suspended, yet the model is asked"
+
+
+def a_part_has_not_ended_the_wait(account: Account) -> Judgements:
+    """Counts the parked runs that go on waiting after a part of their calls was decided."""
+    run = account.run
+    if run is None or not _parks(account) or account.gates_of(run) or run.is_done:
+        return
+    if run.claimed in ("Waiting", None) and _part(run) is not None:
+        yield HELD
+
+
+def a_cancel_ends_the_wait(account: Account) -> Judgements:
+    """A cancel ends the wait of a parked run."""
+    run = account.run
+    if run is None or run.cancel_at is None or not _parks(account) or run.crashes:
+        return
+    if run.cancel_status == "Waiting" and not account.gates_of(run):
+        yield HELD if run.is_done else "the run was cancelled while it was parked, yet it still waits"
+
+
+def a_cancel_in_a_replay_ends_the_wait(account: Account, seen: SegmentEnded) -> Judgements:
+    """A cancel ends the wait of a parked run also while a decided call is replayed."""
+    run = account.run_of(seen)
+    if run is None or run.cancel_in_replay is None or run.cancel_at is None or not _parks(account):
+        return
+    if run.crashes or run.faulted:
+        return
+    why = f"the run was cancelled while call {run.cancel_in_replay.id} was replayed"
+    yield HELD if seen.reason.code != "Suspended" else f"{why}, yet it waits again"
+
+
+def _broken_in_a_replay(account: Account, run: Run | None) -> str:
+    """What broke or blocked a parked run in the replay of a call, if that has happened."""
+    if run is None or run.broke_at is None or run.cancel_at or run.crashes or not _parks(account):
+        return ""
+    gate, call = run.broke_at, run.broke_at.call
+    blocks = (gate.outcome or {}).get("kind") == "block"
+    ends = account.policy("round.block") == "end_run" if blocks else run.fault_alone
+    decisions = call.decisions if call is not None else []
+    decided = any(d.at_rest and d.answers is call and d.at <= gate.at for d in decisions)
+    if call is None or not (ends and decided):
+        return ""
+    return f"the replay of call {call.id} {'was blocked' if blocks else 'broke'} in the wait"
+
+
+def a_replay_that_breaks_ends_the_wait(account: Account, seen: SegmentEnded) -> Judgements:
+    """A replay in the wait that breaks the run, or in which it is blocked, ends the wait with the run."""
+    why = _broken_in_a_replay(account, account.run_of(seen))
+    if why:
+        yield HELD if seen.reason.code != "Suspended" else f"{why}, yet the run waits again"
+
+
+def nothing_goes_on_after_a_replay_that_breaks(account: Account, seen: GateOpened) -> Judgements:
+    """A run that broke in a replay of its wait asks nothing more."""
+    why = _broken_in_a_replay(account, account.run_of(seen))
+    if why and seen.on in WORKING_GATES:
+        yield f"{why}, yet {'the model is asked' if seen.on == 'model' else f'call {seen.call} goes on'}"
+
+
+def a_wait_takes_only_the_drawn_ways(account: Account, seen: Observation) -> Judgements:
+    """Nothing but a decision, a cancel or new input moves a parked run."""
+    if not _left_alone(account):
+        return
+    if isinstance(seen, GateOpened) and seen.on in WORKING_GATES:
+        yield f"nobody decided anything about the parked run, yet a {seen.on} gate opened"
+    elif isinstance(seen, CallMoved) and seen.to != seen.origin:
+        yield f"nobody decided anything about the parked run, yet call {seen.call} became {seen.to}"
+    elif isinstance(seen, RunMoved) and seen.to != seen.origin:
+        yield f"nobody decided anything about the parked run, yet it became {seen.to}"
+
+
+def a_wait_took_no_way(account: Account) -> Judgements:
+    """Counts the times at which nothing was decided about a parked run, and nothing moved."""
+    if _left_alone(account):
+        yield HELD
+
+
+def _left_alone(account: Account) -> bool:
+    """Whether time passed, or nothing happened, for a run that is parked."""
+    run = account.run
+    idle = [name for name, _ in account.newest] in (["settle"], ["clock.advance"])
+    if run is None or not idle or not account.alone or not _parks(account) or run.crashes:
+        return False
+    may_end = any(condition.kind == "timeout" for condition in account.scenario.agent.stop)
+    parked = run.claimed in ("Waiting", None) and not run.segment_open and not run.is_done
+    return parked and not (may_end or run.cancel_at or account.gates_of(run))
+
+
+INVARIANTS = (
+    *(
+        Invariant("DECIDE-50", a_wait_takes_only_the_drawn_ways, kind)
+        for kind in (GateOpened, CallMoved, RunMoved)
+    ),
+    Invariant("DECIDE-41", a_decision_is_known_before_its_call_resumes, CallMoved, at=("Resuming",)),
+    Invariant("DECIDE-42", all_are_resuming_before_one_is_replayed, GateOpened, at=("permission", "tool")),
+    Invariant(
+        "DECIDE-47",
+        nothing_goes_on_after_a_replay_that_breaks,
+        GateOpened,
+        at=("model", "permission", "tool"),
+    ),
+    Invariant("DECIDE-44", a_part_does_not_end_the_wait, GateOpened, at=("model",), behind="a decision"),
+    Invariant("DECIDE-43", a_resolved_wait_led_to_the_model, GateOpened, at=("model",), behind="a decision"),
+    Invariant("DECIDE-46", a_cancel_in_a_replay_ends_the_wait, SegmentEnded),
+    Invariant("DECIDE-47", a_replay_that_breaks_ends_the_wait, SegmentEnded),
+    Invariant("DECIDE-45", a_cancel_ends_the_wait, behind="a cancel"),
+    Invariant("DECIDE-40", decisions_wake_a_parked_run, behind="a decision"),
+    Invariant("DECIDE-43", a_resolved_wait_leads_to_the_model, behind="a decision"),
+    Invariant("DECIDE-44", a_part_has_not_ended_the_wait, behind="a decision"),
+    Invariant("DECIDE-50", a_wait_took_no_way, behind="a wait"),
+)

@@ -1,0 +1,214 @@
+"""What the charts allow: follows every status that a runtime claims along its chart, arrow by arrow.
+
+A claim that no arrow explains is a violation of the clause that closes the state it left, and says what
+the state would have taken.  Each arrow that was taken counts as exercised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from runlock.conformance.families.lifecycle.monitors.round_charts import FOLLOWED, RoundFollowers
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.family.coverage import Trails
+from runlock.conformance.protocol import (
+    CallMoved,
+    Observation,
+    Published,
+    ResumeEntered,
+    RunMoved,
+    SegmentEnded,
+    StreamClosed,
+)
+from runlock.machines.lifecycle.charts.call import ToolCall
+from runlock.machines.lifecycle.charts.event_sink import ReconnectableEventSink
+from runlock.machines.lifecycle.charts.resume_tool_call import ResumeToolCall
+from runlock.machines.lifecycle.charts.run import Run as RunChart
+from runlock.machines.lifecycle.charts.run import RunWithCreated
+from runlock.machines.table import (
+    Moved,
+    Table,
+    compile_chart,
+    react,
+)
+
+CALLS: Final = compile_chart(ToolCall)
+RUNS: Final = compile_chart(RunChart)
+RUNS_WITH_CREATED: Final = compile_chart(RunWithCreated)
+RESUME_GATE: Final = compile_chart(ResumeToolCall)
+SINKS: Final = compile_chart(ReconnectableEventSink)
+
+EVENT_OF_REASON: Final = {
+    "NaturalEnd": "natural_end",
+    "BehaviorRequested": "behavior_requested",
+    "Stopped": "stopped",
+    "Blocked": "blocked",
+    "Cancelled": "cancelled",
+    "Error": "failed",
+}
+
+
+CHECKED_BY_CHARTS: Final = (
+    FOLLOWED
+    | frozenset(
+        clause
+        for table in (CALLS, RUNS, RUNS_WITH_CREATED, RESUME_GATE)
+        for clause in (*(row.clause for row in table.rows), *table.closed.values())
+    )
+    | frozenset(SINKS.closed.values())
+)
+"""The clauses that following the charts judges."""
+
+
+Life = Call | Run | None
+"""What moves along a chart: a call, a run, or the resume gate."""
+
+
+class Judgement(NamedTuple):
+    """One thing that was judged: its clause, and why it is broken, or nothing if it held."""
+
+    clause: str
+    because: str = ""
+    is_patient: bool = False  # it waits until the runtime has settled
+    always: bool = False  # also where the clause is not judged by itself: a policy of it is open
+
+
+class Oracle:
+    """Follows one scenario; ask it about each observation before the account takes it in."""
+
+    def __init__(self, account: Account, trails: Trails) -> None:
+        self.account = account
+        self.trails = trails
+        self.resume_gate: str | None = None
+        self.unwatched: str | None = None  # the run whose last stream was closed with it
+        self.life = account.life
+        self.rounds = RoundFollowers(account, trails)
+
+    def settled(self) -> Iterator[Judgement]:
+        """Yield what held of final states: something was addressed to them, and they did not move."""
+        run = self.account.run
+        if run is None:
+            return
+        named = [raw["call"] for _, params in self.account.newest for raw in params.get("decisions", ())]
+        addressed = run.cancel_at == self.account.stimuli
+        for call in run.calls.values():
+            if call.claimed is not None and CALLS.is_final(call.claimed) and (addressed or call.id in named):
+                yield Judgement(CALLS.closed[call.claimed])
+        touched = any(params.get("run") == run.id for _, params in self.account.newest)
+        if run.claimed == "Done" and touched:
+            yield Judgement(RUNS.closed["Done"])
+
+    def judge(self, seen: Observation) -> Iterator[Judgement]:
+        """Yield what the charts say of an observation."""
+        if isinstance(seen, CallMoved):
+            yield from self._call(seen)
+        elif isinstance(seen, RunMoved):
+            yield from self._run(seen)
+        elif isinstance(seen, ResumeEntered):
+            yield from self._resume(seen)
+        elif isinstance(seen, Published):
+            yield self._published(seen)
+        elif isinstance(seen, StreamClosed):
+            run = self.account.run_of(seen)
+            self.unwatched = run.id if run is not None and run.is_done else self.unwatched
+        elif isinstance(seen, SegmentEnded):
+            self.resume_gate = None  # whatever it was doing, it is entered anew
+        for clause, because in self.rounds.judge(seen):
+            yield Judgement(clause, because)
+
+    def _call(self, seen: CallMoved) -> Iterator[Judgement]:
+        call = self.account.call_of(seen)
+        run = self.account.run_of(seen)
+        if call is None or run is None or call.doubled or call.claimed == seen.to:
+            return
+        if call.claimed is None:
+            yield from self._first(call, CALLS, seen.to, bool(run.crashes))
+        else:
+            yield from self._move(call, CALLS, call.claimed, seen.to, None)
+
+    def _run(self, seen: RunMoved) -> Iterator[Judgement]:
+        run = self.account.runs.get(seen.run or "")
+        if run is None or run.claimed == seen.to:
+            return
+        table = self._run_table(run, seen)
+        if run.claimed is None:
+            yield from self._first(run, table, seen.to, bool(run.crashes))
+        else:
+            event = EVENT_OF_REASON.get(seen.reason.code) if seen.reason is not None else None
+            if run.claimed == "Created" and event not in (None, "cancelled"):
+                event = "rejected"  # what never began has no other end but a cancel
+            yield from self._move(run, table, run.claimed, seen.to, event)
+
+    def _run_table(self, run: Run, seen: RunMoved) -> Table:
+        """Created has a place only where the policy gives it one, or leaves it open."""
+        declared = self.account.policy("run.created")
+        shows = seen.to == "Created" or "Created" in run.claims
+        return RUNS_WITH_CREATED if declared == "yes" or (declared is None and shows) else RUNS
+
+    def _resume(self, seen: ResumeEntered) -> Iterator[Judgement]:
+        if self.life != self.account.life:
+            self.life, self.resume_gate = self.account.life, None
+        was, self.resume_gate = self.resume_gate, seen.state
+        if was is None or RESUME_GATE.is_final(was):
+            right = seen.state == RESUME_GATE.initial
+            because = (
+                "" if right else f"the resume gate was entered at {seen.state}, not {RESUME_GATE.initial}"
+            )
+            self.trails.lose(RESUME_GATE, None)
+            yield Judgement("RESUME-20", because)
+        else:
+            yield from self._move(None, RESUME_GATE, was, seen.state, None)
+
+    def _published(self, seen: Published) -> Judgement:
+        run = self.account.run_of(seen)
+        closed = run is not None and run.id == self.unwatched
+        state = "Closed" if closed else "Dropped" if seen.watcher is None else "Connected"
+        answer = react(SINKS, state, "emit")
+        because = "" if isinstance(answer, Moved) else f"event {seen.name} came late: {answer}"
+        return Judgement(SINKS.closed[state], because)
+
+    def _first(self, who: Life, table: Table, to: str, recovered: bool) -> Iterator[Judgement]:
+        self.trails.lose(table, who)
+        if not recovered:
+            self._taken(table, who, table.initial, to, None)
+        known = {table.initial} | (table.targets(table.initial) if table is CALLS else set())
+        if to in known or (recovered and to in table.states):
+            return
+        because = f"{_named(who)} was first reported {to}, yet it begins as {table.initial}"
+        yield Judgement(table.closed[table.initial], because)
+
+    def _move(self, who: Life, table: Table, was: str, to: str, event: str | None) -> Iterator[Judgement]:
+        arrows = table.arrow(was, to)
+        if not arrows:
+            yield Judgement(
+                table.closed.get(was, table.closed[table.initial]), _refusal(_named(who), table, was, to)
+            )
+            return
+        self._taken(table, who, was, to, event)
+        taken = next((row for row in arrows if row.event == event), arrows[0])
+        yield Judgement(table.closed[was])
+        yield Judgement(taken.clause)
+
+    def _taken(self, table: Table, who: Life, was: str, to: str, event: str | None) -> None:
+        """Note the arrow that was taken, if no other one can have been."""
+        arrows = table.arrow(was, to)
+        sure = arrows if len(arrows) == 1 else [row for row in arrows if row.event == event]
+        if sure:
+            self.trails.take(table, who, *sure)
+        else:
+            self.trails.lose(table, who)
+
+
+def _named(who: Life) -> str:
+    if who is None:
+        return "the resume gate"
+    return f"call {who.id}" if isinstance(who, Call) else "the run"
+
+
+def _refusal(subject: str, table: Table, was: str, to: str) -> str:
+    if table.is_final(was):
+        return f"{subject} was {was}, which is final, yet it became {to}"
+    ways = ", ".join(state for state in table.states if state in table.targets(was))
+    return f"{subject} was {was}, which leads to {ways}, yet it became {to}"

@@ -1,0 +1,171 @@
+"""Wrong cancels: not heard, heard twice, or taken for something else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.machines.lifecycle.runtime.ledger import RunCancelled
+from runlock.machines.lifecycle.runtime.rounds import Resume
+from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
+from runlock.machines.lifecycle.runtime.state import Call, Reason
+
+
+class AsksOnAfterACancel(Runtime):
+    """Gives up the running tools on a cancel, and goes back to the model."""
+
+    async def _tool_round(self, calls: list[Call]) -> None:
+        try:
+            await super()._tool_round(calls)
+        except RunCancelled:
+            for call in self.state.live():
+                self.move_call(call, "cancel")
+                self.answer(call, "cancelled", "aborted")
+            self.cancelling = False
+            await self.world.infer(self.state.messages, self.state.step + 1)
+            raise
+
+
+class AsksOnOneStepAfterACancel(Runtime):
+    """A cancel that comes while tools run is looked at only after the next inference."""
+
+    later = False
+
+    async def cancel(self) -> Segment | None:
+        running = self.state.in_status("Running")
+        if running and self.active:
+            self.later = True
+            return None
+        return await super().cancel()
+
+    async def _step(self) -> None:
+        await super()._step()
+        if self.later:
+            self.later, self.cancelling = False, True
+            raise RunCancelled
+
+
+class CallsACancelAnError(Runtime):
+    """A cancelled run ends as Error."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        return await super()._end(Reason("Error", "cancelled") if reason.code == "Cancelled" else reason)
+
+
+class DoesNotHearACancelWhileWaiting(Runtime):
+    """Nobody listens for the cancel while the run waits."""
+
+    async def cancel(self) -> Segment | None:
+        return await super().cancel() if self.active else None
+
+
+class CancelsTheDone(Runtime):
+    """A cancel of a run that is Done ends it once more."""
+
+    async def cancel(self) -> Segment | None:
+        if self.state.status == "Done":
+            self.observe("run.status", **{"from": "Done"}, to="Done", reason={"code": "Cancelled"})
+            return None
+        return await super().cancel()
+
+
+class LosesACancelWhileItStores(Runtime):
+    """Does not hear a cancel that comes while the store holds the run that is about to wait."""
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        await super().commit(trigger, cause, **rest)
+        if cause == "suspend":
+            self.cancelling = False
+
+
+class CancelsTheNext(Runtime):
+    """The signal of a cancel that comes when its run is Done stays, and ends the next run."""
+
+    stays = False
+
+    async def cancel(self) -> Segment | None:
+        self.stays = self.state.status == "Done"
+        return await super().cancel()
+
+    async def _step(self) -> None:
+        await super()._step()
+        if self.stays:
+            self.stays = False
+            raise RunCancelled
+
+
+class DrainsInsteadOfAborting(Runtime):
+    """Waits for running tools on a cancel, though it says that it aborts them."""
+
+    @property
+    def drains(self) -> bool:
+        return True
+
+
+class AbortsInsteadOfDraining(Runtime):
+    """Gives running tools up on a cancel, though it says that it lets them end."""
+
+    @property
+    def drains(self) -> bool:
+        return False
+
+
+class FailsTheAborted(Runtime):
+    """A call that was given up on a cancel is Failed."""
+
+    async def execute(self, call: Call, resume: Resume) -> None:
+        try:
+            await super().execute(call, resume)
+        except RunCancelled:
+            self.settle(call, "fail", "error", "aborted")
+            raise
+
+
+class DropsWhatItShouldKeep(Runtime):
+    """Drops the results of a cancelled round, though it says that it keeps them."""
+
+    def record(self, calls: Sequence[Call]) -> None:
+        self.policies = {**self.policies, "cancel.results": "dropped"}
+        super().record(calls)
+
+
+class KeepsWhatItShouldDrop(Runtime):
+    """Keeps the results of a cancelled round, though it says that it drops them."""
+
+    def record(self, calls: Sequence[Call]) -> None:
+        self.policies = {**self.policies, "cancel.results": "kept"}
+        super().record(calls)
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(AsksOnAfterACancel, "CANCEL-1", "the run was cancelled, yet a model gate opened"),
+    Mutant(
+        AsksOnOneStepAfterACancel,
+        "CANCEL-1",
+        "the run was cancelled, yet",
+        policies={"cancel.inflight": "drain"},
+        also=("CANCEL-2", "RUN-7", "DECIDE-46"),
+    ),
+    Mutant(CallsACancelAnError, "CANCEL-2", "the run was cancelled, yet it ended as Error"),
+    Mutant(LosesACancelWhileItStores, "CANCEL-2", "nothing of it is under way, yet it is not Done"),
+    Mutant(
+        DoesNotHearACancelWhileWaiting,
+        "CANCEL-3",
+        "cancelled while it waited, yet it still waits",
+        "tirea",
+        also=("CANCEL-2", "CANCEL-5"),
+    ),
+    Mutant(CancelsTheDone, "CANCEL-4", "the run was Done when it was cancelled, yet it showed run.status"),
+    Mutant(CancelsTheNext, "CANCEL-4", "which nobody cancelled, ended as Cancelled"),
+    Mutant(DrainsInsteadOfAborting, "CANCEL-5", "the cancel aborts, yet call"),
+    Mutant(
+        AbortsInsteadOfDraining,
+        "CANCEL-5",
+        "the cancel drains, yet the body of call",
+        policies={"cancel.inflight": "drain"},
+    ),
+    Mutant(DropsWhatItShouldKeep, "CANCEL-7", "which is kept, yet the model was not shown that"),
+    Mutant(KeepsWhatItShouldDrop, "CANCEL-7", "which is dropped, yet the model was shown that", "tirea"),
+    Mutant(FailsTheAborted, "CANCEL-6", "was given up, yet it Failed"),
+)

@@ -1,0 +1,147 @@
+"""Wrong times: decisions that act too early, too late, on too little, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
+from runlock.machines.lifecycle.runtime.state import Call, Decision
+
+
+class CollectsInSecret(Runtime):
+    """Holds a decision until all are there, though it says that each acts by itself."""
+
+    def ready(self) -> list[Decision]:
+        self.policies = {**self.policies, "resume": "collect"}
+        return super().ready()
+
+
+class TakesAPartForAll(Runtime):
+    """Lets each decision act by itself, though it says that all of them count or none."""
+
+    def left_out(self, decision: Decision, batch: Sequence[Decision]) -> str | None:
+        return None
+
+    def ready(self) -> list[Decision]:
+        self.policies = {**self.policies, "resume": "partial"}
+        return super().ready()
+
+
+class WantsMoreThanADecision(Runtime):
+    """Turns decisions down while it waits."""
+
+    def left_out(self, decision: Decision, batch: Sequence[Decision]) -> str | None:
+        known = all(other.call in self.state.calls for other in batch)
+        waits = self.state.status == "Waiting" and not self.active
+        return "no state was given back with it" if waits and known else super().left_out(decision, batch)
+
+
+class MakesTheAnsweredWait(Runtime):
+    """Takes the outcome that its round had for a call that has been decided meanwhile."""
+
+    async def run_round(self, calls: Sequence[Call]) -> None:
+        allowed = await self.judge_all(calls)
+        asked = [call for call in calls if call.status == "Suspended"]
+        await self.execute_all(allowed)
+        for call in asked:
+            if call.is_final:
+                self.say_call(call, "Suspended", before=call.status)
+        self.record(calls)
+
+
+class EndsForOneSuspension(Runtime):
+    """Ends the segment for one new suspension, though it says that all outcomes count."""
+
+    async def _resume(self) -> Segment:
+        self.policies = {**self.policies, "replay.start": "end_if_any"}
+        return await super()._resume()
+
+
+class ConcludesBeforeItDrains(Runtime):
+    """Concludes that it waits before it looks at what was decided meanwhile."""
+
+    async def _settle_decisions(self) -> None:
+        if not (self.state.step and self.must_wait()):
+            await super()._settle_decisions()
+
+
+class HandsOutTooLittle(Runtime):
+    """Leaves the beginning of the thread out of what the caller is given."""
+
+    def give_back(self, value: dict[str, Any] | None) -> None:
+        less = None if value is None else {**value, "messages": value["messages"][1:]}
+        super().give_back(less)
+
+
+class KeepsWhatItShouldIgnore(Runtime):
+    """Keeps an early decision, though it says that such a one has no effect."""
+
+    def take(self, decision: Decision) -> None:
+        self.policies = {**self.policies, "decision.early": "buffer"}
+        super().take(decision)
+
+
+class ReplaysAfterTheRound(Runtime):
+    """Replays a decided call only when the inference or the round is over."""
+
+    @property
+    def at_once(self) -> bool:
+        return False
+
+
+class TurnsTheValueDown(Runtime):
+    """Does not take a run back from its caller."""
+
+    def left_out(self, decision: Decision, batch: Sequence[Decision]) -> str | None:
+        known = all(other.call in self.state.calls for other in batch)
+        waits = self.state.status == "Waiting" and not self.active
+        return "the run is unknown" if waits and known else super().left_out(decision, batch)
+
+
+CALLER = {"state": "caller"}
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(CollectsInSecret, "DECIDE-14", "has not acted, though it acts by itself"),
+    Mutant(
+        TakesAPartForAll,
+        "DECIDE-14",
+        "was taken, which takes all of them or none",
+        policies={"resume": "all_or_nothing"},
+    ),
+    Mutant(WantsMoreThanADecision, "DECIDE-15", "are decided, yet decision", also=("DECIDE-14",)),
+    Mutant(
+        MakesTheAnsweredWait,
+        "DECIDE-16",
+        "yet the round made it wait again",
+        "tirea-stream",
+        also=("CALL-17",),
+    ),
+    Mutant(
+        EndsForOneSuspension,
+        "DECIDE-19",
+        "which counts, yet the segment ended",
+        "tirea",
+        {"replay.start": "by_outcomes"},
+    ),
+    Mutant(
+        ConcludesBeforeItDrains,
+        "DECIDE-20",
+        "came while the run was at work, yet",
+        "tirea",
+        also=("FLOW-21",),
+    ),
+    Mutant(
+        HandsOutTooLittle,
+        "DECIDE-22",
+        "yet when it was given back the model is not shown that",
+        policies=CALLER,
+        also=("STORE-1", "STORE-17"),
+    ),
+    Mutant(
+        TurnsTheValueDown, "DECIDE-22", "the caller gave the run back", policies=CALLER, also=("DECIDE-14",)
+    ),
+    Mutant(KeepsWhatItShouldIgnore, "DECIDE-23", "on it", policies={"decision.early": "ignore"}),
+    Mutant(ReplaysAfterTheRound, "DECIDE-24", "and acts at once, yet call", "tirea-stream"),
+)

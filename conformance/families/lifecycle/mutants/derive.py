@@ -1,0 +1,160 @@
+"""Wrong projections: a run whose status does not follow from its calls, or that hangs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
+from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
+
+
+class WaitsTooEarly(Runtime):
+    """Says that it waits as soon as one call is suspended, though others still run."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        early = bool(calls) and bool(self.state.in_status("Suspended"))
+        if early:
+            self.say_run("Waiting")
+        await super().execute_all(calls)
+        if early:
+            self.say_run("Running")
+
+
+class GoesOnSilentlyAfterAPart(Runtime):
+    """After a part of the decisions it waits again, and still says that it runs."""
+
+    async def _resume(self) -> Segment | None:  # type: ignore[override]
+        self.move_run("resume")
+        await self.apply_decisions("replay")
+        return None if self.must_wait() else await self._steps()
+
+    async def segment(self, steps: Any) -> Any:
+        self.active = True
+        segment = await super().segment(steps)
+        if segment is None:
+            self.state.status = "Waiting"
+        return segment
+
+
+class WaitsForNobody(Runtime):
+    """After the last call was rejected it says that it waits, and does nothing."""
+
+    async def _steps(self) -> Segment:
+        rejected = self.state.in_status("Cancelled")
+        await self.apply_decisions("replay")
+        if self.state.in_status("Cancelled") != rejected and not self.state.in_status("Suspended"):
+            self.move_run("suspend")
+            await asyncio.get_running_loop().create_future()
+        return await super()._steps()
+
+
+class AsksTheModelWhileItSaysWaiting(Runtime):
+    """Says that it runs only once the model has answered."""
+
+    def move_run(self, event: str, reason: Reason | None = None) -> None:
+        if event == "resume" and all(d.action == "cancel" for d in self.ready()):
+            return
+        super().move_run(event, reason)
+
+    async def _step(self) -> None:
+        await super()._step()
+        if self.state.status == "Waiting":
+            super().move_run("resume")
+
+
+class GoesOnBesideAWait(Runtime):
+    """Gives each call that waits a placeholder, so that the model can be asked beside it."""
+
+    def record(self, calls: Sequence[Call]) -> None:
+        super().record(calls)
+        for call in self.state.in_status("Suspended"):
+            if self._placeholder(call) is None:
+                self.answer(call, "pending", "waiting")
+
+
+class TakesOneDecisionForAll(GoesOnBesideAWait):
+    """Goes back to the model as soon as one of several suspended calls was decided."""
+
+    def must_wait(self) -> bool:
+        over = [call for call in self.state.last_round() if call.is_final]
+        return super().must_wait() and not over
+
+
+class AsksAtTheThirdWait(GoesOnBesideAWait):
+    """Goes back to the model when a call waits for the third time."""
+
+    def must_wait(self) -> bool:
+        tired = [call for call in self.state.in_status("Suspended") if call.suspension > 2]
+        return super().must_wait() and not tired
+
+
+class SuspendsOverARunningCall(Runtime):
+    """Goes on waiting for the other calls while the replay of a decided one still runs."""
+
+    async def _replay_batch(self, batch: Sequence[Decision]) -> None:
+        if len(self.state.in_status("Suspended")) == len(batch):
+            return await super()._replay_batch(batch)
+        self.left_running = asyncio.ensure_future(super()._replay_batch(batch))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        return None
+
+
+class ForgetsToGoOn(Runtime):
+    """When a round of several calls is over, nothing goes on."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        await super().execute_all(calls)
+        if len(calls) > 1 and all(call.is_final for call in calls):
+            await asyncio.get_running_loop().create_future()
+
+
+class EndsWithItsRound(Runtime):
+    """Takes the end of the last call for the end of the run."""
+
+    async def _tool_round(self, calls: list[Call]) -> None:
+        await super()._tool_round(calls)
+        self.state.turn_was_last = all(call.is_final for call in calls)
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(WaitsTooEarly, "DERIVE-1", "is executing, yet the run is Waiting"),
+    Mutant(GoesOnSilentlyAfterAPart, "DERIVE-2", "is Suspended and no call is busy, yet the run is Running"),
+    Mutant(
+        WaitsForNobody,
+        "DERIVE-3",
+        "the run is Waiting, yet none of its calls is Suspended",
+        also=("DECIDE-43",),
+    ),
+    Mutant(
+        AsksTheModelWhileItSaysWaiting,
+        "DERIVE-4",
+        "a model gate is open, yet the run is Waiting",
+        also=("STORE-2",),
+    ),
+    Mutant(
+        TakesOneDecisionForAll,
+        "DERIVE-5",
+        "still waits for a decision, yet the model was asked again",
+        "awaken-concurrent",
+    ),
+    Mutant(AsksAtTheThirdWait, "DERIVE-5", "still waits for a decision, yet the model was asked again"),
+    Mutant(
+        SuspendsOverARunningCall,
+        "DERIVE-6",
+        "ended as Suspended, yet call",
+        also=("DERIVE-4", "RUN-8", "PAIR-1", "CALL-20"),
+    ),
+    Mutant(
+        EndsWithItsRound, "DERIVE-7", "their results have not been shown to the model, yet the run is Done"
+    ),
+    Mutant(
+        ForgetsToGoOn,
+        "PROGRESS-1",
+        "no gate of the run is open and no call waits for a decision",
+        also=("DERIVE-2", "ROUND-31", "ROUND-32"),
+    ),
+)

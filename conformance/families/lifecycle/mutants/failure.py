@@ -1,0 +1,138 @@
+"""Wrong prices: a failure, an exception or a block that costs another thing than was declared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.machines.lifecycle.runtime.rounds import Resume, RunBlocked
+from runlock.machines.lifecycle.runtime.runtime import Runtime
+from runlock.machines.lifecycle.runtime.state import Call
+from runlock.machines.lifecycle.runtime.world import WorldFault
+
+
+class CallsAFailureABlock(Runtime):
+    """Ends the run as Blocked when a tool is not there."""
+
+    async def judge(self, call: Call, resume: Resume) -> bool:
+        allowed = await super().judge(call, resume)
+        if call.name not in self.tools:
+            raise RunBlocked("no such tool")
+        return allowed
+
+
+class GoesOnAfterABlock(Runtime):
+    """Judges and runs the other calls of a round in which one was blocked, and only then ends the run."""
+
+    async def judge_all(self, calls: Sequence[Call]) -> list[Call]:
+        allowed, blocked = [], None
+        for call in calls:
+            try:
+                if await self.judge(call, None):
+                    allowed.append(call)
+            except RunBlocked as block:
+                blocked = block
+        if blocked is not None:
+            await self.execute_all(allowed)
+            raise blocked
+        return allowed
+
+
+class DiesOfARaise(Runtime):
+    """A tool that throws ends the run, though it says that this costs its call alone."""
+
+    async def execute(self, call: Call, resume: Resume) -> None:
+        self.policies = {**self.policies, "tool.raises": "end_run"}
+        await super().execute(call, resume)
+
+
+class OutlivesARaise(Runtime):
+    """A tool that throws costs its call alone, though it says that this ends the run."""
+
+    async def execute(self, call: Call, resume: Resume) -> None:
+        self.policies = {**self.policies, "tool.raises": "failed_call"}
+        await super().execute(call, resume)
+
+
+class FailsTheRest(Runtime):
+    """Fails the calls behind a suspension, though it says that it holds them back."""
+
+    def leave_behind(self, calls: Sequence[Call]) -> None:
+        self.policies = {**self.policies, "round.rest": "failed"}
+        super().leave_behind(calls)
+
+
+class HoldsBackTheRest(Runtime):
+    """Holds the calls behind a suspension back, though it says that they fail."""
+
+    def leave_behind(self, calls: Sequence[Call]) -> None:
+        return
+
+
+class DiesOfAnError(Runtime):
+    """A call that failed ends the run."""
+
+    async def run_round(self, calls: Sequence[Call]) -> None:
+        await super().run_round(calls)
+        if any(call.status == "Failed" for call in calls):
+            raise WorldFault("a call failed")
+
+
+class HidesFailures(Runtime):
+    """Shows the model a failure as if it were a result."""
+
+    def answer(self, call: Call, status: str, content: Any) -> None:
+        super().answer(call, "ok" if status == "error" else status, content)
+
+
+class AllowsWhatItCannotJudge(Runtime):
+    """Executes a call whose permission hook broke."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        try:
+            return await super().verdict(call, resume)
+        except WorldFault:
+            return "allow", None
+
+
+class FailsWhatItCannotJudge(Runtime):
+    """Fails a call whose permission hook broke, and goes on."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        try:
+            return await super().verdict(call, resume)
+        except WorldFault as fault:
+            return "fail", str(fault)
+
+
+SEQUENTIAL = {"round.executor": "sequential"}
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(CallsAFailureABlock, "ROUND-6", "nothing was blocked, yet the run ended as Blocked"),
+    Mutant(GoesOnAfterABlock, "ROUND-7", "was blocked, which ends the run, yet", also=("ROUND-21",)),
+    Mutant(DiesOfARaise, "ROUND-8", "which costs its call, yet the run ended as Error"),
+    Mutant(
+        OutlivesARaise,
+        "ROUND-8",
+        "a tool threw, which ends the run, yet",
+        policies={"tool.raises": "end_run"},
+    ),
+    Mutant(FailsTheRest, "ROUND-9", "was to be held back, yet it has not run", policies=SEQUENTIAL),
+    Mutant(
+        HoldsBackTheRest,
+        "ROUND-9",
+        "is to fail behind call",
+        policies={**SEQUENTIAL, "round.rest": "failed"},
+    ),
+    Mutant(
+        DiesOfAnError,
+        "ROUND-10",
+        "which the model is to be told, yet the run ended as Error",
+        "tirea",
+        also=("FLOW-20", "ROUND-8"),
+    ),
+    Mutant(AllowsWhatItCannotJudge, "GATE-3", "broke, yet it was executed"),
+    Mutant(FailsWhatItCannotJudge, "RUN-8", "the permission gate broke, yet the model is asked", "tirea"),
+    Mutant(HidesFailures, "ROUND-10", "yet the model is shown no error for it", "tirea"),
+)

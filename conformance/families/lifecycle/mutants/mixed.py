@@ -1,0 +1,55 @@
+"""Runtimes that claim no profile, and have now one value of a policy and now another."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
+
+
+class Mixing(Runtime):
+    """Has the one value at every other time."""
+
+    key: ClassVar[str]
+    values: ClassVar[tuple[str, str]]
+    times = 0
+
+    def turn(self) -> None:
+        """Have the other value from now on."""
+        self.times += 1
+        self.policies = {**self.policies, self.key: self.values[self.times % 2]}
+
+
+class EntersNowAndWakesThen(Mixing):
+    """A decision enters the run anew, or wakes what had been parked, by turns."""
+
+    key, values = "waiting", ("parked", "reentered")
+
+    async def _resume(self) -> Segment:
+        self.turn()
+        return await super()._resume()
+
+
+class CollectsNowAndThen(Mixing):
+    """A step with a part of its decisions goes on, or waits for all of them, by turns."""
+
+    key, values = "resume", ("partial", "collect")
+
+    async def _step(self) -> Any:
+        self.turn()
+        return await super()._step()
+
+
+NO_PROFILE: Final = {"profile": "core", "policies": {}}
+
+MUTANTS: Final = (
+    Mutant(EntersNowAndWakesThen, "RUN-31", "no joint state explains that", "tirea", declare=NO_PROFILE),
+    Mutant(
+        CollectsNowAndThen,
+        "RUN-32",
+        "no joint state explains that the runtime rests; due is: a decision enters the run again",
+        also=("RUN-31",),
+        declare=NO_PROFILE,
+    ),
+)

@@ -1,0 +1,172 @@
+"""Runtimes that do not do what they declare: stops, recoveries and policies of another kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
+from runlock.machines.lifecycle.runtime.state import FINAL, Call, Decision
+
+
+class WakesWhatWaits(Runtime):
+    """Recovery goes on with a run that waits in its checkpoint, as if it had been approved."""
+
+    async def go_on(self) -> Segment | None:
+        if self.state.status == "Waiting":
+            self.move_run("resume")
+            for call in self.state.in_status("Suspended"):
+                self.move_call(call, "cancel")
+                self.answer(call, "cancelled", "lost")
+            return await self.segment(self._steps())
+        return await super().go_on()
+
+
+class RecoversTheSuspendedAsNew(Runtime):
+    """Recovery takes a suspended call for a new one."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        calls = {
+            call: {**kept, "status": "New"} if kept["status"] == "Suspended" else kept
+            for call, kept in state["calls"].items()
+        }
+        super().restore({**state, "calls": calls})
+
+
+class ForgetsTheThread(Runtime):
+    """Recovery drops the first message of the thread."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore({**state, "messages": state["messages"][1:]})
+
+
+class LosesTheLastStep(Runtime):
+    """Recovery goes back to before the last step that was over."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        messages = state["messages"]
+        asked = [index for index, message in enumerate(messages) if message.get("tool_calls")]
+        over = all(call["status"] in FINAL for call in state["calls"].values())
+        whole = bool(asked) and over and state["run"]["status"] == "Running"
+        super().restore({**state, "messages": messages[: asked[-1]] if whole else messages})
+
+
+class StoresRoundsAlone(Runtime):
+    """Stores a round when it is over, though it says that a crash costs less than a call."""
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        if cause != "call":
+            await super().commit(trigger, cause, **rest)
+
+
+class RefusesAfterACrash(Runtime):
+    """After a recovery, nobody takes decisions for the calls that waited."""
+
+    deaf = False
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.deaf = True
+
+    def objection(self, decision: Decision) -> str | None:
+        return "nobody waits for it" if self.deaf else super().objection(decision)
+
+
+class RunsBesideEachOther(Runtime):
+    """Runs calls at the same time, though it says that it runs them one after the other."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        await self.together([self.execute(call, None) for call in calls])
+
+
+class RunsOneAfterTheOther(Runtime):
+    """Runs calls one after the other, though it says that it runs them at the same time."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        for call in calls:
+            await self.execute(call, None)
+
+
+class ActsInTheMiddleOfTheRound(Runtime):
+    """Replays a decided call while others still execute, though decisions wait for the round."""
+
+    @property
+    def at_once(self) -> bool:
+        return True
+
+
+class WaitsForTheRound(Runtime):
+    """Lets decisions wait for the round, though it says that they act at once."""
+
+    @property
+    def at_once(self) -> bool:
+        return False
+
+
+class KeepsWhatItShouldRefuse(Runtime):
+    """Keeps an early decision, though it says that it refuses it."""
+
+    def objection(self, decision: Decision) -> str | None:
+        declared, self.policies = self.policies, {**self.policies, "decision.early": "buffer"}
+        try:
+            return super().objection(decision)
+        finally:
+            self.policies = declared
+
+
+class RefusesWhatItShouldKeep(Runtime):
+    """Refuses an early decision, though it says that it keeps it."""
+
+    def objection(self, decision: Decision) -> str | None:
+        declared, self.policies = self.policies, {**self.policies, "decision.early": "refuse"}
+        try:
+            return super().objection(decision)
+        finally:
+            self.policies = declared
+
+
+class RefusesTheWholeBatch(Runtime):
+    """Refuses a whole batch for one bad decision, though it says that it takes the others."""
+
+    def receive(self, decisions: Sequence[Decision]) -> list[tuple[Decision, str]]:
+        declared, self.policies = self.policies, {**self.policies, "decision.batch": "atomic"}
+        try:
+            return super().receive(decisions)
+        finally:
+            self.policies = declared
+
+
+class RejectsByAnotherWay(Runtime):
+    """Takes a rejected call through Resuming, though it says that it cancels it directly."""
+
+    def _prepare(self, decision: Decision) -> bool:
+        declared, self.policies = self.policies, {**self.policies, "decision.cancel_path": "via_resuming"}
+        try:
+            return super()._prepare(decision)
+        finally:
+            self.policies = declared
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(WakesWhatWaits, "RECOVER-1", "the run waits in the checkpoint and nothing is decided, yet"),
+    Mutant(RecoversTheSuspendedAsNew, "RECOVER-2", "is Suspended, yet it starts as New"),
+    Mutant(ForgetsTheThread, "RECOVER-3", "yet the model was not shown it"),
+    Mutant(RefusesAfterACrash, "RECOVER-4", "waits in the checkpoint, yet a decision for it was refused"),
+    Mutant(LosesTheLastStep, "RECOVER-5", "its step was over before the crash, yet"),
+    Mutant(
+        StoresRoundsAlone,
+        "RECOVER-5",
+        "its call was over before the crash, yet",
+        "tirea",
+        policies={"durability": "call"},
+    ),
+    Mutant(RunsBesideEachOther, "ROUND-4", "runs beside it", policies={"round.executor": "sequential"}),
+    Mutant(RunsOneAfterTheOther, "ROUND-5", "has not begun"),
+    Mutant(ActsInTheMiddleOfTheRound, "DECIDE-9", "is still executing, yet call"),
+    Mutant(WaitsForTheRound, "DECIDE-10", "is still Suspended", "awaken-concurrent"),
+    Mutant(KeepsWhatItShouldRefuse, "DECIDE-11", "was kept", policies={"decision.early": "refuse"}),
+    Mutant(RefusesWhatItShouldKeep, "DECIDE-11", "was refused"),
+    Mutant(RefusesTheWholeBatch, "DECIDE-12", "yet batches are taken one by one"),
+    Mutant(RejectsByAnotherWay, "DECIDE-13", "came to it from Resuming"),
+)

@@ -1,0 +1,278 @@
+"""Wrong serial rounds: interception that stops short, execution that overtakes it, ends that do not come."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.machines.lifecycle.runtime.rounds import Resume, RunBlocked
+from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
+from runlock.machines.lifecycle.runtime.state import Call
+
+
+class StopsLooking(Runtime):
+    """Looks at no call behind one of which interception has made this."""
+
+    behind: ClassVar[str] = ""
+
+    async def judge_all(self, calls: Sequence[Call]) -> list[Call]:
+        allowed = []
+        for call in calls:
+            if await self.judge(call, None):
+                allowed.append(call)
+            if call.status == self.behind:
+                break
+        return allowed
+
+
+class StopsLookingBehindAHold(StopsLooking):
+    """Looks at no call behind one that is held."""
+
+    behind = "Suspended"
+
+
+class StopsJudgingBehindAHold(StopsLooking):
+    """Judges no call behind one that is held."""
+
+    behind = "Suspended"
+
+
+class StopsLookingBehindAResult(StopsLooking):
+    """Looks at no call behind one whose result is set."""
+
+    behind = "Succeeded"
+
+
+class StopsJudgingBehindAResult(StopsLooking):
+    """Judges no call behind one whose result is set."""
+
+    behind = "Succeeded"
+
+
+class TakesALeaveForABlock(Runtime):
+    """A call that the permission hook allows is Failed."""
+
+    async def judge(self, call: Call, resume: Resume) -> bool:
+        allowed = await super().judge(call, resume)
+        if allowed and resume is None and self.is_gated(call):
+            self.settle(call, "fail", "error", "not on the list")
+            return False
+        return allowed
+
+    def is_gated(self, call: Call) -> bool:
+        """Whether the permission hook is asked about it."""
+        return bool(self.tools.get(call.name, {}).get("permission") == "gate")
+
+
+class FailsWhatTheGateAllows(TakesALeaveForABlock):
+    """A call that the gate allows is Failed."""
+
+
+class LooksBehindABlock(Runtime):
+    """Looks at the calls behind a blocked one that no hook is asked about."""
+
+    async def judge_all(self, calls: Sequence[Call]) -> list[Call]:
+        try:
+            return await super().judge_all(calls)
+        except RunBlocked:
+            for call in calls:
+                if call.status == "New" and self.tools.get(call.name, {}).get("permission") == "ask":
+                    await self.judge(call, None)
+            raise
+
+
+class JudgesBehindABlock(LooksBehindABlock):
+    """Judges the calls behind a blocked one that no hook is asked about."""
+
+
+class RunsOnTheSpot(Runtime):
+    """Runs an allowed call before it looks at the next one, if a hook is to be asked about that."""
+
+    quiet = False
+
+    async def judge_all(self, calls: Sequence[Call]) -> list[Call]:
+        allowed = []
+        for index, call in enumerate(calls):
+            if await self.judge(call, None):
+                behind = [self.tools.get(other.name, {}) for other in calls[index + 1 :]]
+                if any(tool.get("permission") == "gate" for tool in behind):
+                    await self._run_now(call)
+                else:
+                    allowed.append(call)
+        return allowed
+
+    async def _run_now(self, call: Call) -> None:
+        self.quiet = self.policies["phases"] == "nine"  # it is not even made ready
+        await self.execute(call, None)
+
+    def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
+        if phase != "BeforeToolExecute" or not self.quiet:
+            super().phase(phase, call, verdict)
+
+
+class RunsOneOnTheSpot(RunsOnTheSpot):
+    """Runs an allowed call before it looks at the next one, one after the other."""
+
+
+class RunsBeforeAllAreJudged(RunsOnTheSpot):
+    """Runs an allowed call before the gate has judged the next one."""
+
+
+class RunsOneBeforeAllAreJudged(RunsOnTheSpot):
+    """Runs an allowed call before the gate has judged the next one, one after the other."""
+
+
+class PreparesOnTheSpot(Runtime):
+    """Makes an allowed call ready before the gate has judged the next one."""
+
+    ready_calls: frozenset[str] = frozenset()
+
+    async def judge(self, call: Call, resume: Resume) -> bool:
+        allowed = await super().judge(call, resume)
+        if allowed and resume is None:
+            self.phase("BeforeToolExecute", call)
+            self.ready_calls |= {call.id}
+        return allowed
+
+    def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
+        if phase == "BeforeToolExecute" and call is not None and call.id in self.ready_calls:
+            self.ready_calls -= {call.id}
+        else:
+            super().phase(phase, call, verdict)
+
+
+class PreparesTwice(Runtime):
+    """Makes each call ready twice before it runs."""
+
+    def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
+        super().phase(phase, call, verdict)
+        if phase == "BeforeToolExecute":
+            super().phase(phase, call, verdict)
+
+
+class JudgesWhatHasRun(Runtime):
+    """Judges a call once more behind its execution."""
+
+    async def execute(self, call: Call, resume: Resume) -> None:
+        await super().execute(call, resume)
+        if call.name == "gated" and resume is None:
+            await self.outside(self.world.permit(call.id, call.name, call.args, None))
+
+
+class ForgetsTheRest(Runtime):
+    """Enters no call behind the first one, as if that had suspended."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        await super().execute_all(calls[:1])
+        for call in calls[1:]:
+            self.settle(call, "fail", "error", "not executed")
+
+
+class GoesOnBehindASuspension(Runtime):
+    """Runs all allowed calls one after the other, though one of them has suspended."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        for call in calls:
+            await self.execute(call, None)
+
+
+async def _nothing() -> None:
+    await asyncio.get_running_loop().create_future()
+
+
+class HangsAtAHold(Runtime):
+    """Says of no first suspension that the step is suspended, and does nothing more."""
+
+    async def _suspend(self) -> Segment:
+        if not self.state.seen_decisions:
+            await self.outside(_nothing())
+        return await super()._suspend()
+
+
+class HangsAtAHoldInARow(HangsAtAHold):
+    """Says of no first suspension of calls in a row that the step is suspended."""
+
+
+class HangsAfterARound(Runtime):
+    """Does nothing more behind a round of which nothing is held."""
+
+    async def run_round(self, calls: Sequence[Call]) -> None:
+        await super().run_round(calls)
+        if not self.state.in_status("Suspended", "New"):
+            await self.outside(_nothing())
+
+
+class HangsAfterARow(HangsAfterARound):
+    """Does nothing more behind a round of calls in a row of which nothing is held."""
+
+
+class ReturnsAtAFailure(Runtime):
+    """Takes a batch for over when one of its calls has failed."""
+
+    async def together(self, coroutines: Sequence[Any]) -> None:
+        self.left = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
+        waiting = set(self.left)
+        while waiting and not self.state.in_status("Failed"):
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        await asyncio.sleep(0)  # what is left begins
+
+
+class JudgesWhileItExecutes(Runtime):
+    """Judges a call once more as its turn comes, while the round executes."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        self.entered = False
+        await super().execute_all(calls)
+
+    async def execute(self, call: Call, resume: Resume) -> None:
+        if call.name == "gated" and resume is None and self.entered:
+            self.phase("ToolGate" if self.policies["phases"] == "nine" else "BeforeToolExecute", call)
+            await self.outside(self.world.permit(call.id, call.name, call.args, None))
+        self.entered = True
+        await super().execute(call, resume)
+
+
+class JudgesBesideABatch(JudgesWhileItExecutes):
+    """Judges a call once more while its siblings execute."""
+
+
+ROW = {"round.executor": "sequential"}
+SAYS_UNSEEN = "behind it was not looked at"
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(StopsLookingBehindAHold, "ROUND-20", SAYS_UNSEEN),
+    Mutant(StopsJudgingBehindAHold, "ROUND-40", SAYS_UNSEEN, "awaken-9"),
+    Mutant(LooksBehindABlock, "ROUND-21", "was blocked, yet call"),
+    Mutant(JudgesBehindABlock, "ROUND-41", "was blocked, yet call", "awaken-9"),
+    Mutant(StopsLookingBehindAResult, "ROUND-22", SAYS_UNSEEN),
+    Mutant(StopsJudgingBehindAResult, "ROUND-42", SAYS_UNSEEN, "awaken-9"),
+    Mutant(TakesALeaveForABlock, "ROUND-23", "was allowed, yet it Failed before it ran"),
+    Mutant(FailsWhatTheGateAllows, "ROUND-43", "was allowed, yet it Failed before it ran", "awaken-9"),
+    Mutant(RunsOneOnTheSpot, "ROUND-24", "has not been looked at", policies=ROW),
+    Mutant(RunsOnTheSpot, "ROUND-25", "has not been looked at"),
+    Mutant(
+        RunsOneBeforeAllAreJudged, "ROUND-46", "has not been looked at", "awaken-9", ROW, also=("PHASE-26",)
+    ),
+    Mutant(RunsBeforeAllAreJudged, "ROUND-47", "has not been looked at", "awaken-9"),
+    Mutant(PreparesOnTheSpot, "ROUND-44", "is made ready, yet call", "awaken-9", also=("PHASE-72",)),
+    Mutant(PreparesTwice, "ROUND-45", "is made ready twice", "awaken-9", also=("PHASE-90",)),
+    Mutant(JudgesWhatHasRun, "ROUND-48", "has run, yet it is judged again", "awaken-9"),
+    Mutant(ForgetsTheRest, "ROUND-26", "which is allowed, was not entered", policies=ROW),
+    Mutant(GoesOnBehindASuspension, "ROUND-27", "suspended while it ran, yet call", policies=ROW),
+    Mutant(HangsAtAHoldInARow, "ROUND-28", "is held, yet its step is not suspended", policies=ROW),
+    Mutant(HangsAtAHold, "ROUND-31", "is held, yet its step is not suspended"),
+    Mutant(HangsAfterARow, "ROUND-29", "yet its step is not complete", policies=ROW),
+    Mutant(HangsAfterARound, "ROUND-32", "yet its step is not complete"),
+    Mutant(
+        ReturnsAtAFailure,
+        "ROUND-30",
+        "is executing, yet its round is taken for over",
+        also=("PAIR-1", "STORE-8"),
+    ),
+    Mutant(JudgesWhileItExecutes, "ROUND-50", "is judged while its round executes"),
+    Mutant(JudgesBesideABatch, "ROUND-51", "is judged while its round executes", "awaken-9"),
+)

@@ -1,0 +1,240 @@
+"""Wrong runs: ends that are not ends, and reports that do not agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.machines.lifecycle.runtime.rounds import Resume
+from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
+from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
+
+
+class AsksOnWhenDone(Runtime):
+    """Asks the model once more after the run is Done."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        segment = await super()._end(reason)
+        if reason.code == "NaturalEnd":
+            await self.world.infer(self.state.messages, self.state.step + 1)
+        return segment
+
+
+class FinishesTwice(Runtime):
+    """Announces its end itself, and then again."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        segment = await super()._end(reason)
+        self.observe("run.finished", reason=segment.reason.to_wire(), pending=[])
+        return segment
+
+
+class NeverSaysDone(Runtime):
+    """Finishes naturally and leaves its status at Running."""
+
+    def move_run(self, event: str, reason: Reason | None = None) -> None:
+        if event != "natural_end":
+            super().move_run(event, reason)
+        else:
+            self.state.status = "Done"
+
+
+class NamesOnlyTheFirst(Runtime):
+    """Names one pending call where several wait."""
+
+    async def _suspend(self) -> Segment:
+        segment = await super()._suspend()
+        return Segment(segment.reason, segment.pending[:1]) if segment.pending else segment
+
+
+class CallsEveryEndABehavior(Runtime):
+    """Takes a natural end for one that a plugin asked for."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        return await super()._end(Reason("BehaviorRequested") if reason.code == "NaturalEnd" else reason)
+
+
+class CallsAFaultStopped(Runtime):
+    """Takes an error of the model or of the tool executor for a stop condition."""
+
+    storing = False
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        self.storing = True
+        await super().commit(trigger, cause, **rest)
+        self.storing = False
+
+    async def _end(self, reason: Reason) -> Segment:
+        if reason.code == "Error" and not self.storing:
+            reason = Reason("Stopped", reason.detail, stop="max_rounds")
+        return await super()._end(reason)
+
+
+class ForgetsWhereItWas(Runtime):
+    """Says of each move of the run that it came from Running."""
+
+    def say_run(self, target: str, reason: Reason | None = None) -> None:
+        if self.state.status == "Waiting":
+            self.state.status = "Running"
+        super().say_run(target, reason)
+
+
+class RisesFromDone(Runtime):
+    """Becomes Running again after it was Done."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        segment = await super()._end(reason)
+        self.say_run("Running")
+        self.state.status = "Done"
+        return segment
+
+
+class GoesBackToCreated(Runtime):
+    """Goes back to Created when it is decided."""
+
+    def move_run(self, event: str, reason: Reason | None = None) -> None:
+        if event == "resume":
+            self.say_run("Created")
+            self.say_run("Running")
+        else:
+            super().move_run(event, reason)
+
+
+class StartsOver(Runtime):
+    """Goes back to Created on its way to waiting."""
+
+    def move_run(self, event: str, reason: Reason | None = None) -> None:
+        if event == "suspend":
+            self.say_run("Created")
+            self.say_run("Running")
+        super().move_run(event, reason)
+
+
+class LooksBusy(Runtime):
+    """Whoever looks at a run that waits sees one that is Running."""
+
+    def look(self) -> dict[str, Any]:
+        seen = super().look()
+        return {**seen, "status": "Running"} if seen["status"] == "Waiting" else seen
+
+
+class LooksAsIfItWaited(Runtime):
+    """Whoever looks at a run that is over sees the reason of its last wait."""
+
+    waited: Any = None
+
+    def look(self) -> dict[str, Any]:
+        seen = super().look()
+        self.waited = self.waited or seen["reason"]
+        return {**seen, "reason": self.waited}
+
+
+class WaitsBeforeItStarts(Runtime):
+    """Waits between Created and Running."""
+
+    def move_run(self, event: str, reason: Reason | None = None) -> None:
+        if event == "begin":
+            self.say_run("Waiting")
+            self.say_run("Running")
+        else:
+            super().move_run(event, reason)
+
+
+class BlocksForAFault(Runtime):
+    """Takes what broke in its surroundings for a block."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        return await super()._end(Reason("Blocked", reason.detail) if reason.code == "Error" else reason)
+
+
+class CreatesInSecret(Runtime):
+    """Is Created before it is Running, though it says that it knows no such status."""
+
+    async def _begin(self, text: str, decisions: Sequence[Decision]) -> Segment:
+        self.observe("run.status", **{"from": None}, to="Created", reason=None)
+        return await super()._begin(text, decisions)
+
+
+class RunsBeforeItIsStored(Runtime):
+    """Is Running before anything says that it was created."""
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        if trigger != "RunCreated":
+            await super().commit(trigger, cause, **rest)
+
+
+class LeavesWhatItShouldClose(Runtime):
+    """Leaves live calls as they are when the run ends, though it says that it closes them."""
+
+    def _close_live_calls(self, reason: Reason) -> None:
+        self.policies = {**self.policies, "end.live": "left"}
+        super()._close_live_calls(reason)
+
+
+class ClosesWhatItShouldLeave(Runtime):
+    """Closes live calls when the run ends, though it says that it leaves them."""
+
+    def _close_live_calls(self, reason: Reason) -> None:
+        self.policies = {**self.policies, "end.live": "closed"}
+        super()._close_live_calls(reason)
+
+
+class WorksUnseen(Runtime):
+    """Says nothing of its status before it is Waiting or Done."""
+
+    def say_run(self, target: str, reason: Reason | None = None) -> None:
+        if target == "Running" and self.state.status is None:
+            self.state.status = target
+        else:
+            super().say_run(target, reason)
+
+
+class DecidesByChance(Runtime):
+    """Every second life of it suspends calls that nobody has to approve."""
+
+    lives = 0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        DecidesByChance.lives += 1
+        self.is_odd = DecidesByChance.lives % 2 == 1
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        kind, content = await super().verdict(call, resume)
+        return ("suspend", None) if self.is_odd and resume is None and kind == "allow" else (kind, content)
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(AsksOnWhenDone, "RUN-20", "the run is Done, yet"),
+    Mutant(FinishesTwice, "RUN-21", "yet it finished again"),
+    Mutant(NeverSaysDone, "RUN-22", "which leaves the run Done, yet its status is Running"),
+    Mutant(NamesOnlyTheFirst, "RUN-23", "is Suspended, yet the end of the segment does not name it"),
+    Mutant(CallsEveryEndABehavior, "RUN-3", "asked for nothing more, yet the run ended as BehaviorRequested"),
+    Mutant(CallsAFaultStopped, "RUN-8", "gate broke, yet the run ended as Stopped"),
+    Mutant(
+        BlocksForAFault,
+        "RUN-24",
+        "ended as Blocked, which is not among the declared reasons",
+        "tirea",
+        also=("FLOW-11", "FLOW-18"),
+    ),
+    Mutant(CreatesInSecret, "RUN-25", "the first status of the run is Created, not Running"),
+    Mutant(RunsBeforeItIsStored, "RUN-26", "yet no checkpoint of it has been taken", "awaken-9"),
+    Mutant(LeavesWhatItShouldClose, "RUN-27", "live calls are closed at the end, yet call"),
+    Mutant(
+        ClosesWhatItShouldLeave,
+        "RUN-27",
+        "live calls are left at the end, yet call",
+        policies={"end.live": "left"},
+    ),
+    Mutant(DecidesByChance, "RUN-29", "when everything was sent again", also=("CALL-2",)),
+    Mutant(WorksUnseen, "RUN-30", "yet the run is reported not at all"),
+    Mutant(ForgetsWhereItWas, "RUN-19", "last reported Waiting, yet it is said to move from Running"),
+    Mutant(RisesFromDone, "RUN-14", "was Done, which is final, yet it became Running"),
+    Mutant(GoesBackToCreated, "RUN-16", "was Waiting, which leads to Running, Done, yet it became Created"),
+    Mutant(StartsOver, "RUN-15", "was Running, which leads to Waiting, Done, yet it became Created"),
+    Mutant(LooksBusy, "RUN-33", "the run is Waiting, yet a look at it shows Running"),
+    Mutant(LooksAsIfItWaited, "RUN-33", "yet a look at it shows Suspended"),
+    Mutant(WaitsBeforeItStarts, "RUN-17", "was Created, which leads to", "awaken-9"),
+)

@@ -1,0 +1,237 @@
+"""Wrong stops: too late, too early, for nothing, or in the wrong place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
+from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
+
+
+class StopsOneRoundLate(Runtime):
+    """Stops one round after the limit."""
+
+    def _stop(self) -> Reason | None:
+        self.state.step -= 1
+        try:
+            return super()._stop()
+        finally:
+            self.state.step += 1
+
+
+class StopsTooEarly(Runtime):
+    """Stops two rounds before it has to."""
+
+    def _stop(self) -> Reason | None:
+        self.state.step += 2
+        try:
+            return super()._stop()
+        finally:
+            self.state.step -= 2
+
+
+class ForgetsItsRoundsInACrash(Runtime):
+    """Counts its rounds from 1 in each life."""
+
+    former = 0
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.former = self.state.step
+
+    def _stop(self) -> Reason | None:
+        self.state.step -= self.former
+        try:
+            return super()._stop()
+        finally:
+            self.state.step += self.former
+
+
+class CountsARecoveryAsARound(Runtime):
+    """Counts a round more for each time that it was recovered."""
+
+    recoveries = 0
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.recoveries = 1
+
+    def _stop(self) -> Reason | None:
+        self.state.step += self.recoveries
+        try:
+            return super()._stop()
+        finally:
+            self.state.step -= self.recoveries
+
+
+class NamesNoCondition(Runtime):
+    """Stops without saying for what."""
+
+    def _stop(self) -> Reason | None:
+        stopped = super()._stop()
+        return None if stopped is None else Reason("Stopped", stopped.detail)
+
+
+class CountsTokensOfTheLastTurn(Runtime):
+    """Weighs the tokens of the last turn alone against the budget."""
+
+    def _take_turn(self, turn: Any) -> list[Call]:
+        self.state.tokens = 0
+        return super()._take_turn(turn)
+
+
+class NeverRunsOutOfTime(Runtime):
+    """Starts the clock anew with every step."""
+
+    async def _step(self) -> None:
+        self.state.started_ms = self.world.now_ms()
+        await super()._step()
+        self.state.started_ms = self.world.now_ms()
+
+
+class ForgivesErrors(Runtime):
+    """Counts errors in a row of one round only."""
+
+    async def _step(self) -> None:
+        self.state.errors_in_a_row = 0
+        await super()._step()
+
+
+class CountsEveryError(Runtime):
+    """Takes all errors of the run for errors in a row."""
+
+    def settle(self, call: Call, event: str, status: str, content: Any) -> None:
+        before = self.state.errors_in_a_row
+        super().settle(call, event, status, content)
+        self.state.errors_in_a_row = before + (status == "error")
+
+
+class IgnoresTheStopTool(Runtime):
+    """Looks for the stop tool in the step before."""
+
+    def _stop(self) -> Reason | None:
+        stopped = super()._stop()
+        return None if stopped is not None and stopped.stop == "stop_on_tool" else stopped
+
+
+class DoesNotReadTheText(Runtime):
+    """Never stops for what the model said."""
+
+    def _stop(self) -> Reason | None:
+        stopped = super()._stop()
+        for_content = stopped is not None and stopped.stop == "content_match"
+        return None if for_content else stopped
+
+
+class StopsWhenItIsReached(Runtime):
+    """Stops when a limit is reached, though it says that it has to be exceeded."""
+
+    def _stop(self) -> Reason | None:
+        self.policies = {**self.policies, "stop.threshold": "reaches"}
+        return super()._stop()
+
+
+class StopsWhenItIsExceeded(Runtime):
+    """Stops when a limit is exceeded, though it says that to reach it is enough."""
+
+    def _stop(self) -> Reason | None:
+        self.policies = {**self.policies, "stop.threshold": "exceeds"}
+        return super()._stop()
+
+
+class StopsBeforeItsTools(Runtime):
+    """Leaves out the tools of the step that stops, though it says that it drains them."""
+
+    def _preempt(self) -> None:
+        self.policies = {**self.policies, "stop.tools": "preempted"}
+        super()._preempt()
+
+
+class DrainsBeforeItStops(Runtime):
+    """Executes the tools of the step that stops, though it says that it leaves them out."""
+
+    def _preempt(self) -> None:
+        return
+
+
+class NeverSeesALoop(Runtime):
+    """Never stops for calls that repeat themselves."""
+
+    def _stop(self) -> Reason | None:
+        stopped = super()._stop()
+        return None if stopped is not None and stopped.stop == "loop_detection" else stopped
+
+
+class SeesALoopOfTwoRuns(Runtime):
+    """Compares the calls of a run with those of the run before it."""
+
+    former: tuple[list[Any], ...] = ()
+
+    async def _begin(self, text: str, decisions: Sequence[Decision]) -> Segment:
+        self.state.history_of_calls = [*self.former]
+        return await super()._begin(text, decisions)
+
+    async def _end(self, reason: Reason) -> Segment:
+        self.former = tuple(self.state.history_of_calls)
+        return await super()._end(reason)
+
+
+class TakesAToolForALoop(Runtime):
+    """Takes two calls of one tool for the same, whatever their arguments."""
+
+    def _take_turn(self, turn: Any) -> list[Call]:
+        calls = super()._take_turn(turn)
+        self.state.history_of_calls = [[name, {}] for name, _ in self.state.history_of_calls]
+        return calls
+
+
+class StopsInTheNextStep(Runtime):
+    """Stops when the next step has begun."""
+
+    def _stop(self) -> Reason | None:
+        stopped = super()._stop()
+        if stopped is not None:
+            self.state.step += 1
+            self.phase("StepStart")
+            self.state.step -= 1
+        return stopped
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(NamesNoCondition, "STOP-1", "yet it does not say what stopped it"),
+    Mutant(StopsOneRoundLate, "STOP-2", "rounds are over and the limit is"),
+    Mutant(StopsTooEarly, "STOP-2", "yet the run stopped after", also=("STOP-8",)),
+    Mutant(ForgetsItsRoundsInACrash, "STOP-2", "rounds are over and the limit is"),
+    Mutant(
+        CountsARecoveryAsARound,
+        "STOP-2",
+        "yet the run stopped after",
+        policies={"stop.threshold": "reaches"},
+    ),
+    Mutant(NeverRunsOutOfTime, "STOP-3", "s have passed and the limit is"),
+    Mutant(CountsTokensOfTheLastTurn, "STOP-4", "tokens are used and the budget is"),
+    Mutant(ForgivesErrors, "STOP-5", "calls in a row failed and"),
+    Mutant(CountsEveryError, "STOP-5", "errors in a row may happen, yet the run stopped after"),
+    Mutant(IgnoresTheStopTool, "STOP-6", "was called and stops the run, yet the model is asked"),
+    Mutant(DoesNotReadTheText, "STOP-7", "which stops the run, yet it is asked again"),
+    Mutant(StopsWhenItIsReached, "STOP-8", "only reach it, yet the run stopped"),
+    Mutant(
+        StopsWhenItIsExceeded,
+        "STOP-8",
+        "stops the run when it is reached, and so are its",
+        policies={"stop.threshold": "reaches"},
+    ),
+    Mutant(StopsBeforeItsTools, "STOP-9", "drains its tools, yet call"),
+    Mutant(
+        DrainsBeforeItStops,
+        "STOP-9",
+        "which stops the run before its tools, yet call",
+        policies={"stop.tools": "preempted"},
+    ),
+    Mutant(NeverSeesALoop, "STOP-10", "calls were all read alike, yet the model is asked"),
+    Mutant(SeesALoopOfTwoRuns, "STOP-10", "calls all differ, yet the run stopped for a loop"),
+    Mutant(TakesAToolForALoop, "STOP-10", "calls all differ, yet the run stopped for a loop"),
+    Mutant(StopsInTheNextStep, "STOP-11", "behind StepStart, not behind StepEnd"),
+)

@@ -1,0 +1,321 @@
+"""Wrong checkpoints: late, missing, incomplete, or not believed."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.protocol import Control
+from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
+from runlock.machines.lifecycle.runtime.state import Reason
+from runlock.machines.lifecycle.runtime.world import WorldFault
+
+Ending = tuple[str, Reason | None] | None
+"""The status and the reason that a run is about to take, if it is to take another."""
+
+
+class TrimsTheThread(Runtime):
+    """Stores only the newest messages of the thread."""
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        kept = self.state.messages
+        self.state.messages = kept[-3:]
+        try:
+            await super().commit(trigger, cause, **rest)
+        finally:
+            self.state.messages = kept
+
+
+class AnnouncesBeforeItStores(Runtime):
+    """Announces that it waits before that is durable."""
+
+    async def _suspend(self) -> Segment:
+        pending = tuple(call.id for call in self.state.in_status("Suspended"))
+        self.observe("run.finished", reason={"code": "Suspended"}, pending=list(pending))
+        return await super()._suspend()
+
+
+class TellsBeforeItStores(Runtime):
+    """Tells whoever watches that it waits before that is durable."""
+
+    async def _suspend(self) -> Segment:
+        pending = [call.id for call in self.state.in_status("Suspended")]
+        self.publish("run.finished", reason={"code": "Suspended"}, pending=pending)
+        return await super()._suspend()
+
+
+class DoesNotForceTheEnd(Runtime):
+    """Writes the last checkpoint without force."""
+
+    async def commit(self, trigger: str, cause: str, *, force: bool = False, ending: Any = None) -> None:
+        await super().commit(trigger, cause, force=False, ending=ending)
+
+
+class RunsToolsBeforeTheTurnIsStored(Runtime):
+    """Runs the tools of a turn that is not committed."""
+
+    async def commit_at(self, trigger: str, cause: str) -> None:
+        if trigger != "AssistantTurnCommitted":
+            await super().commit_at(trigger, cause)
+
+
+class AsksBeforeTheRoundIsStored(Runtime):
+    """Asks the model again before the results of the round are committed."""
+
+    async def commit_at(self, trigger: str, cause: str) -> None:
+        if cause != "round":
+            await super().commit_at(trigger, cause)
+
+
+class SkipsTheEndOfAStep(Runtime):
+    """Asks the model again before the step is committed."""
+
+    async def _step_end(self) -> None:
+        self._end_step()
+
+
+class StoresTheLastStepBehindTheRun(Runtime):
+    """Stores the last step only once the run has ended."""
+
+    late = False
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        if trigger == "StepEnd" and cause == "step" and self.state.turn_was_last:
+            self.late = True
+            return
+        if self.late:
+            self.late = False
+            await super().commit("StepEnd", "step")
+        await super().commit(trigger, cause, **rest)
+
+
+class SwallowsAFailedCommit(Runtime):
+    """Goes on when the store does not take a checkpoint."""
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        try:
+            await super().commit(trigger, cause, **rest)
+        except WorldFault:
+            return
+
+
+class StoresFailuresAsSuccesses(Runtime):
+    """Stores a failed call as one that succeeded."""
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        failed = self.state.in_status("Failed")
+        for call in failed:
+            call.status = "Succeeded"
+        try:
+            await super().commit(trigger, cause, **rest)
+        finally:
+            for call in failed:
+                call.status = "Failed"
+
+
+class MissesTheLastCall(Runtime):
+    """Leaves the last suspended call out of the checkpoint."""
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        suspended = self.state.in_status("Suspended")
+        kept = dict(self.state.calls)
+        if len(suspended) > 1:
+            del self.state.calls[suspended[-1].id]
+        try:
+            await super().commit(trigger, cause, **rest)
+        finally:
+            self.state.calls = {**kept, **self.state.calls}
+
+
+class ForgetsTheReason(Runtime):
+    """Stores that the run is over or waits, and not why."""
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        state = super().to_store(ending)
+        return {**state, "run": {**state["run"], "reason": None}}
+
+
+class StoresTheReasonOfTheWait(Runtime):
+    """Stores a run that ends behind a wait with the reason of that wait."""
+
+    waited: Any = None
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        state = super().to_store(ending)
+        self.waited = self.waited or state["run"]["reason"]
+        return {**state, "run": {**state["run"], "reason": state["run"]["reason"] and self.waited}}
+
+
+class StoresTheStepBefore(Runtime):
+    """Stores the number of steps as it was before the newest one."""
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        state = super().to_store(ending)
+        return {**state, "run": {**state["run"], "step": max(0, self.state.step - 1)}}
+
+
+class StoresTheStepsOfOneLife(Runtime):
+    """Stores the number of steps since the last crash."""
+
+    former = 0
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.former = self.state.step
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        state = super().to_store(ending)
+        return {**state, "run": {**state["run"], "step": self.state.step - self.former}}
+
+
+class _WritesOtherwise(Runtime):
+    """Writes something else of each call, or of each decision, into a checkpoint."""
+
+    part: ClassVar[str]
+
+    def written(self, kept: dict[str, Any]) -> dict[str, Any]:
+        """What is written in the place of what belongs there."""
+        raise NotImplementedError
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        state = super().to_store(ending)
+        return {**state, self.part: {call: self.written(kept) for call, kept in state[self.part].items()}}
+
+
+class ForgetsWhatADecisionMeans(_WritesOtherwise):
+    """Stores every call as one that a decision will run again."""
+
+    part = "calls"
+
+    def written(self, kept: dict[str, Any]) -> dict[str, Any]:
+        return {**kept, "resume_mode": "replay"}
+
+
+class CountsOneSuspension(_WritesOtherwise):
+    """Stores a call that was suspended again as one that was suspended once."""
+
+    part = "calls"
+
+    def written(self, kept: dict[str, Any]) -> dict[str, Any]:
+        return {**kept, "suspension": min(kept["suspension"], 1)}
+
+
+class StoresEachDecisionAsAnApproval(_WritesOtherwise):
+    """Stores a rejection that has not acted as an approval."""
+
+    part = "decisions"
+
+    def written(self, kept: dict[str, Any]) -> dict[str, Any]:
+        return {**kept, "action": "resume"}
+
+
+class StoresNoEmptyPayload(_WritesOtherwise):
+    """Stores a decision whose payload is false, 0 or empty as one without a payload."""
+
+    part = "decisions"
+
+    def written(self, kept: dict[str, Any]) -> dict[str, Any]:
+        return {**kept, "payload": kept["payload"] or None}
+
+
+class ForgetsDecisionsThatWait(Runtime):
+    """Keeps decisions that have not acted in memory alone."""
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        return {**super().to_store(ending), "decisions": {}}
+
+
+class StoresNoThread(Runtime):
+    """Stores a run without its messages."""
+
+    def to_store(self, ending: Ending) -> dict[str, Any]:
+        return {**super().to_store(ending), "messages": []}
+
+
+class StoresBetweenTriggers(Runtime):
+    """Stores at the end of each step beside the triggers."""
+
+    def _end_step(self) -> None:
+        super()._end_step()
+        self.observe("checkpoint", trigger="StepEnd", cause="step", force=False, state=self.to_store(None))
+
+
+class StoresTheUsersMessageAgain(Runtime):
+    """Commits what the user said once more before each inference."""
+
+    async def _step(self) -> None:
+        if self.state.step:
+            await self.commit("UserMessage", "run_start")
+        await super()._step()
+
+
+class CommitsATurnThatFailed(Runtime):
+    """Commits a turn though the model gave none."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        if reason.code == "Error" and self.state.messages[-1]["role"] == "user":
+            await self.commit("AssistantTurnCommitted", "step")
+        return await super()._end(reason)
+
+
+class StoresInSecret(Runtime):
+    """Stores its runs though it says that it has no store."""
+
+    async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
+        await super().commit(trigger, cause, **rest)
+        self.observe("checkpoint", trigger=trigger, cause=cause, state=self.to_store(None))
+
+
+NO_STORE = {"control": Control(settle="exact", clock="virtual", step="turns", store="none")}
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(TrimsTheThread, "STORE-1", "yet it is stored as", also=("STORE-17",)),
+    Mutant(ForgetsTheReason, "STORE-10", "and not for which reason"),
+    Mutant(StoresTheStepBefore, "STORE-11", "steps, yet the checkpoint says"),
+    Mutant(StoresTheStepsOfOneLife, "STORE-11", "steps, yet the checkpoint says"),
+    Mutant(ForgetsWhatADecisionMeans, "STORE-12", 'yet the checkpoint says resume_mode "replay"'),
+    Mutant(StoresTheReasonOfTheWait, "STORE-10", "yet the segment ended as"),
+    Mutant(CountsOneSuspension, "STORE-12", "says that this is its suspension 1, not 2"),
+    Mutant(
+        StoresEachDecisionAsAnApproval, "STORE-13", "was a cancel, yet the checkpoint holds it as", "tirea"
+    ),
+    Mutant(StoresNoEmptyPayload, "STORE-13", "has payload", "tirea"),
+    Mutant(ForgetsDecisionsThatWait, "STORE-13", "which has not acted, yet the checkpoint lacks it", "tirea"),
+    Mutant(StoresInSecret, "STORE-15", "says that it has no store, yet it shows", declare=NO_STORE),
+    Mutant(StoresBetweenTriggers, "STORE-16", "a checkpoint was taken at StepEnd", "tirea"),
+    Mutant(
+        StoresTheUsersMessageAgain,
+        "STORE-16",
+        "nothing came from the user since, yet",
+        "tirea",
+        also=("FLOW-2", "FLOW-40"),
+    ),
+    Mutant(StoresNoThread, "STORE-17", "yet the checkpoint does not hold that message"),
+    Mutant(
+        CommitsATurnThatFailed, "STORE-18", "gave no turn, yet one was committed", "tirea", also=("FLOW-14",)
+    ),
+    Mutant(AnnouncesBeforeItStores, "STORE-2", "ended as Suspended, yet"),
+    Mutant(TellsBeforeItStores, "STORE-2", "tells of an end, yet"),
+    Mutant(DoesNotForceTheEnd, "STORE-3", "the checkpoint RunFinished was not forced", "tirea"),
+    Mutant(
+        RunsToolsBeforeTheTurnIsStored,
+        "STORE-4",
+        "yet the turn that asked for it is not committed",
+        "tirea",
+        also=("FLOW-14",),
+    ),
+    Mutant(
+        AsksBeforeTheRoundIsStored,
+        "STORE-5",
+        "yet the results of the round are not committed",
+        "tirea",
+        also=("FLOW-20",),
+    ),
+    Mutant(SkipsTheEndOfAStep, "STORE-6", "yet the step before is not committed", also=("STORE-19",)),
+    Mutant(
+        StoresTheLastStepBehindTheRun, "STORE-19", "fires behind StepEnd, yet the step was not stored there"
+    ),
+    Mutant(SwallowsAFailedCommit, "STORE-7", "a commit failed, yet"),
+    Mutant(StoresFailuresAsSuccesses, "STORE-8", "Succeeded, yet its tool answered with an error"),
+    Mutant(MissesTheLastCall, "STORE-9", "yet the checkpoint does not hold it"),
+)

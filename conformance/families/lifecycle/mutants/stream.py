@@ -1,0 +1,269 @@
+"""Wrong events: to the wrong watcher, to too many, too late, or at the cost of the run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
+from runlock.machines.lifecycle.runtime.sink import EventSink
+from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
+from runlock.machines.lifecycle.runtime.world import WorldFault
+
+
+class Sunk(Runtime):
+    """A runtime with a sink of its own kind."""
+
+    sink_kind: type[EventSink] = EventSink
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.sink = self.sink_kind(self.world.observe)
+
+
+class _ForgetsTheFirst(EventSink):
+    def publish(self, name: str, data: Mapping[str, Any]) -> None:
+        watcher = self.watcher
+        if name == "call.finished" and self.state == "Connected":
+            self.watcher = None
+        super().publish(name, data)
+        self.watcher = watcher
+
+
+class SendsEndsOfCallsToNobody(Sunk):
+    """That a call is over goes to nobody, though somebody watches."""
+
+    sink_kind = _ForgetsTheFirst
+
+
+class CutsTheRunWithTheStream(Runtime):
+    """A run ends when the stream of its watcher does."""
+
+    def unwatch(self) -> None:
+        super().unwatch()
+        for task in list(self._waiting):
+            self.cancelling = True
+            task.cancel()
+
+
+class FailsWithoutAWatcher(Runtime):
+    """An event that cannot be sent breaks the run."""
+
+    def publish(self, name: str, **data: Any) -> None:
+        super().publish(name, **data)
+        if name == "call.finished" and self.sink.state == "Dropped" and not self.ending:
+            raise WorldFault("the channel is closed")
+
+
+class _KeepsTheDropped(EventSink):
+    def connect(self, watcher: str, stream: str) -> None:
+        was, left = self.state, self.watcher
+        super().connect(watcher, stream)
+        if was == "Dropped":
+            self.watcher = left
+
+
+class StaysWithTheDroppedChannel(Sunk):
+    """A watcher who comes back to a run that waits is not connected."""
+
+    sink_kind = _KeepsTheDropped
+
+
+class _KeepsTheFirst(EventSink):
+    def connect(self, watcher: str, stream: str) -> None:
+        was, left = self.state, self.watcher
+        super().connect(watcher, stream)
+        if was == "Connected" and left is not None:
+            self.watcher = left
+
+
+class LetsNobodyTakeThePlace(Sunk):
+    """Whoever watched first goes on receiving the events after somebody else has come."""
+
+    sink_kind = _KeepsTheFirst
+
+
+class ClosesBeforeTheEnd(Runtime):
+    """The stream closes before it has told how the run ended."""
+
+    def _announce(self, reason: Reason, pending: Sequence[str]) -> None:
+        if self.state.status == "Done" and self.sink.watcher is not None:
+            self.observe("stream.closed", watcher=self.sink.watcher)
+        super()._announce(reason, pending)
+
+
+class _LeavesItOpen(EventSink):
+    def end_segment(self, final: bool) -> None:
+        if final:
+            self._move("finish")
+            self.watcher = None
+        else:
+            super().end_segment(final)
+
+
+class LeavesTheStreamOpen(Sunk):
+    """The stream of a run that is over is not closed."""
+
+    sink_kind = _LeavesItOpen
+
+
+class WaitsForAWatcher(Runtime):
+    """A run that nobody watches any more does not begin its next step."""
+
+    async def _step(self) -> None:
+        if self.sink.state == "Dropped":
+            await self.world_without_end()
+        await super()._step()
+
+    async def world_without_end(self) -> None:
+        """Nothing ever comes of this but a cancel."""
+        await self.outside(asyncio.Event().wait())
+
+
+class _SendsTwice(EventSink):
+    former: str | None = None
+
+    def connect(self, watcher: str, stream: str) -> None:
+        self.former = self.watcher
+        super().connect(watcher, stream)
+        self._let_go_in(CHANGE_TURNS)
+
+    def _let_go_in(self, turns: int) -> None:
+        if turns:
+            asyncio.get_running_loop().call_soon(self._let_go_in, turns - 1)
+        else:
+            self.former = None
+
+    def publish(self, name: str, data: Mapping[str, Any]) -> None:
+        super().publish(name, data)
+        if self.former is not None and self.watcher is not None:
+            self.published -= 1
+            watcher, self.watcher, self.former = self.watcher, self.former, None
+            super().publish(name, data)
+            self.watcher = watcher
+
+
+CHANGE_TURNS = 6
+"""How long a change of watchers takes, in turns of the loop."""
+
+
+class SendsToBothWhileTheyChange(Sunk):
+    """The first event after a change of watchers goes to both."""
+
+    sink_kind = _SendsTwice
+
+
+class ConnectsBehindTheDecision(Runtime):
+    """A watcher is connected a moment after it came, and its decision does not wait for that."""
+
+    def watch(self, watcher: str, stream: str) -> None:
+        asyncio.get_running_loop().call_soon(super().watch, watcher, stream)
+
+
+class TicksWhileItWaits(Runtime):
+    """Publishes when somebody comes to watch a run that waits."""
+
+    def watch(self, watcher: str, stream: str) -> None:
+        super().watch(watcher, stream)
+        if self.state.status == "Waiting":
+            self.publish("still.waiting")
+
+
+class SuspendsInSilence(Runtime):
+    """Watchers are not told that the segment suspends."""
+
+    def _announce(self, reason: Reason, pending: Sequence[str]) -> None:
+        if reason.code != "Suspended":
+            super()._announce(reason, pending)
+
+
+class _MisnamesTheFinish(EventSink):
+    def publish(self, name: str, data: Mapping[str, Any]) -> None:
+        if name == "run.finished" and self.stream == "ai-sdk-v6":
+            data = {**data, "reason": {"code": "NaturalEnd"}}
+        super().publish(name, data)
+
+
+class FinishesASuspensionAsStop(Sunk):
+    """On a stream of AI SDK v6 a suspension looks like an end."""
+
+    sink_kind = _MisnamesTheFinish
+
+
+class _MisnamesTheInterrupt(EventSink):
+    def publish(self, name: str, data: Mapping[str, Any]) -> None:
+        if name == "run.finished" and self.stream == "ag-ui":
+            data = {**data, "reason": {"code": "NaturalEnd"}}
+        super().publish(name, data)
+
+
+class FinishesAnInterruptAsSuccess(Sunk):
+    """On a stream of AG-UI a suspension looks like a success."""
+
+    sink_kind = _MisnamesTheInterrupt
+
+
+class EndsResumedSegmentsInSilence(Runtime):
+    """The end of a segment that another request resumed is told to nobody."""
+
+    resumed = False
+
+    async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
+        self.resumed = True
+        return await super().decide(decisions)
+
+    def _announce(self, reason: Reason, pending: Sequence[str]) -> None:
+        if not self.resumed or self.state.status != "Done":
+            super()._announce(reason, pending)
+
+
+class KeepsActivityBack(Runtime):
+    """What a tool tells while it is at work is told when it has ended."""
+
+    def _tells(self, call: Call, content: Any) -> None:
+        return
+
+
+class GoesOnBehindTheEnd(Runtime):
+    """Publishes once more when the streams of a run are closed."""
+
+    def _announce(self, reason: Reason, pending: Sequence[str]) -> None:
+        watcher = self.sink.watcher
+        super()._announce(reason, pending)
+        if self.state.status == "Done" and watcher is not None:
+            self.observe("event", stream="native", name="goodbye", data={}, watcher=None)
+
+
+MUTANTS = (
+    Mutant(
+        SendsEndsOfCallsToNobody,
+        "STREAM-1",
+        "went to nobody, while watcher",
+        also=("STREAM-4", "STREAM-5", "STREAM-9"),
+    ),
+    Mutant(CutsTheRunWithTheStream, "STREAM-2", "the stream was cut, and thereupon"),
+    Mutant(
+        FailsWithoutAWatcher,
+        "STREAM-3",
+        "nothing broke but that nobody received its events",
+        also=("PHASE-90",),
+    ),
+    Mutant(
+        StaysWithTheDroppedChannel, "STREAM-4", "went to nobody, while watcher", also=("STREAM-1", "STREAM-9")
+    ),
+    Mutant(LetsNobodyTakeThePlace, "STREAM-5", "while watcher", also=("STREAM-9",)),
+    Mutant(ClosesBeforeTheEnd, "STREAM-6", "closed before it told how the run ended", also=("STREAM-20",)),
+    Mutant(LeavesTheStreamOpen, "STREAM-6", "and its stream was not closed"),
+    Mutant(WaitsForAWatcher, "STREAM-7", "nobody watches the run, and it neither goes on"),
+    Mutant(SendsToBothWhileTheyChange, "STREAM-8", "and again to", also=("STREAM-5", "STREAM-9")),
+    Mutant(ConnectsBehindTheDecision, "STREAM-9", "while watcher"),
+    Mutant(TicksWhileItWaits, "STREAM-10", "nobody decided, yet it published"),
+    Mutant(SuspendsInSilence, "STREAM-12", "whoever watches was not told"),
+    Mutant(FinishesASuspensionAsStop, "STREAM-13", "says finishReason 'stop'"),
+    Mutant(FinishesAnInterruptAsSuccess, "STREAM-14", "says outcome 'success'"),
+    Mutant(EndsResumedSegmentsInSilence, "STREAM-16", "was not told"),
+    Mutant(KeepsActivityBack, "STREAM-17", "nobody was told of it"),
+    Mutant(GoesOnBehindTheEnd, "STREAM-20", "event goodbye came late"),
+)

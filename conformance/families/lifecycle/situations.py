@@ -1,0 +1,63 @@
+"""The scenarios that a runtime is put into: its tools alone, and beside them what else it can take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from runlock.conformance.protocol import (
+    Agent,
+    Handshake,
+    HookSpec,
+    Scenario,
+    StopCondition,
+    ToolSpec,
+)
+
+STOPS: Final[dict[str, StopCondition]] = {
+    "max_rounds": StopCondition(kind="max_rounds", rounds=2),
+    "timeout": StopCondition(kind="timeout", seconds=0.5),
+    "token_budget": StopCondition(kind="token_budget", max_total=10),
+    "consecutive_errors": StopCondition(kind="consecutive_errors", max=1),
+    "stop_on_tool": StopCondition(kind="stop_on_tool"),
+    "content_match": StopCondition(kind="content_match", pattern="enough"),
+}
+"""One limit of each kind that a walk can meet; identical calls it cannot make, since each bears its id."""
+
+TOOLS: Final = (
+    ToolSpec(name="allowed", permission="allow"),
+    ToolSpec(name="asking", permission="ask"),
+    ToolSpec(name="gated", permission="gate"),
+    ToolSpec(name="answered", permission="ask", resume_mode="use_as_result"),
+    ToolSpec(name="instructed", permission="ask", resume_mode="pass_to_tool"),
+)
+
+
+def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Scenario]:
+    """The scenarios that a runtime is put into: its tools, with a limit of rounds, with the store held."""
+    tools = [tool for tool in TOOLS if tool.permission in handshake.tools]
+    modes = policies.get("decision.modes") if handshake.decisions.payload else ["replay"]
+    tools = [tool for tool in tools if modes is None or tool.resume_mode in modes]
+    yield Scenario(scenario="tools", tools=tools)
+    declared = _stops(policies)
+    for name, condition in STOPS.items():
+        able = name in declared and (name != "timeout" or handshake.control.clock == "virtual")
+        if able and handshake.tools:
+            stop = [StopCondition(kind=condition.kind, **_limits(condition, tools))]
+            yield Scenario(scenario=f"tools-and-{name}", tools=tools, agent=Agent(stop=stop))
+    if "hook" in handshake.gates and handshake.hooks:
+        yield Scenario(
+            scenario="tools-and-plugins", tools=tools, hooks=[HookSpec(at=at) for at in handshake.hooks]
+        )
+    if "store.put" in handshake.gates and handshake.control.store != "none":
+        yield Scenario(scenario="tools-and-store", tools=tools, hold=["store.put"])
+
+
+def _stops(policies: Mapping[str, Any]) -> list[Any]:
+    declared = policies.get("stop.conditions", [])
+    return declared if isinstance(declared, list) else [declared]
+
+
+def _limits(condition: StopCondition, tools: list[ToolSpec]) -> dict[str, Any]:
+    limits = condition.model_dump(exclude={"kind"}, exclude_none=True)
+    return {**limits, "tool_name": tools[-1].name} if condition.kind == "stop_on_tool" else limits

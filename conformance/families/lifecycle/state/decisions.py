@@ -1,0 +1,140 @@
+"""The life of a decision: sent, placed in what the run was at, taken or turned down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.families.lifecycle.state.watchers import watched
+from runlock.conformance.protocol import DecisionTaken, Refusal
+
+if TYPE_CHECKING:
+    from runlock.conformance.families.lifecycle.state.account import Account
+
+
+def decisions_sent(account: Account, params: Mapping[str, Any]) -> None:
+    """Decisions come, by themselves or with something else."""
+    watched(account, params)
+    run = account.runs.get(params["run"])
+    decisions = params.get("decisions", ())
+    if run is not None:
+        run.stirs += max(1, len(decisions))
+    for raw in decisions:
+        _decided(account, run, raw, len(decisions))
+
+
+def _decided(account: Account, run: Run | None, raw: Mapping[str, Any], batch: int) -> None:
+    account.comes_to("a decision")
+    call = run.calls.get(raw["call"]) if run is not None else None
+    decided = Decided(
+        raw["id"], raw["call"], raw["action"], raw.get("payload"), raw.get("suspension"), account.stimuli,
+        account.alone, batch=batch,
+    )  # fmt: skip
+    account.handed_over[decided.id] += 1
+    decided.unsure = raw["id"] in account.forgotten
+    known = account.decision_ids.get(raw["id"])
+    decided.repeats = known is not None and not (known.turned_down or decided.unsure)
+    if run is None or call is None:
+        decided.stale = account.alone
+    else:
+        # an inbox may know the id of a decision that it ignored, and want another
+        is_known = decided.repeats or (known is not None and known.disposition == "ignored")
+        _reaches(account, decided, run, call, is_known=is_known)
+    if not decided.repeats:
+        account.decision_ids[decided.id] = decided
+
+
+def _reaches(account: Account, decided: Decided, run: Run, call: Call, *, is_known: bool) -> None:
+    """The call that a decision is for: does it come too late for it, and does the call wait for it?"""
+    suspension = decided.suspension
+    current = suspension is None or suspension == call.suspensions
+    over = call.is_final or run.is_done
+    past = suspension is not None and suspension < call.suspensions + (0 if call.waits else 1)
+    if call.claimed is None and run.crashes:
+        past = False  # nothing has said yet how often it was suspended in this life
+    decided.stale = account.alone and (over or past)
+    decided.entries_before, decided.in_suspension = len(call.entries), call.suspensions
+    if account.alone:
+        _place(account, decided, run, call)
+    standing = any(_stands(d, call) for d in call.decisions)
+    if call.waits and current and not (over or is_known or standing) and account.settled_before:
+        decided.answers = call
+    call.decisions.append(decided)
+
+
+def _place(account: Account, decided: Decided, run: Run, call: Call) -> None:
+    """What the run was at when a decision came that met no race."""
+    on = {gate.on for gate in account.gates_of(run)}
+    decided.early = call.claimed in ("New", "Running") and decided.suspension is None
+    decided.at_rest = not (on or run.segment_open)
+    decided.at_work = bool(on & {"model", "tool"}) and "store.put" not in on
+    decided.segment = len(run.finished)
+    executing = (c for c in run.calls.values() if c.executing and not c.decisions and c.step == call.step)
+    decided.beside = next((c.id for c in executing if c is not call), None)
+
+
+def _stands(decided: Decided, call: Call) -> bool:
+    """Whether the call has taken this decision, or may have, and nothing has happened to it since."""
+    if decided.turned_down or decided.stale:
+        return False
+    untouched = len(call.entries) == decided.entries_before and call.suspensions == decided.in_suspension
+    if decided.answers is call:
+        return untouched
+    raced = untouched and not decided.alone  # it may have met the call in its wait
+    return decided.unsure or raced or call.suspensions == decided.in_suspension + 1
+
+
+def disposed(account: Account, seen: DecisionTaken) -> None:
+    """The SUT says what it does with a decision."""
+    account.dispositions[seen.decision].append(seen.disposition)
+    sent = [decided for decided in _all_sent(account) if decided.id == seen.decision]
+    if not sent:
+        return
+    taken = seen.disposition in ("accepted", "buffered")
+    undisposed = [decided for decided in sent if decided.disposition is None]
+    if taken:
+        decided = undisposed[0] if undisposed else sent[0]
+    else:
+        decided = undisposed[-1] if undisposed else sent[-1]
+    decided.disposition = seen.disposition
+    decided.turned_down = not taken
+
+
+def turned_down(account: Account, refusal: Refusal) -> None:
+    """A stimulus, or one decision in it, was turned down."""
+    account.refused_whole = account.refused_whole or refusal.decision is None
+    if refusal.decision is not None:
+        _turn_down(account, refusal.decision)
+    if refusal.stimulus >= len(account.newest):
+        return
+    method, params = account.newest[refusal.stimulus]
+    if refusal.decision is None and account.settled_before:
+        for raw in params.get("decisions", ()):
+            _turn_down(account, raw["id"])
+    elif refusal.decision is None:  # it may speak of an earlier stimulus that had no turn until now
+        for decided in _all_sent(account):
+            decided.unsure = decided.unsure or decided.at > account.last_settled
+    run = account.runs.get(params.get("run", ""))
+    if method == "recover" and run is not None and account.durable(run) is None:  # so it never was
+        del account.runs[run.id]
+        account.run = next(reversed(account.runs.values()), None)
+    certain = refusal.decision is None and account.settled_before
+    if method == "cancel" and certain and run is not None and run.cancel_at == account.stimuli:
+        run.cancel_at = None
+    if method == "run.input" and certain and run is not None and run.input_at == account.stimuli:
+        account.inputs.remove(params["input"])
+        account.refused_inputs.append(params["input"])
+
+
+def _turn_down(account: Account, decision: str) -> None:
+    """Of a decision that was sent more than once, the newest one was turned down."""
+    sent = [d for d in _all_sent(account) if d.id == decision]
+    if sent:
+        sent[-1].turned_down = True
+
+
+def _all_sent(account: Account) -> Iterator[Decided]:
+    for run in account.runs.values():
+        for call in run.every_call:
+            yield from call.decisions

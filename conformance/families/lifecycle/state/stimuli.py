@@ -1,0 +1,247 @@
+"""How an account takes in what the kit sends: a function for each stimulus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from runlock.conformance.families.lifecycle.state.decisions import decisions_sent
+from runlock.conformance.families.lifecycle.state.records import (
+    Audience,
+    Call,
+    Gate,
+    Run,
+)
+from runlock.conformance.families.lifecycle.state.watchers import unwatched, watched
+
+if TYPE_CHECKING:
+    from runlock.conformance.families.lifecycle.state.account import Account
+
+
+def _started(account: Account, params: Mapping[str, Any]) -> None:
+    account.run = account.runs[params["run"]] = Run(
+        params["run"],
+        began_alone=account.alone,
+        began_at_ms=account.now_ms,
+        answered_at_ms=account.now_ms,
+        turned_at_ms=account.now_ms,
+        said=params["input"],
+    )
+    account.inputs.append(params["input"])
+    decisions_sent(account, params)
+
+
+def _released(account: Account, params: Mapping[str, Any]) -> None:
+    gate = account.gates.get(params["gate"])
+    if gate is None or not gate.is_open:
+        return
+    if params["outcome"]["kind"] == "activity":  # it tells something, and stays at work
+        account.audience.activities.append(params["outcome"].get("content"))
+        return
+    gate.outcome, gate.alone = params["outcome"], account.alone
+    account.shut(gate)
+    if gate.on in ("model", "tool"):
+        account.since_answer = []
+    run = account.runs[gate.run]
+    kind = gate.outcome["kind"]
+    if kind in ("pending", "suspend"):
+        account.comes_to("a wait")
+    if kind in ("fault", "raise"):
+        account.comes_to("a fault")
+        run.faulted, run.fault_alone = gate.on if kind == "fault" else "raise", account.alone
+    if kind in ("fault", "block") and gate.on in ("tool", "permission") and account.alone:
+        run.broke_at = gate
+    run.answered_at_ms = account.now_ms
+    if gate.on == "hook":
+        _plugin_acted(account, run, gate, gate.outcome)
+    if gate.on == "model":
+        run.turned_at_ms = account.now_ms
+        usage = gate.outcome.get("usage", {})
+        run.tokens += usage.get("input", 0) + usage.get("output", 0)
+        run.texts.append(gate.outcome.get("text", ""))
+        run.last_turn, run.turn_alone = gate.outcome, account.alone
+        run.taken_out, run.left_in = set(), set()
+        if kind == "turn":
+            _asked(account, run, gate.outcome.get("tool_calls", []))
+
+
+def _asked(account: Account, run: Run, asked: Sequence[Mapping[str, Any]]) -> None:
+    if asked:
+        account.comes_to("calls")
+    for index, raw in enumerate(asked):
+        call_id = raw["id"]
+        former = run.calls.get(call_id)
+        doubled = any(other["id"] == call_id for other in asked[:index])
+        if doubled:
+            run.calls[call_id].doubled = True
+            continue
+        call = Call(
+            id=call_id,
+            name=raw["name"],
+            args=raw.get("args", {}),
+            run=run.id,
+            step=run.steps,
+            tool=account.tools.get(raw["name"]),
+            life=account.life,
+            raced=not account.alone,
+        )
+        if former is not None:
+            call.doubled = former.doubled or not former.is_final
+            run.former_calls.append(run.calls.pop(call_id))
+        run.calls[call_id] = call
+
+
+def _plugin_acted(account: Account, run: Run, gate: Gate, outcome: Mapping[str, Any]) -> None:
+    if outcome["kind"] in ("terminate", "skip_inference"):
+        run.faulted, run.fault_alone = "plugin", account.alone
+    data = outcome.get("data") or {}
+    if gate.opened.at == "AfterInference" and "tool_calls" in data:
+        _calls_left(account, run, data["tool_calls"])
+    elif gate.opened.at == "AfterToolExecute" and "content" in data:
+        call = run.calls.get(gate.opened.call or "")
+        if call is not None and call.entries and call.entries[-1].outcome is not None:
+            call.entries[-1].outcome = {**call.entries[-1].outcome, "content": data["content"]}
+
+
+def _calls_left(account: Account, run: Run, left: list[Mapping[str, Any]]) -> None:
+    """Of a turn, a plugin left these calls: the others were never asked for."""
+    run.left_in = {call["id"] for call in left}
+    run.taken_out = {call.id for call in run.calls.values() if call.step == run.steps} - run.left_in
+    for call in run.taken_out:
+        del run.calls[call]
+    _asked(account, run, [call for call in left if call["id"] not in run.calls])
+    run.last_turn = {**(run.last_turn or {}), "tool_calls": left}
+    run.turn_alone = run.turn_alone and account.alone
+
+
+def _cancelled(account: Account, params: Mapping[str, Any]) -> None:
+    account.comes_to("a cancel")
+    run = account.runs.get(params["run"])
+    if run is None:
+        return
+    run.stirs += 1
+    run.was_sent_cancel = True
+    if run.cancel_at is None and not run.is_done:
+        run.cancel_at, run.cancel_alone = account.stimuli, account.alone and not account.is_committing()
+        run.cancel_met = account.stimuli if account.alone else None
+        run.cancel_status = run.claimed or ("Running" if run.segment_open else "Waiting")
+        run.cut_off = _cut_off(run) if run.cancel_alone else []
+        executing = [call for call in run.calls.values() if call.executing and not call.decisions]
+        run.left_to_drain = executing if run.cancel_alone else []
+        replayed = (c for c in run.calls.values() if c.executing and run.is_replaying(c))
+        run.cancel_in_replay = next(replayed, None) if run.cancel_alone else None
+
+
+def _cut_off(run: Run) -> list[Call]:
+    """The calls of the newest round that have answered, while it still executes and none of it waits."""
+    newest = [call for call in run.calls.values() if call.step == run.steps]
+    plain = not any(call.doubled or call.raced or call.decisions or call.may_have_waited for call in newest)
+    executing = any(call.executing for call in newest)
+    return [call for call in newest if call.result is not None] if plain and executing else []
+
+
+def _new_input(account: Account, params: Mapping[str, Any]) -> None:
+    decisions_sent(account, params)
+    account.inputs.append(params["input"])
+    run = account.runs.get(params["run"])
+    if run is not None:
+        run.stirs += 1
+        run.had_input = True
+        if account.alone and not (run.segment_open or account.gates_of(run) or params.get("decisions")):
+            _put_aside(account, run, params["input"])
+
+
+def _put_aside(account: Account, run: Run, text: str) -> None:
+    run.input_at, run.input_text = account.stimuli, text
+    for call in run.calls.values():
+        if call.waits:
+            call.input_at = account.stimuli
+
+
+def _time_passed(account: Account, params: Mapping[str, Any]) -> None:
+    account.now_ms += params["ms"]
+
+
+def _crashed(account: Account, _params: Mapping[str, Any]) -> None:
+    account.comes_to("a crash")
+    account.life += 1
+    account.audience = Audience()
+    account.forgotten |= account.decision_ids.keys()
+    for gate in account.open_gates:
+        gate.gone = "crash"
+    account.open_gates = ()
+    for run in account.runs.values():
+        run.paid_for = [call for call in run.calls.values() if account.is_whole(run, call)]
+        run.crashes += 1
+        run.segment.clear()
+        run.claimed = run.faulted = run.cancel_at = run.broke_at = None
+        run.stations = []
+        run.cancel_settled = False
+        former = {call.id for call in run.former_calls}
+        for call in run.calls.values():
+            call.doubled = call.doubled or call.id in former  # it may come back as the one before it
+            call.claimed = None
+            call.listed_pending = False
+            call.suspensions = 0
+            call.numbers.clear()
+            call.lost_entries, call.lost_verdicts = len(call.entries), len(call.judged)
+            for decided in call.decisions:
+                decided.unsure, decided.answers = True, None
+
+
+def _recovered(account: Account, params: Mapping[str, Any]) -> None:
+    run = account.runs.get(params["run"])
+    durable = account.durable(run) if run is not None else None
+    own = durable.state if durable is not None and account.handshake.control.store == "own" else None
+    account.recovered_from = params.get("store") or own  # a store of its own has what it said is durable
+    stored = (account.recovered_from or {}).get("calls", {})
+    if run is not None:
+        for call in run.calls.values():
+            found = stored.get(call.id) if isinstance(stored, dict) else None
+            kept = found if isinstance(found, dict) else {}
+            call.suspensions = kept.get("suspension") or 0
+            call.listed_pending = kept.get("status") == "Suspended"
+        run.stirs += 1
+        run.segment_open = True
+        run.last_turn = _newest_turn(params.get("store"))
+        _steps_taken(run, account.recovered_from, is_whole=bool(params.get("store")))
+
+
+def _steps_taken(run: Run, state: Any, *, is_whole: bool) -> None:
+    """How many steps a run knows of that goes on from this checkpoint; its own store may hold a newer one."""
+    kept = state.get("run") if isinstance(state, dict) else None
+    steps = kept.get("step") if isinstance(kept, dict) else None
+    if not isinstance(steps, int):
+        run.steps_at_least, run.steps_at_most = 0, run.steps
+        return
+    turns = len(_turns(state.get("messages")))
+    # a step that is counted and has no turn in the thread was under way, and is begun once more
+    under_way = run.turns_before is None or turns - run.turns_before < steps
+    run.steps_at_least = max(0, steps - under_way)
+    run.steps_at_most = steps if is_whole else run.steps
+
+
+def _newest_turn(state: Any) -> Mapping[str, Any] | None:
+    """What the model answered last of what a run knows that goes on from this checkpoint, if that is seen."""
+    turns = _turns(state.get("messages")) if isinstance(state, dict) else []
+    return {"kind": "turn", "tool_calls": turns[-1].get("tool_calls") or []} if turns else None
+
+
+def _turns(messages: Any) -> list[dict[str, Any]]:
+    """The turns of the model among the messages of a checkpoint."""
+    stored = messages if isinstance(messages, list) else []
+    return [one for one in stored if isinstance(one, dict) and one.get("role") == "assistant"]
+
+
+SENT: Final[Mapping[str, Callable[[Account, Mapping[str, Any]], None]]] = {
+    "run.start": _started,
+    "gate.release": _released,
+    "decide": decisions_sent,
+    "cancel": _cancelled,
+    "run.input": _new_input,
+    "watch": watched,
+    "unwatch": unwatched,
+    "clock.advance": _time_passed,
+    "crash": _crashed,
+    "recover": _recovered,
+}

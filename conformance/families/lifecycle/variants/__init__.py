@@ -1,0 +1,251 @@
+"""The reference made different on purpose, and right: what the kit must not cry wolf about.
+
+Each variant takes a freedom that a source, or a real runtime, leaves open: another value of a policy, an
+order that nothing prescribes, less that is shown, or more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
+from runlock.conformance.protocol import Control, DecisionSupport
+from runlock.machines.lifecycle.runtime.runtime import Runtime
+from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
+
+__all__ = ["VARIANTS", "Variant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A right runtime: called without arguments it is an adapter of it."""
+
+    name: str
+    freedom: str
+    profile: str = "awaken-8"
+    policies: Mapping[str, Any] = field(default_factory=dict)
+    make: type[Runtime] = Runtime
+    declare: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self) -> ReferenceAdapter:
+        """A life of the variant."""
+        return ReferenceAdapter(self.profile, self.policies, self.make, self.declare)
+
+
+class Chatty(Runtime):
+    """Shows kinds of its own, and repeats the status that a call already has."""
+
+    def say_call(self, call: Call, target: str, before: str | None) -> None:
+        super().say_call(call, target, before)
+        self.observe("acme.progress", call=call.id, percent=50, nested={"any": ["thing"]})
+        fields = {"suspension": call.suspension} if target == "Suspended" else {}
+        self.observe("call.status", call=call.id, **{"from": target}, to=target, **fields)
+
+
+class Eager(Runtime):
+    """Stores after every message as well."""
+
+    async def _step(self) -> None:
+        await self.commit("AcmeBefore", "step")
+        await super()._step()
+
+
+class StartsBeforeItLooks(Runtime):
+    """Says that a call runs, and only where its tool would be entered looks for a cancel."""
+
+    def heed(self) -> None:
+        return
+
+
+class StoresBeforeTheStepEnds(Runtime):
+    """Stores a step, and then says that it has ended."""
+
+    async def _step_end(self) -> None:
+        await self.commit("StepEnd", "step")
+        self._end_step()
+
+
+class EndsAStepAgain(Runtime):
+    """Ends a step before it waits, and once more when its round is over."""
+
+    def _end_step(self) -> None:
+        self.state.steps_ended = self.state.step
+        self.phase("StepEnd")
+
+
+class Terse(Runtime):
+    """Does not say what became of a decision: what it turns down comes back as refused."""
+
+    def dispose(self, decision: Decision, disposition: str) -> None:
+        return
+
+
+class Backwards(Runtime):
+    """Applies the decisions of a batch in the opposite order."""
+
+    def ready(self) -> list[Decision]:
+        return super().ready()[::-1]
+
+
+class EndsThenCloses(Runtime):
+    """Says that the run is Done before it closes the calls that are left."""
+
+    async def _suspend(self) -> Any:
+        await super().commit("AcmeSuspending", "suspend")
+        return await super()._suspend()
+
+
+class Refusing(Runtime):
+    """Refuses a decision that was taken before rather than calling it a duplicate."""
+
+    def dispose(self, decision: Decision, disposition: str) -> None:
+        shown = "refused" if disposition == "duplicate" else disposition
+        self.observe("decision", decision=decision.id, call=decision.call, disposition=shown)
+
+
+class Renaming(Runtime):
+    """Wraps what tools answered before the model sees it."""
+
+    def answer(self, call: Call, status: str, content: Any) -> None:
+        super().answer(call, status, f"[{call.name}] {content}" if isinstance(content, str) else content)
+
+
+class SaysWhy(Runtime):
+    """Gives every end a detail."""
+
+    async def _end(self, reason: Reason) -> Any:
+        return await super()._end(Reason(reason.code, reason.detail or "as it happened", reason.stop))
+
+
+def _less(*kinds: str) -> dict[str, Sequence[str]]:
+    every = [
+        "run.status", "call.status", "phase", "message", "checkpoint", "decision", "run.finished",
+    ]  # fmt: skip
+    return {"observes": [kind for kind in every if kind not in kinds]}
+
+
+PLAIN: Final = Control(settle="exact", clock="virtual", step="turns", store="none", crash=[])
+
+TACITURN: Final = {"observes": ["message", "run.finished"]}
+
+VARIANTS: Final[tuple[Variant, ...]] = (
+    Variant(
+        "sequential",
+        "calls run one after the other, the rest is held back",
+        policies={"round.executor": "sequential"},
+    ),
+    Variant(
+        "sequential-failing",
+        "the calls behind a suspended one fail",
+        policies={"round.executor": "sequential", "round.rest": "failed"},
+    ),
+    Variant("by-call", "each call's result is durable at once", policies={"durability": "call"}),
+    Variant("by-call-tirea", "each call's result is durable at once", "tirea", {"durability": "call"}),
+    Variant("sequential-tirea", "calls run one after the other", "tirea", {"round.executor": "sequential"}),
+    Variant(
+        "draining", "tools that run at a cancel end by themselves", policies={"cancel.inflight": "drain"}
+    ),
+    Variant(
+        "starting-before-it-looks",
+        "a call is Running before its tool is entered, and a cancel may come between",
+        "awaken-concurrent",
+        policies={"cancel.inflight": "drain", "end.live": "left"},
+        make=StartsBeforeItLooks,
+    ),
+    Variant(
+        "storing-before-the-step-ends",
+        "a step is stored just before its StepEnd is told",
+        make=StoresBeforeTheStepEnds,
+    ),
+    Variant("ending-a-step-again", "a step that waited ends once more", "awaken-9", make=EndsAStepAgain),
+    Variant(
+        "ending-a-step-again-concurrent",
+        "a step that waited ends once more",
+        "awaken-concurrent",
+        make=EndsAStepAgain,
+    ),
+    Variant("dropping", "a cancel drops the results of its round", policies={"cancel.results": "dropped"}),
+    Variant("keeping", "a cancel keeps the results of its round", "tirea", {"cancel.results": "kept"}),
+    Variant(
+        "resuming-to-cancel", "a rejection passes Resuming", policies={"decision.cancel_path": "via_resuming"}
+    ),
+    Variant("refusing-early", "an early decision is refused", policies={"decision.early": "refuse"}),
+    Variant("ignoring-early", "an early decision is ignored", policies={"decision.early": "ignore"}),
+    Variant("atomic", "a batch is taken whole or not at all", policies={"decision.batch": "atomic"}),
+    Variant("ungated-replay", "a replay does not pass the gate again", policies={"replay.gate": "no"}),
+    Variant("raising-ends", "a tool that throws ends the run", policies={"tool.raises": "end_run"}),
+    Variant(
+        "leaving-live", "calls that are live at the end are left as they are", policies={"end.live": "left"}
+    ),
+    Variant("superseding", "new input supersedes what waits", policies={"input.waiting": "supersede"}),
+    Variant(
+        "going-on-beside", "new input goes on beside what waits", policies={"input.waiting": "placeholder"}
+    ),
+    Variant(
+        "going-on-beside-tirea",
+        "new input goes on beside what waits",
+        "tirea",
+        {"input.waiting": "placeholder"},
+    ),
+    Variant("superseding-tirea", "new input supersedes what waits", "tirea", {"input.waiting": "supersede"}),
+    Variant("collecting", "decisions are held until all are there", policies={"resume": "collect"}),
+    Variant("collecting-tirea", "decisions are held until all are there", "tirea", {"resume": "collect"}),
+    Variant("all-or-nothing", "a part of the decisions is refused", policies={"resume": "all_or_nothing"}),
+    Variant("handed-out", "a suspended run is its caller's", policies={"state": "caller"}),
+    Variant("handed-out-tirea", "a suspended run is its caller's", "tirea", {"state": "caller"}),
+    Variant("preempting", "a stop leaves the tools of its step out", policies={"stop.tools": "preempted"}),
+    Variant("storing-each-call", "a crash costs less than a call", policies={"durability": "call"}),
+    Variant("outcome-counting", "suspended again is an outcome", "tirea", {"replay.start": "by_outcomes"}),
+    Variant("blocking-one", "a block fails the call alone", policies={"round.block": "fail_call"}),
+    Variant("reaching", "a stop condition fires at its limit", policies={"stop.threshold": "reaches"}),
+    Variant("created-nine", "a run is created first, and judged in a phase of its own", "awaken-9"),
+    Variant("silent-run", "shows no status of the run", declare=_less("run.status")),
+    Variant("silent-calls", "shows no status of calls", declare=_less("call.status")),
+    Variant(
+        "silent",
+        "shows gates and ends alone",
+        declare={
+            **_less("run.status", "call.status", "phase", "message", "decision", "checkpoint"),
+            "control": PLAIN,
+            "gates": ["model", "permission", "tool"],
+        },
+    ),
+    Variant(
+        "silent-tirea",
+        "shows gates and ends alone",
+        "tirea",
+        declare={
+            **_less("run.status", "call.status", "phase", "message", "decision", "checkpoint"),
+            "control": PLAIN,
+            "gates": ["model", "permission", "tool"],
+        },
+    ),
+    Variant("taciturn", "shows messages and ends alone, also after a crash", declare=TACITURN),
+    Variant("taciturn-tirea", "shows messages and ends alone, also after a crash", "tirea", declare=TACITURN),
+    Variant("core", "claims the universal core alone", declare={"profile": "core", "policies": {}}),
+    Variant(
+        "core-tirea", "claims the universal core alone", "tirea", declare={"profile": "core", "policies": {}}
+    ),
+    Variant(
+        "unstepped",
+        "cannot be stopped between two turns",
+        declare={"control": Control(settle="exact", store="kit", crash=["soft"])},
+    ),
+    Variant("observed", "settles as observed", declare={"control": Control(settle="observed", store="kit")}),
+    Variant(
+        "only-waiting",
+        "takes decisions only while it waits",
+        declare={"decisions": DecisionSupport(live=False, ids=True, suspensions=True)},
+    ),
+    Variant("chatty", "shows more than is asked for", make=Chatty),
+    Variant("eager", "stores more often than it must", make=Eager),
+    Variant("eager-suspending", "stores once more before it waits", make=EndsThenCloses),
+    Variant("terse", "says of no decision what became of it", make=Terse, declare=_less("decision")),
+    Variant("backwards", "applies a batch in the opposite order", make=Backwards),
+    Variant("backwards-tirea", "applies a batch in the opposite order", "tirea", make=Backwards),
+    Variant("refusing-twice", "refuses what was taken before", make=Refusing),
+    Variant("wrapping", "wraps what tools answered", make=Renaming),
+    Variant("explaining", "gives every end a detail", make=SaysWhy),
+)

@@ -1,0 +1,127 @@
+"""Where a clause stands before anything has run: judged, untested for a reason, or not applicable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from runlock.conformance.families.lifecycle.invariants import INVARIANTS
+from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES, REST_CLAUSE
+from runlock.conformance.families.lifecycle.monitors.flow_charts import CHECKED_BY_PATHS
+from runlock.conformance.families.lifecycle.monitors.status_charts import CHECKED_BY_CHARTS
+from runlock.conformance.judging.determinism import DETERMINISM
+from runlock.conformance.protocol import Handshake
+from runlock.spec.model import Clause, Spec, load_spec
+
+HAS_NO_STORE: Final = "control store=none"
+
+CHECKED: Final = (
+    frozenset(check.clause for check in INVARIANTS)
+    | CHECKED_BY_CHARTS
+    | CHECKED_BY_PATHS
+    | CHECKED_BY_JOINT_STATES
+    | {DETERMINISM}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Whether a clause can be judged; if not, what it is instead, and why."""
+
+    clause: Clause
+    verdict: str = "judged"  # judged | untested | not-applicable
+    why: str = ""
+    offered: bool = True
+    hears_silence: bool = True  # else it may be that something breaks it, and nothing shows that it holds
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the judge looks at it."""
+        return self.verdict == "judged"
+
+
+def standings(spec: Spec, handshake: Handshake, policies: Mapping[str, Any]) -> dict[str, Standing]:
+    """How each clause stands with a runtime that says this of itself."""
+    return {clause.id: standing_of(clause, handshake, policies) for clause in spec.clauses.values()}
+
+
+def standing_of(clause: Clause, handshake: Handshake, policies: Mapping[str, Any]) -> Standing:
+    """How one clause stands with a runtime that says this of itself."""
+    if clause.untestable:
+        return Standing(clause, "not-applicable", f"it cannot be tested from outside: {clause.untestable}")
+    if handshake.profile == "core" and not clause.core:
+        return Standing(clause, "not-applicable", "the profile core claims the universal core alone")
+    for key, values in clause.applies.items():
+        if key not in policies:
+            if ruled_out := _ruled_out(key, policies):
+                return Standing(clause, "not-applicable", ruled_out)
+            return Standing(clause, "untested", f"the policy {key} is not declared", offered=False)
+        declared = policies[key]
+        given = declared if isinstance(declared, list | tuple | set | frozenset) else [declared]
+        if not set(given) & set(values):
+            shown = ", ".join(str(value) for value in given) or "empty"
+            return Standing(clause, "not-applicable", f"the policy {key} is {shown}")
+    for need in clause.needs:
+        if need == HAS_NO_STORE and handshake.control.store != "none":
+            return Standing(clause, "not-applicable", "the runtime has a store")
+        if why := unmet(need, handshake):
+            return Standing(clause, "untested", why, offered=False)
+    if not handshake.control.settles_exactly and clause.id in RESTS_ON_SILENCE:
+        return Standing(clause, "untested", SILENT, False)
+    if clause.id not in CHECKED and clause.level == "MAY":
+        return Standing(clause, "not-applicable", "it is a permission, which nobody can break")
+    if clause.id not in CHECKED:
+        return Standing(clause, "untested", "nothing checks it yet", offered=False)
+    hears_silence = handshake.control.settles_exactly or clause.id not in HELD_BY_SILENCE
+    return Standing(clause, hears_silence=hears_silence)
+
+
+RESTS_ON_SILENCE: Final = frozenset(check.clause for check in INVARIANTS) - frozenset(
+    check.clause for check in INVARIANTS if check.seeing is not None
+) | {REST_CLAUSE}
+HELD_BY_SILENCE: Final = frozenset(check.clause for check in INVARIANTS if check.seeing is None)
+SILENT: Final = "it rests on silence, and the runtime settles as observed"
+
+
+def _ruled_out(key: str, policies: Mapping[str, Any]) -> str:
+    """Why a policy says nothing of such a runtime, if another policy rules it out."""
+    other = load_spec().policy(key).ruled_out(policies)
+    return f"the policy {key} says nothing where {other} is {policies[other]}" if other is not None else ""
+
+
+def unmet(need: str, handshake: Handshake) -> str:
+    """Why a need of a clause is not met, or nothing."""
+    word, _, what = need.partition(" ")
+    if word == "observes":
+        return "" if what in handshake.observes else f"the runtime does not show {what}"
+    if word == "gate":
+        return "" if what in handshake.gates else f"the runtime has no {what} gate"
+    if word == "stimulus":
+        return "" if what in handshake.stimuli else f"the runtime does not take {what}"
+    if word == "tools":
+        return "" if what in handshake.tools else f"the runtime has no tools of permission {what}"
+    if word == "hook":
+        return "" if what in handshake.hooks else f"no plugin of the runtime can be held at {what}"
+    if word == "stream":
+        return "" if what in handshake.streams else f"the runtime has no {what} stream"
+    if word == "outcome":
+        gate, _, kind = what.rpartition(".")
+        if gate in ("permission", "store.put") and gate not in handshake.gates:
+            return f"the runtime has no {gate} gate"
+        offered = getattr(handshake.outcomes, gate.replace(".", "_"))
+        return "" if kind in offered else f"the runtime does not take {kind} at a {gate} gate"
+    if word == "decisions":
+        return "" if getattr(handshake.decisions, what) else f"its decisions have no {what}"
+    if word == "control":
+        return _unmet_control(what, handshake)
+    return ""
+
+
+def _unmet_control(what: str, handshake: Handshake) -> str:
+    key, _, value = what.partition("=")
+    has = getattr(handshake.control, key)
+    met = value in has if isinstance(has, list) else value == has
+    if key == "crash" and value == "any":
+        return "" if has else "it cannot be crashed"
+    return "" if met else f"its control of {key} is not {value}"

@@ -1,0 +1,120 @@
+"""Policies that a runtime leaves open: it may have any one value of each, the same throughout.
+
+Every value is a hypothesis.  A check that depends on an open policy is asked under each value that is
+still possible; where the check objects, that value is out.  Once no value of a policy is left, nothing
+explains what was seen: the runtime mixes two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from runlock.conformance.families.lifecycle.invariants import HELD, Invariant
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.judging.applicability import standing_of
+from runlock.conformance.protocol import Handshake
+from runlock.spec.model import Policy, Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """Why a policy cannot have a value: the clause that would be broken, and how."""
+
+    clause: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undeclared:
+    """What a runtime leaves open: policies with their values, and the clauses that wait for one of them."""
+
+    policies: Mapping[str, tuple[str, ...]]
+    clauses: Mapping[str, tuple[str, tuple[str, ...]]]  # clause: the policy, and the values it applies under
+
+    @classmethod
+    def of(
+        cls, spec: Spec, handshake: Handshake, declared: Mapping[str, Any], only: Sequence[str] = ()
+    ) -> Undeclared:
+        """What this handshake leaves open, as far as clauses are asked for that depend on it."""
+        left = {key: tuple(one.values) for key, one in spec.policies.items() if _is_open(one, declared)}
+        clauses = dict(_waiting(spec, handshake, declared, left))
+        asked = (one for one in clauses if not only or any(fnmatchcase(one, pattern) for pattern in only))
+        return cls(left, {one: clauses[one] for one in asked})
+
+
+def _is_open(policy: Policy, declared: Mapping[str, Any]) -> bool:
+    if policy.key in declared or policy.ruled_out(declared):
+        return False
+    return policy.kind == "one of"
+
+
+def _waiting(
+    spec: Spec, handshake: Handshake, declared: Mapping[str, Any], left: Mapping[str, tuple[str, ...]]
+) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:
+    """The clauses that one open policy alone keeps from being judged."""
+    for clause in spec.clauses.values():
+        keys = [key for key in clause.applies if key in left]
+        if len(keys) != 1:
+            continue
+        values = tuple(clause.applies[keys[0]])
+        if standing_of(clause, handshake, {**declared, keys[0]: values[0]}).is_judged:
+            yield clause.id, (keys[0], values)
+
+
+class OpenPolicies:
+    """The values that are still possible in one scenario."""
+
+    def __init__(self, undeclared: Undeclared) -> None:
+        self.undeclared = undeclared
+        self.excluded: dict[tuple[str, str], Exclusion] = {}
+
+    def left(self, key: str) -> list[str]:
+        """The values that a policy may still have."""
+        return [value for value in self.undeclared.policies[key] if (key, value) not in self.excluded]
+
+    def weigh(self, check: Invariant, account: Account, *seen: Any) -> Iterator[str]:
+        """Ask a check that waits for an open policy; yields why nothing explains what was seen, if so."""
+        key, values = self.undeclared.clauses[check.clause]
+        for value in self.left(key):
+            if value in values:
+                yield from self._try(key, value, check, account, *seen)
+
+    def weigh_dependence(self, check: Invariant, account: Account, *seen: Any) -> Iterator[str]:
+        """Ask a check again under each value of the open policies that it has just asked for."""
+        for key in sorted(account.asked & self.undeclared.policies.keys()):
+            for value in self.left(key):
+                yield from self._try(key, value, check, account, *seen)
+
+    def _try(self, key: str, value: str, check: Invariant, account: Account, *seen: Any) -> Iterator[str]:
+        with _supposing(account, key, value):
+            because = next((one for one in check.judge(account, *seen) if one != HELD), HELD)
+        if because == HELD:
+            return
+        self.excluded[key, value] = Exclusion(check.clause, because)
+        if not self.left(key):
+            yield self.nothing_left(key)
+
+    def nothing_left(self, key: str) -> str:
+        """Why no value of a policy explains what was seen."""
+        return nothing_left(
+            key, {value: self.excluded[key, value] for value in self.undeclared.policies[key]}
+        )
+
+
+def nothing_left(key: str, excluded: Mapping[str, Exclusion]) -> str:
+    """The sentence that says of each value what speaks against it."""
+    whys = "; ".join(f"not {value}, since {why.because} ({why.clause})" for value, why in excluded.items())
+    return f"no value of the policy {key} explains what was seen: {whys}"
+
+
+@contextmanager
+def _supposing(account: Account, key: str, value: str) -> Iterator[None]:
+    account.policies[key] = value
+    try:
+        yield
+    finally:
+        del account.policies[key]

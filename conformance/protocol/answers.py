@@ -1,0 +1,150 @@
+"""What makes an answer one that can be judged: it fits the protocol, and its gates can be told apart.
+
+What is wrong here is wrong with the adapter: no clause is about it, and no runtime is blamed for it.
+"""
+
+from __future__ import annotations
+
+import json
+import marshal
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, TypeVar
+
+from pydantic import ValidationError
+
+from runlock.conformance.errors import AdapterError
+from runlock.conformance.families.lifecycle.wording import cut, plain
+from runlock.conformance.protocol import (
+    LISTED,
+    PART_OF_A_STATE,
+    GateClosed,
+    GateOpened,
+    Observation,
+    Report,
+    Wire,
+)
+from runlock.conformance.protocol.framing import QUOTE_LIMIT, quote
+
+Message = TypeVar("Message", bound=Wire)
+
+REPORTS_KEPT: Final = 1024
+
+_BY_VALUE: Final = 2  # the last format of `marshal` that writes equal values alike, whoever shares them
+
+_WISHES: Final = {
+    "a valid (dictionary or instance of \\w+|dictionary|object)": "an object",
+    "a valid integer": "a whole number",
+    "a valid ": "a ",
+}
+"""What pydantic calls the things that JSON has, and what the kit does."""
+
+_OPENS_ONCE: Final = "Within one life of the runtime each gate has an id of its own."
+_CLOSES_ONCE: Final = "Only a gate that was opened is given up, and only once."
+_DECLARED: Final = "The kit releases what the handshake names in `gates`, and nothing else."
+_STAYS_STILL: Final = (
+    "What is quiescent moves for a stimulus alone; one that cannot know says `observed` in `control.settle`."
+)
+
+
+def fitted(model: type[Message], raw: Mapping[str, Any], what: str, schema: str) -> Message:
+    """The message that the adapter sent, if it fits; else an `AdapterError` that names the place."""
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        place, flaw, right = _misfit(
+            error, f"conformance/protocol/json_schema/{schema}.json says what it holds."
+        )
+        raise AdapterError(f"{what} does not fit the protocol: {place} {flaw}.", right) from None
+
+
+def fitted_report(raw: Mapping[str, Any], method: str) -> Report:
+    """The answer to a stimulus, if it fits; runtimes repeat themselves, and what they repeat is read once."""
+    try:
+        return _read(written(raw))
+    except ValueError:  # which a `ValidationError` is too
+        return fitted(Report, raw, f"The answer to {method}", f"{method}.answer")
+
+
+@lru_cache(REPORTS_KEPT)
+def _read(report: bytes) -> Report:
+    return Report.model_validate(marshal.loads(report))
+
+
+def written(value: Any) -> bytes:
+    """What is plainly JSON, alike for equal values; for anything else a `ValueError`."""
+    return marshal.dumps(value, _BY_VALUE)
+
+
+def _misfit(error: ValidationError, otherwise: str) -> tuple[str, str, str]:
+    """Where a message does not fit, how, and what would have been right."""
+    first: Mapping[str, Any] = error.errors(include_url=False)[0]
+    place = _place(first["loc"])
+    if first["type"] == PART_OF_A_STATE:
+        first = first["ctx"]
+        place = _place((*error.errors()[0]["loc"], *first["loc"]))
+    if first["type"] == "missing":
+        return place, "is missing", otherwise
+    given = json.dumps(first["input"], default=str, ensure_ascii=False)
+    return place, f"is {cut(plain(given), QUOTE_LIMIT)}", _wish(str(first["msg"]))
+
+
+def _wish(words: str) -> str:
+    """What pydantic would have liked, in the words of the kit."""
+    if not words.startswith("Input should be "):
+        return f"{words}."
+    wish = words.removeprefix("Input should be ")
+    for theirs, ours in _WISHES.items():
+        wish = re.sub(theirs, ours, wish)
+    return f"It should be {wish}."
+
+
+def _place(path: Sequence[Any]) -> str:
+    """The place as its author would write it; the kind of an observation is named behind it."""
+    kind = path[2] if path[:1] == ("observations",) and len(path) > 2 else None
+    parts = (*path[:2], *path[3:]) if kind is not None else path
+    place = ".".join(plain(str(part)) for part in parts) or "the whole of it"
+    return f"{place} of a {kind}" if kind in LISTED else place
+
+
+class Gates:
+    """The gates of one life of a runtime; `declared` are those that its handshake names."""
+
+    def __init__(self, declared: Sequence[str]) -> None:
+        self.declared = declared
+        self.is_open: dict[str, bool] = {}
+
+    def begin_a_life(self) -> None:
+        """Gates that were open at a crash are gone, and their ids are free."""
+        self.is_open.clear()
+
+    def check(self, method: str, report: Report) -> None:
+        """Whether each gate opens once, under a name that the kit knows, and is given up at most once."""
+        for seen in report.observations:
+            why, right = self._flaw(seen)
+            if why:
+                raise AdapterError(f"The answer to {method} {why}.", right)
+
+    def _flaw(self, seen: Observation) -> tuple[str, str]:
+        if isinstance(seen, GateOpened):
+            known, self.is_open[seen.gate] = seen.gate in self.is_open, True
+            if known:
+                return f"opens gate {quote(seen.gate)} a second time", _OPENS_ONCE
+            if seen.on not in self.declared:
+                return f"opens a gate on {quote(seen.on)}, which the handshake does not name", _DECLARED
+        elif isinstance(seen, GateClosed):
+            was_open, self.is_open[seen.gate] = self.is_open.get(seen.gate, False), False
+            if not was_open:
+                return f"gives up gate {quote(seen.gate)}, which is not open", _CLOSES_ONCE
+        return "", ""
+
+
+def moved_by_itself(report: Report) -> AdapterError | None:
+    """What to say of an answer to `settle` that shows something, where all was quiescent before."""
+    if not report.observations:
+        return None
+    shown = ", ".join(dict.fromkeys(quote(seen.kind) for seen in report.observations[:3]))
+    return AdapterError(
+        f"The runtime was said to be quiescent, and then showed {shown} without a stimulus.", _STAYS_STILL
+    )

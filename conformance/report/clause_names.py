@@ -1,0 +1,54 @@
+"""What the kit can say about a clause in few words: its title, its file, and who looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from runlock.conformance.families.lifecycle.invariants import INVARIANTS
+from runlock.spec.model import Clause
+
+
+def file_of(clause: Clause) -> str:
+    """Where its words stand."""
+    return f"spec/lifecycle/clauses/{clause.area.lower()}.toml"
+
+
+def checks(clause_id: str) -> list[str]:
+    """The titles of the checks that look at it."""
+    return [check.title for check in INVARIANTS if check.clause == clause_id]
+
+
+def seen_by(clause_id: str) -> set[str]:
+    """The kinds of observation at which a check of it is asked."""
+    return {
+        str(check.seeing.model_fields["kind"].default)
+        for check in INVARIANTS
+        if check.clause == clause_id and check.seeing is not None
+    }
+
+
+def title(clause: Clause) -> str:
+    """The clause in few words: the sentence of its only check, or else its own without the full stop."""
+    titles = checks(clause.id)
+    if len(titles) == 1:
+        return titles[0]
+    return f"{clause.sentence[0].lower()}{clause.sentence[1:].rstrip('.')}"
+
+
+def ranges(ids: Sequence[str]) -> str:
+    """The numbers of clauses of one area, as in `1-4, 7`."""
+    numbers = sorted(int(clause_id.rpartition("-")[2]) for clause_id in ids)
+    runs = [
+        [number for _, number in run]
+        for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])
+    ]
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def grouped(ids: Sequence[str]) -> str:
+    """Clause ids, the numbers of an area together, as in `CALL 1-4, 7; RUN 2`."""
+    areas: dict[str, list[str]] = {}
+    for one in ids:
+        areas.setdefault(one.rpartition("-")[0], []).append(one)
+    return "; ".join(f"{area} {ranges(members)}" for area, members in areas.items()) or "no clause"

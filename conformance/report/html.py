@@ -1,0 +1,203 @@
+"""A result as one page of HTML, which needs no script, no network and nothing beside it.
+
+Whatever a runtime named is text: escaped, with what cannot be seen shown by its code, and kept apart from
+the direction of the writing around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from typing import Final
+
+from runlock.conformance.campaign.result import Verdict
+from runlock.conformance.families.lifecycle.wording import plain
+from runlock.conformance.report.stored_result import (
+    Stored,
+    StoredChart,
+    StoredClause,
+    StoredViolation,
+    title_of,
+    word,
+)
+
+STYLE: Final = """
+:root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --dim: #57606a; --line: #d0d7de;
+  --held: #1a7f37; --broken: #cf222e; --undecided: #8a6100; --soft: #f6f8fa; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --dim: #9198a1;
+  --line: #30363d; --held: #3fb950; --broken: #ff7b72; --undecided: #d29922; --soft: #161b22; } }
+body { margin: 0 auto; padding: 1rem; max-width: 62rem; font: 1rem/1.5 system-ui, sans-serif;
+  color: var(--ink); background: var(--paper); overflow-wrap: anywhere; }
+h1 { font-size: 1.4rem; line-height: 1.3; } h2 { margin-top: 2.5rem; font-size: 1.15rem; }
+h3 { font-size: 1rem; }
+.held { color: var(--held); } .broken { color: var(--broken); }
+.undecided, .untested, .error { color: var(--undecided); } .dim, .not-applicable { color: var(--dim); }
+.scroll { overflow-x: auto; } section.violation { border-left: 3px solid var(--broken); padding-left: 1rem; }
+table { border-collapse: collapse; font-size: .9rem; }
+th, td { padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); text-align: left;
+  vertical-align: top; overflow-wrap: normal; }
+td:first-child { white-space: nowrap; } td:last-child { min-width: 10rem; overflow-wrap: anywhere; }
+pre, code { font: .85rem/1.5 ui-monospace, monospace; background: var(--soft); border-radius: 4px; }
+pre { padding: .6rem .8rem; white-space: pre-wrap; } code { padding: .1rem .3rem; }
+bdi, code { unicode-bidi: isolate; }
+details { border-bottom: 1px solid var(--line); padding: .4rem 0; }
+summary { cursor: pointer; padding: .3rem 0; } summary b { font-weight: 600; }
+meter { width: 6rem; } ol, ul { padding-left: 1.6rem; }
+"""
+POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+OPEN: Final[tuple[Verdict, ...]] = ("broken", "error")
+"""The groups of clauses that are open when the page is."""
+
+
+def web(result: Stored) -> str:
+    """The whole page."""
+    heading = f"{word(result.outcome)}: {result.target}"
+    lines = [
+        "<!DOCTYPE html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(plain(heading))}</title>",
+        f"<style>{STYLE}</style>",
+        "</head>",
+        "<body>",
+        *_verdict(result),
+        *_violations(result),
+        *_clauses(result),
+        *_charts(result.coverage),
+        "</body>",
+        "</html>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def safe(text: object) -> str:
+    """A text of anybody's, as text."""
+    return f"<bdi>{escape(plain(text))}</bdi>"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A table whose cells are safe already, and which scrolls by itself where the screen is narrow."""
+    yield f'<div class="scroll"><table><tr>{"".join(f"<th>{cell}</th>" for cell in head)}</tr>'
+    for row in rows:
+        yield f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>"
+    yield "</table></div>"
+
+
+def _verdict(result: Stored) -> Iterator[str]:
+    news = f'<span class="{result.outcome}">{word(result.outcome)}</span>'
+    yield f"<h1>{news}: {safe(result.target)}</h1>"
+    yield f"<p>{safe(result.who)}, profile {safe(result.profile)}, spec {safe(result.spec)}. "
+    yield f"{result.schedules} schedules, {result.stimuli} stimuli.</p>"
+    if result.partial:
+        yield f'<p class="undecided">Partial: {safe(result.partial)}.</p>'
+    for blame, what in dict.fromkeys((one.blame, one.what) for one in result.troubles):
+        yield f'<p class="undecided">Could not be judged, blame the {safe(blame)}: {safe(what)}</p>'
+    for leak in result.leaks:
+        yield f'<p class="undecided">Leaked {leak.times} times: {safe(leak.what)}</p>'
+    for sentence in result.complaints.values():
+        yield f'<p class="broken">{safe(sentence)}</p>'
+
+
+# --- violations ---------------------------------------------------------------------------------
+
+
+def _violations(result: Stored) -> Iterator[str]:
+    if result.violations:
+        yield "<h2>What broke</h2>"
+    for violation in result.violations:
+        yield from _violation(result, violation)
+
+
+def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
+    title = f": {safe(title_of(violation.clause))}" if title_of(violation.clause) else ""
+    yield '<section class="violation">'
+    yield f'<h3><span class="broken">{safe(violation.clause)}</span>{title}</h3>'
+    yield f"<p>{safe(violation.because)}</p>"
+    if violation.clause in result.expected:
+        yield f'<p class="dim">Expected: {safe(result.expected[violation.clause])}</p>'
+    yield from _timeline(violation)
+    yield f"<h4>The witness in {violation.steps} step{'' if violation.steps == 1 else 's'}</h4><ol>"
+    yield from (f"<li>{safe(move.words)}</li>" for move in violation.witness)
+    yield "</ol>"
+    if replay := result.replay(violation):
+        yield f"<pre>{safe(replay)}</pre>"
+    yield "</section>"
+
+
+def _timeline(violation: StoredViolation) -> Iterator[str]:
+    """One row for each moment, one column for each call."""
+    calls = list(dict.fromkeys(call for row in violation.timeline for call in row.calls))
+    rows = (
+        [str(at), *(safe(row.calls.get(call, "")) for call in calls), safe(row.run), safe(row.happened)]
+        for at, row in enumerate(violation.timeline)
+    )
+    if violation.timeline:
+        yield from _table(["t", *map(safe, calls), "run", "what happened"], rows)
+
+
+# --- clauses ------------------------------------------------------------------------------------
+
+
+def _clauses(result: Stored) -> Iterator[str]:
+    yield "<h2>Clauses by verdict</h2>"
+    for verdict, members in result.by_verdict.items():
+        if members:
+            is_open = " open" if verdict in OPEN else ""
+            told = f'<b class="{verdict}">{len(members)} {word(verdict)}</b>'
+            yield f"<details{is_open}><summary>{told}</summary>"
+            yield from _table(
+                ["clause", "level", "exercised", "what it asks, and why"], map(_clause, members)
+            )
+            yield "</details>"
+
+
+def _clause(clause: StoredClause) -> list[str]:
+    thin = ' <span class="dim">(thin)</span>' if clause.thin else ""
+    told = ". ".join(text for text in (clause.title, clause.why) if text)
+    return [safe(clause.id), safe(clause.level), f"{clause.exercised}{thin}", safe(told)]
+
+
+# --- charts -------------------------------------------------------------------------------------
+
+
+def _charts(charts: Sequence[StoredChart]) -> Iterator[str]:
+    if not charts:
+        return
+    yield "<h2>What was taken of the charts</h2>"
+    yield from _table(["chart", "arrows", "pairs in a row", "refused stimuli sent"], map(_shares, charts))
+    for chart in charts:
+        yield from _lacking(chart)
+
+
+def _shares(chart: StoredChart) -> list[str]:
+    if chart.why:
+        return [safe(chart.chart), f"none: {safe(chart.why)}", "", ""]
+    return [
+        safe(chart.chart),
+        _share([one.taken for one in chart.arrows]),
+        _share([one.taken for one in chart.pairs]),
+        _share([one.sent for one in chart.refusals]),
+    ]
+
+
+def _share(counts: Sequence[int]) -> str:
+    if not counts:
+        return ""
+    taken, total = sum(map(bool, counts)), len(counts)
+    return f'<meter max="{total}" value="{taken}">{taken}</meter> {taken} of {total}'
+
+
+def _lacking(chart: StoredChart) -> Iterator[str]:
+    """What was never exercised, by name."""
+    arrows = [f"{one.clause} {one.source} to {one.to}" for one in chart.arrows if not one.taken]
+    pairs = [f"{one.first} then {one.then}" for one in chart.pairs if not one.taken]
+    refusals = [f"{one.stimulus} when {one.state}" for one in chart.refusals if not one.sent]
+    listed = {"arrows never taken": arrows, "never in a row": pairs, "never sent": refusals}
+    for what, names in listed.items():
+        if names:
+            yield f"<details><summary>{safe(chart.chart)}: {len(names)} {what}</summary><ul>"
+            yield from (f"<li>{safe(name)}</li>" for name in names)
+            yield "</ul></details>"

@@ -1,0 +1,264 @@
+"""A result as `check` stored it: read back whole, so that every report is made of the same facts."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from runlock.conformance.campaign.result import Overall, Verdict
+from runlock.conformance.errors import UsageError
+from runlock.conformance.families.lifecycle.wording import plain, quoted, step
+from runlock.conformance.report.clause_names import title
+from runlock.conformance.report.result_folder import RESULT
+from runlock.conformance.report.result_json import SCHEMA
+from runlock.conformance.trace.input_files import text_of
+from runlock.conformance.trace.moves import Move
+from runlock.spec.model import load_spec
+
+VERDICTS: Final[tuple[Verdict, ...]] = ("broken", "error", "untested", "held", "not-applicable")
+"""The verdicts of clauses, what a reader looks for first coming first."""
+
+
+class Part(BaseModel):
+    """A part of a stored result; fields of a younger kit are no fault of it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class StoredClause(Part):
+    """What became of one clause."""
+
+    id: str
+    level: str
+    verdict: Verdict
+    why: str
+    exercised: int
+    thin: bool
+    offered: bool
+
+    @property
+    def area(self) -> str:
+        """The family of the clause."""
+        return self.id.rpartition("-")[0]
+
+    @property
+    def title(self) -> str:
+        """The clause in few words, if this kit knows it."""
+        return title_of(self.id)
+
+
+class StoredRow(Part):
+    """One moment of a timeline."""
+
+    calls: dict[str, str]
+    run: str
+    happened: str
+
+
+class StoredMove(Part):
+    """One stimulus of a witness."""
+
+    method: str
+    params: dict[str, Any]
+
+    @property
+    def words(self) -> str:
+        """The stimulus as it is read aloud."""
+        params = {key: value for key, value in self.params.items() if key != "turns"}
+        try:
+            return step(Move(self.method, params, self.params.get("turns")))
+        except (KeyError, TypeError, AttributeError):  # no stimulus of the protocol
+            return plain(f"{self.method} {quoted(self.params)}")
+
+
+class StoredViolation(Part):
+    """A clause that broke, and how it came to it."""
+
+    clause: str
+    because: str
+    steps: int
+    witness: list[StoredMove]
+    timeline: list[StoredRow] = Field(default_factory=list)
+    trace: str | None
+
+    @property
+    def words(self) -> list[str]:
+        """The steps of the witness, numbered."""
+        size = len(str(len(self.witness)))
+        return [f"{number:>{size}}  {move.words}" for number, move in enumerate(self.witness, 1)]
+
+
+class StoredTrouble(Part):
+    """Something that kept a schedule from being judged."""
+
+    blame: str
+    what: str
+
+
+class StoredLeak(Part):
+    """Something that was left behind when a run was over."""
+
+    what: str
+    times: int
+
+
+class StoredArrow(Part):
+    """An arrow of a chart, and how often it was taken."""
+
+    clause: str
+    source: str = Field(alias="from")
+    event: str
+    to: str
+    taken: int
+
+
+class StoredPair(Part):
+    """Two arrows in a row, and how often."""
+
+    first: str
+    then: str
+    taken: int
+
+
+class StoredRefusal(Part):
+    """A stimulus that a state does not take, and how often it was sent all the same."""
+
+    state: str
+    stimulus: str
+    sent: int
+
+
+class StoredChart(Part):
+    """What of a chart was exercised."""
+
+    chart: str
+    why: str
+    unseen: int
+    arrows: list[StoredArrow]
+    pairs: list[StoredPair]
+    refusals: list[StoredRefusal]
+
+
+class StoredBaseline(Part):
+    """What a baseline made of the result: clauses with reasons, and with sentences on what is wrong."""
+
+    file: str
+    expected: dict[str, str]
+    stale: dict[str, str]
+    unseen: dict[str, str]
+
+
+class Stored(Part):
+    """A whole result."""
+
+    target: str
+    implementation: dict[str, Any]
+    profile: str
+    policies: dict[str, Any]
+    budget: dict[str, Any]
+    spec: str
+    verdict: Overall
+    exit_code: int
+    partial: str | None
+    schedules: int
+    stimuli: int
+    clauses: list[StoredClause]
+    violations: list[StoredViolation]
+    coverage: list[StoredChart]
+    troubles: list[StoredTrouble]
+    leaks: list[StoredLeak] = Field(default_factory=list)
+    baseline: StoredBaseline | None = None
+
+    @property
+    def outcome(self) -> Overall:
+        """The verdict, or with a baseline what is left of it."""
+        if self.baseline is None:
+            return self.verdict
+        return "held" if self.exit_code == 0 else "broken" if self.exit_code == 1 else "undecided"
+
+    @property
+    def expected(self) -> Mapping[str, str]:
+        """Why each violation that was expected is borne, by clause."""
+        return {} if self.baseline is None else self.baseline.expected
+
+    @property
+    def complaints(self) -> Mapping[str, str]:
+        """What is wrong with entries of the baseline, by clause."""
+        return {} if self.baseline is None else {**self.baseline.stale, **self.baseline.unseen}
+
+    @property
+    def who(self) -> str:
+        """The runtime, by the name and the version that it gives itself."""
+        return plain(f"{self.implementation.get('name', '?')} {self.implementation.get('version', '?')}")
+
+    @cached_property
+    def by_verdict(self) -> Mapping[Verdict, list[StoredClause]]:
+        """The clauses of each verdict."""
+        return {verdict: [one for one in self.clauses if one.verdict == verdict] for verdict in VERDICTS}
+
+    def counts(self, clauses: list[StoredClause] | None = None) -> dict[Verdict, int]:
+        """How many of the clauses have each verdict."""
+        among = self.clauses if clauses is None else clauses
+        return {verdict: sum(one.verdict == verdict for one in among) for verdict in VERDICTS}
+
+    def replay(self, violation: StoredViolation) -> str:
+        """The command that shows a violation again; empty where its trace was not kept."""
+        if violation.trace is None:
+            return ""
+        target = "TARGET" if self.target.startswith("trace:") else shlex.quote(plain(self.target))
+        return f"runlock replay {shlex.quote(plain(violation.trace))} {target}"
+
+    def of_clause(self, clause: str) -> StoredViolation | None:
+        """How a clause broke, if it did."""
+        return next((one for one in self.violations if one.clause == clause), None)
+
+
+def title_of(clause: str) -> str:
+    """A clause in few words; nothing if this kit does not know it."""
+    known = load_spec().clauses
+    return title(known[clause]) if clause in known else ""
+
+
+def word(verdict: Verdict | Literal["undecided"]) -> str:
+    """A verdict as a person writes it."""
+    return verdict.replace("-", " ")
+
+
+# --- read back ----------------------------------------------------------------------------------
+
+
+def read_stored(path: Path) -> Stored:
+    """Read a result, given as its file or as the folder that it stands in."""
+    file = path / RESULT if path.is_dir() else path
+    raw = _json(file)
+    if not isinstance(raw, dict) or "schema" not in raw:
+        raise UsageError(f"{file} is no result of `runlock check`.", f"A folder of results has a {RESULT}.")
+    if raw["schema"] != SCHEMA:
+        raise UsageError(f"{file} is of schema {raw['schema']!r}.", f"This kit reads schema {SCHEMA}.")
+    try:
+        return Stored.model_validate(raw)
+    except ValidationError as error:
+        raise UsageError(
+            f"{file} is no whole result: {_misfit(error)}.", "Run `runlock check` again."
+        ) from None
+
+
+def _json(file: Path) -> Any:
+    right = "`runlock check TARGET -o DIR` leaves one in DIR."
+    text = text_of(file, right, missing=f"There is no result at {file}.")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise UsageError(f"{file} is not JSON.", f"A folder of results has a {RESULT}.") from None
+
+
+def _misfit(error: ValidationError) -> str:
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"it lacks {where}" if first["type"] == "missing" else f"{where} is {quoted(first['input'])}"

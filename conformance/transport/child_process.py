@@ -1,0 +1,239 @@
+"""One life of a child process: its group, its three pipes, and the lines that come out of one of them.
+
+The child leads a process group of its own, and its end is the end of the whole group, and of whoever left
+the group but bears the child's cookie in the environment (where there is a /proc to see it).  Nothing here
+has a thread: one `poll` watches standard input, output and error, so a child that floods any of them, or
+reads none, blocks nobody.  Waiting for a process needs a time limit, which is the only wall clock of the
+kit; it ends in an error and never in a verdict.  POSIX only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import re
+import select
+import signal
+import subprocess
+import time
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from runlock.conformance.protocol.framing import LINE_LIMIT_BYTES
+
+LEAVE_LIMIT_SECONDS: Final = 1.0
+"""How long a process may take to end after it closed its output or was told to go."""
+
+STDERR_TAIL_BYTES: Final = 16 * 1024
+_NAMES_AN_ERROR: Final = re.compile(rb"(?=\S).*?(?:Error|Exception|[Pp]anic|panicked)\b.*:")
+_CHUNK_BYTES: Final = 64 * 1024
+_COOKIE: Final = "RUNLOCK_CHILD"
+_NUMBERS: Final = itertools.count(1)
+_ROUNDS_MAX: Final = 8  # of looking for processes that fork while they are being killed
+_GLANCE_SECONDS: Final = 0.05  # a dead child whose output lives on in a child of its own is seen this soon
+
+
+class Silent(Exception):
+    """No line came: standard output `is_closed`, or the time is over."""
+
+    def __init__(self, is_closed: bool) -> None:
+        super().__init__()
+        self.is_closed = is_closed
+
+
+class EndlessLine(Exception):
+    """A line passed the limit of the protocol before it ended."""
+
+
+class Child:
+    """A process in a group of its own; `unread` holds what it wrote and nobody took yet."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        cookie = f"{os.getpid()}-{next(_NUMBERS)}"
+        self._process = subprocess.Popen(
+            argv,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env={**(os.environ if env is None else env), _COOKIE: cookie},
+            start_new_session=True,
+        )
+        self._cookie = f"{_COOKIE}={cookie}".encode()
+        # Also at the end of the interpreter, and where the owner forgot it: no orphan is left.
+        self._finalizer = weakref.finalize(self, _end_group, self._process, self._cookie)
+        self._stdin, self._stdout, self._stderr = _descriptors(self._process)
+        self._poll = select.poll()
+        self._poll.register(self._stdout, select.POLLIN)
+        self._poll.register(self._stderr, select.POLLIN)
+        self._tail = bytearray()
+        self._is_closed = False
+        self.unread = bytearray()
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is the group's too."""
+        return self._process.pid
+
+    def exit_code(self) -> int | None:
+        """How the process ended: negative for a signal, None while it runs."""
+        return self._process.poll()
+
+    def converse(self, line: bytes, limit_seconds: float) -> bytes:
+        """Hand the line over and give back the next one that the child writes; `Silent` if none comes."""
+        deadline = time.monotonic() + limit_seconds
+        unsent = self._write(memoryview(line))
+        if unsent:
+            self._poll.register(self._stdin, select.POLLOUT)
+        while self.unread.find(b"\n", max(0, len(self.unread) - _CHUNK_BYTES)) < 0:
+            if len(self.unread) > LINE_LIMIT_BYTES:
+                raise EndlessLine
+            if self._is_closed:
+                self._await_exit(min(deadline, time.monotonic() + LEAVE_LIMIT_SECONDS))
+                raise Silent(is_closed=True)
+            unsent = self._turn(unsent, deadline)
+        return self.take_line()
+
+    def read_what_is_there(self) -> None:
+        """Take in what arrived since the last answer, without waiting."""
+        self._read_stdout()
+
+    def take_line(self) -> bytes:
+        """The first unread line, or all that is unread if no line is whole."""
+        end = self.unread.find(b"\n")
+        line = bytes(self.unread) if end < 0 else bytes(self.unread[:end])
+        if len(line) > LINE_LIMIT_BYTES:
+            raise EndlessLine
+        del self.unread[: len(line) + 1]
+        return line
+
+    def last_words(self) -> bytes:
+        """The last line on standard error that names an error, or else the last that says something.
+
+        Not each runtime ends with it: some add where it was, their own version or how to learn more.
+        """
+        lines = [line for line in self._tail.splitlines() if line.strip()]
+        telling = [line for line in lines if _NAMES_AN_ERROR.match(line)] or lines
+        return bytes(telling[-1].strip()) if telling else b""
+
+    def leave(self) -> None:
+        """Close standard input, and wait for as long as a process that obeys may take to end."""
+        stream = self._process.stdin
+        if stream is not None:
+            stream.close()
+        self._await_exit(time.monotonic() + LEAVE_LIMIT_SECONDS)
+
+    def end(self) -> None:
+        """Kill the process group; what it wrote on standard error stays in `last_words`."""
+        _kill_group(self._process, self._cookie)
+        for _ in range(16):  # bounded: a process that left the group may write on
+            if not self._read_stderr():
+                break
+        self._finalizer.detach()
+        _close_pipes(self._process)
+
+    def _write(self, unsent: memoryview) -> memoryview:
+        try:
+            return unsent[os.write(self._stdin, unsent) :]
+        except BlockingIOError:
+            return unsent
+        except BrokenPipeError:  # it reads no more: what counts is its last answer, or its end
+            return unsent[:0]
+
+    def _turn(self, unsent: memoryview, deadline: float) -> memoryview:
+        """Wait until something can be read or written, for a glance at most, and do it."""
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
+            raise Silent(is_closed=False)
+        ready = self._poll.poll(min(remaining, _GLANCE_SECONDS) * 1000)
+        for descriptor, _ in ready:
+            if descriptor == self._stdout:
+                self._read_stdout()
+            elif descriptor == self._stderr:
+                self._read_stderr()
+            else:
+                unsent = self._write(unsent)
+                if not unsent:
+                    self._poll.unregister(self._stdin)
+        if not ready and self.exit_code() is not None:
+            self._read_stdout()  # what it wrote after the poll and before its end
+            self._is_closed = True
+        return unsent
+
+    def _read_stdout(self) -> None:
+        try:
+            chunk = os.read(self._stdout, _CHUNK_BYTES)
+        except BlockingIOError:
+            return
+        self.unread += chunk
+        if not chunk and not self._is_closed:
+            self._is_closed = True
+            self._poll.unregister(self._stdout)
+
+    def _read_stderr(self) -> int:
+        try:
+            chunk = os.read(self._stderr, _CHUNK_BYTES)
+        except BlockingIOError:
+            return 0
+        if not chunk:
+            with contextlib.suppress(KeyError):
+                self._poll.unregister(self._stderr)
+        self._tail += chunk
+        del self._tail[:-STDERR_TAIL_BYTES]
+        return len(chunk)
+
+    def _await_exit(self, deadline: float) -> None:
+        while self.exit_code() is None and time.monotonic() < deadline:
+            if not self._read_stderr():  # a process with much to say there would never end
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(_GLANCE_SECONDS)
+
+
+def _descriptors(process: subprocess.Popen[bytes]) -> tuple[int, int, int]:
+    assert process.stdin and process.stdout and process.stderr
+    numbers = (process.stdin.fileno(), process.stdout.fileno(), process.stderr.fileno())
+    for number in numbers:
+        os.set_blocking(number, False)
+    return numbers
+
+
+def _end_group(process: subprocess.Popen[bytes], cookie: bytes) -> None:
+    _kill_group(process, cookie)
+    _close_pipes(process)
+
+
+def _kill_group(process: subprocess.Popen[bytes], cookie: bytes) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for _ in range(_ROUNDS_MAX):
+        strays = list(_bearers(cookie))
+        if not strays:
+            return
+        for pid in strays:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _bearers(cookie: bytes) -> Iterator[int]:
+    """The processes with this cookie in their environment; one that is dead already has none."""
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):  # it is another user's, or ended meanwhile
+            if cookie in file.read_bytes().split(b"\0"):
+                yield int(file.parent.name)
+
+
+def _close_pipes(process: subprocess.Popen[bytes]) -> None:
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()

@@ -1,0 +1,155 @@
+"""A runtime under test that is a Python object in this process, with the protocol's verbs as methods.
+
+The object's methods are the verbs with dots as underscores; each takes one dict of parameters and
+returns one.  What crosses is copied through JSON, as on the pipe, so that neither side can change what
+the other one keeps.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sysconfig
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from runlock.conformance.errors import AdapterError, RunlockError
+from runlock.conformance.protocol import METHODS, UNSUPPORTED, ProtocolError
+from runlock.conformance.protocol.framing import NotALine, detached, quote
+
+MANDATORY: Final = ("initialize", "scenario.open", "scenario.close", "run.start", "gate.release", "settle")
+WORDS_LIMIT: Final = 300
+
+
+class InProcess:
+    """A `Sut` over an object with the verbs; `again` makes a new object for the life after a kill."""
+
+    def __init__(self, verbs: object, *, again: Callable[[], object] | None = None) -> None:
+        self._verbs: object | None = verbs
+        self._again = again
+        self._methods = _methods_of(verbs)
+
+    def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Call the verb's method; the answer is the adapter's own dict, copied."""
+        if self._verbs is None:
+            self._live_again()
+        verb = self._methods.get(method)
+        if verb is None:
+            raise ProtocolError(UNSUPPORTED, f"the adapter has no method {_attribute(method)}")
+        return _answered(method, self._call(method, verb, params))
+
+    def kill(self) -> None:
+        """Drop the object, with no clean-up of its own."""
+        self._verbs = None
+        self._methods = {}
+
+    def close(self) -> None:
+        """Drop the object; what it wants to put away, it does in `shutdown`."""
+        self.kill()
+
+    def _call(self, method: str, verb: Callable[[Any], Any], params: dict[str, Any]) -> Any:
+        try:
+            return verb(detached(params))
+        except (ProtocolError, RunlockError, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # sys.exit() in an adapter must not end the kit
+            raise AdapterError(
+                f"The adapter raised {told(error)} in {_attribute(method)}.",
+                "What it turns down comes back in `refused`, and what it cannot do is a ProtocolError.",
+            ) from error
+
+    def _live_again(self) -> None:
+        if self._again is None:
+            raise AdapterError(
+                "The adapter object was dropped by a kill and cannot be made again.",
+                "Give a factory, so that each life gets a new object.",
+            )
+        self._verbs = self._again()
+        self._methods = _methods_of(self._verbs)
+
+
+def told(error: BaseException) -> str:
+    """An exception in one line: its type, its words, and the file and line of the adapter it came from."""
+    return f"{type(error).__name__}: {_words(error)} ({_place(error)})"
+
+
+def _words(error: BaseException) -> str:
+    try:
+        words = " ".join(str(error).split())
+    except Exception:
+        return "words that cannot be read"
+    return quote(words, WORDS_LIMIT) if words else "without words"
+
+
+def _methods_of(verbs: object) -> dict[str, Callable[[Any], Any]]:
+    methods = {name: getattr(verbs, _attribute(name), None) for name in METHODS}
+    missing = [_attribute(name) for name in MANDATORY if not callable(methods[name])]
+    if missing:
+        raise AdapterError(
+            f"{_named(verbs)} has no method {', '.join(missing)}.",
+            f"Each verb is a method that takes one dict and returns one, as in "
+            f"`def {missing[0]}(self, params: dict) -> dict`.",
+        )
+    return {name: method for name, method in methods.items() if callable(method)}
+
+
+def _answered(method: str, answer: Any) -> dict[str, Any]:
+    right = f"It answers one dict of JSON values, as the protocol's {method} says."
+    if inspect.iscoroutine(answer):
+        answer.close()  # or Python warns of it later, far from here
+        raise AdapterError(f"The adapter's {_attribute(method)} is a coroutine function.", right)
+    if not isinstance(answer, dict):
+        raise AdapterError(
+            f"The adapter's {_attribute(method)} answered {_indefinite(type(answer).__name__)}.", right
+        )
+    try:
+        copy: dict[str, Any] = detached(answer)
+    except NotALine as flaw:
+        raise AdapterError(f"The answer of the adapter's {_attribute(method)} {flaw}.", right) from None
+    return copy
+
+
+def _attribute(method: str) -> str:
+    return method.replace(".", "_")
+
+
+def _named(verbs: object) -> str:
+    kind = verbs if isinstance(verbs, type) else type(verbs)
+    return f"The adapter {kind.__module__}.{kind.__qualname__}"
+
+
+def _indefinite(noun: str) -> str:
+    if noun == "NoneType":
+        return "None"
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def _place(error: BaseException) -> str:
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{_relative(error.filename)}:{error.lineno}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
+    own = [frame for frame in frames if not _is_library(frame.filename)]
+    innermost = (own or frames)[-1:]
+    return f"{_relative(innermost[0].filename)}:{innermost[0].lineno}" if innermost else "at its call"
+
+
+_LIBRARIES: Final = tuple(
+    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
+_OURS: Final = {
+    str(Path(__file__).with_name(name)) for name in ("inprocess.py", "targets.py", "hosted.py", "framing.py")
+}
+
+
+def _is_ours(filename: str) -> bool:
+    return filename in _OURS
+
+
+def _is_library(filename: str) -> bool:
+    return filename.startswith((*_LIBRARIES, "<"))
+
+
+def _relative(filename: str) -> str:
+    path = Path(filename)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else filename

@@ -1,0 +1,206 @@
+"""Any runtime under test put behind the pipe: a JSON-RPC server loop over standard input and output.
+
+The loop ends when its input ends, when `shutdown` was answered, or at SIGTERM; it closes the runtime
+either way.  Standard output belongs to the protocol: what the runtime prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final
+
+from pydantic import ValidationError
+
+from runlock.conformance.errors import RunlockError, SutDied
+from runlock.conformance.protocol import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    METHODS,
+    SUT_CRASHED,
+    ProtocolError,
+)
+from runlock.conformance.protocol.framing import (
+    LINE_LIMIT_BYTES,
+    NotALine,
+    decode,
+    encode,
+    quote,
+)
+from runlock.conformance.transport.sut import Sut
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+
+_A_REQUEST: Final = 'a request is `{"jsonrpc": "2.0", "id": 1, "method": "settle", "params": {}}`'
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM arrived; derived from the interrupt that nothing on the way treats as an error."""
+
+
+def serve(sut: Sut, stdin: BinaryIO, stdout: BinaryIO) -> None:
+    """Answer the requests that come in on `stdin`, one a line, until they end; then close the SUT."""
+    with (
+        _alone(stdin, stdout) as (requests, answers),
+        contextlib.closing(sut),
+        contextlib.suppress(Terminated, BrokenPipeError),
+        _ended_by_sigterm(),
+    ):
+        _loop(sut, requests, answers)
+
+
+def _loop(sut: Sut, requests: BinaryIO, answers: BinaryIO) -> None:
+    for line in _lines(requests):
+        request = _read(line)
+        answer = request if isinstance(request, ProtocolError) else _asked(sut, request)
+        answers.write(_written(request, answer))
+        answers.flush()
+        if isinstance(request, dict) and request["method"] == "shutdown" and isinstance(answer, dict):
+            return
+
+
+def _lines(requests: BinaryIO) -> Iterator[bytes]:
+    """The lines that came in; of one that is too long, no more than shows that it is."""
+    while line := requests.readline(LINE_LIMIT_BYTES + 1):
+        rest = line
+        while len(rest) > LINE_LIMIT_BYTES and not rest.endswith(b"\n"):
+            rest = requests.readline(LINE_LIMIT_BYTES + 1)
+        yield line
+
+
+def _read(line: bytes) -> dict[str, Any] | ProtocolError:
+    if len(line) > LINE_LIMIT_BYTES and not line.endswith(b"\n"):
+        return ProtocolError(PARSE_ERROR, "the line is longer than 4 MiB")
+    try:
+        request = decode(line)
+    except NotALine as flaw:
+        return ProtocolError(PARSE_ERROR, f"the line {quote(line)} {flaw}")
+    flaw_of_request = _flaw(request)
+    if flaw_of_request:
+        return ProtocolError(INVALID_REQUEST, f"{flaw_of_request}; {_A_REQUEST}")
+    return {"params": {}, **request}
+
+
+def _flaw(request: Any) -> str | None:
+    if isinstance(request, list):
+        return "the line holds a batch, but the kit sends one request after the other"
+    if not isinstance(request, dict):
+        return "the line holds no object"
+    if request.get("jsonrpc") != "2.0":
+        return 'the request lacks `"jsonrpc": "2.0"`'
+    if not isinstance(request.get("method"), str):
+        return "the request names no method"
+    if type(request.get("id")) not in (int, str):
+        return "the request has no id, a number or a text, to answer to"
+    return None
+
+
+def _asked(sut: Sut, request: dict[str, Any]) -> dict[str, Any] | ProtocolError:
+    method, params = request["method"], request["params"]
+    if method not in METHODS:
+        return ProtocolError(
+            METHOD_NOT_FOUND, f"there is no method {quote(method)}; there are {', '.join(METHODS)}"
+        )
+    try:
+        METHODS[method][0].model_validate(params)
+        return sut.request(method, params)
+    except ValidationError as error:
+        return ProtocolError(INVALID_PARAMS, f"the parameters of {method} do not fit: {_misfit(error)}")
+    except ProtocolError as error:
+        return error
+    except SutDied as error:
+        return ProtocolError(SUT_CRASHED, error.what, {"trace": str(error)})
+    except RunlockError as error:
+        return ProtocolError(INTERNAL_ERROR, str(error))
+
+
+def _misfit(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"]) or "params"
+    if first["type"] == "missing":
+        return f"{place} is missing"
+    return f"{place} is {quote(repr(first['input']))}; {first['msg'][:1].lower()}{first['msg'][1:]}"
+
+
+def _written(request: dict[str, Any] | ProtocolError, answer: dict[str, Any] | ProtocolError) -> bytes:
+    own_id = request["id"] if isinstance(request, dict) else None
+    if isinstance(answer, ProtocolError):
+        return _error_line(own_id, answer)
+    try:
+        line = encode({"jsonrpc": "2.0", "id": own_id, "result": answer})
+    except (TypeError, ValueError, RecursionError) as error:
+        return _error_line(own_id, ProtocolError(INTERNAL_ERROR, f"the answer is no JSON: {error}"))
+    if len(line) - 1 > LINE_LIMIT_BYTES:
+        too_long = f"the answer has {len(line) - 1} bytes, and a line holds at most 4 MiB"
+        return _error_line(own_id, ProtocolError(INTERNAL_ERROR, too_long))
+    return line
+
+
+def _error_line(own_id: Any, error: ProtocolError) -> bytes:
+    body: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.data is not None:
+        body["data"] = error.data
+    try:
+        return encode({"jsonrpc": "2.0", "id": own_id, "error": body})
+    except (TypeError, ValueError, RecursionError):  # data that is no JSON: the sentence must do
+        return encode({"jsonrpc": "2.0", "id": own_id, "error": {**body, "data": None}})
+
+
+@contextlib.contextmanager
+def _alone(stdin: BinaryIO, stdout: BinaryIO) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """The two streams as nobody else in the process can reach them, below Python too."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        requests = stack.enter_context(_moved(stdin, 0, "rb"))
+        answers = stack.enter_context(_moved(stdout, 1, "wb"))
+        yield requests, answers
+
+
+@contextlib.contextmanager
+def _moved(stream: BinaryIO, descriptor: int, mode: str) -> Iterator[BinaryIO]:
+    """The stream on a descriptor of its own, if it was the process's; there is something harmless instead."""
+    if _descriptor(stream) != descriptor:
+        yield stream
+        return
+    private = os.dup(descriptor)
+    if descriptor == 1:
+        os.dup2(2, 1)
+    else:
+        with open(os.devnull, "rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+    try:
+        # What could not be written to a reader that is gone would be tried again by closing.
+        with contextlib.suppress(BrokenPipeError), os.fdopen(os.dup(private), mode) as moved:
+            yield moved  # type: ignore[misc]
+    finally:
+        os.dup2(private, descriptor)
+        os.close(private)
+
+
+def _descriptor(stream: BinaryIO) -> int | None:
+    try:
+        return stream.fileno()
+    except (OSError, AttributeError):  # a stream in memory
+        return None
+
+
+@contextlib.contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():  # only there can a signal be caught
+        yield
+        return
+
+    def terminate(*_: object) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

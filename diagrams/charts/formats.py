@@ -1,0 +1,38 @@
+"""The forms that a chart can be drawn in, each by the name that it has on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from runlock.diagrams.charts.data import as_json
+from runlock.diagrams.charts.dot import dot
+from runlock.diagrams.charts.mermaid import mermaid
+from runlock.diagrams.charts.picture import Picture
+from runlock.diagrams.charts.scxml import scxml
+from runlock.diagrams.render import graphviz_layout as layout
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the files of a form end, and what makes one; text is the same bytes on every machine."""
+
+    ending: str
+    make: Callable[[Picture], bytes]
+    is_text: bool = True
+
+
+def _text(make: Callable[[Picture], str]) -> Callable[[Picture], bytes]:
+    return lambda picture: make(picture).encode("utf-8")
+
+
+FORMS: Final = {
+    "dot": Form("dot", _text(dot)),
+    "mermaid": Form("mmd", _text(mermaid)),
+    "scxml": Form("scxml", _text(scxml)),
+    "json": Form("json", _text(as_json)),
+    "svg": Form("svg", _text(lambda one: layout.svg(dot(one), one.name).text()), is_text=False),
+    "png": Form("png", lambda one: layout.png(dot(one)), is_text=False),
+}
+"""The first four need nothing but this kit; the others need something that lays out."""

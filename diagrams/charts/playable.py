@@ -1,0 +1,49 @@
+"""What the page that plays charts is given: every chart, the clauses on them, the profiles, and traces."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from runlock.conformance.trace.trace import Trace
+from runlock.diagrams.charts.data import as_object
+from runlock.diagrams.charts.picture import of_table, pictures
+from runlock.machines.catalogue import tables
+from runlock.spec.model import Profile, load_spec
+
+JOINED: Final = ("RUN-3", "RUN-17", "RUN-20")
+"""Clauses that the joining of run and calls names, beside those on the charts."""
+
+
+def playable() -> dict[str, Any]:
+    """Everything as one object."""
+    named = {clause for table in tables() for clause in pictures()[table.name].clauses}
+    spec = load_spec()
+    return {
+        "charts": {table.name: as_object(of_table(table)) for table in tables()},
+        "clauses": {one.id: one.sentence for one in spec.clauses.values() if one.id in {*named, *JOINED}},
+        "profiles": {one.name: _choices(one) for one in spec.profiles.values() if one.policies},
+    }
+
+
+def _choices(profile: Profile) -> dict[str, str]:
+    """What of a profile the joining of run and calls depends on."""
+    is_created = profile.policies.get("run.created") == "yes"
+    mixed = profile.policies.get("round.mixed", "wait")
+    return {"run": "RunWithCreated" if is_created else "Run", "mixed": str(mixed)}
+
+
+def fragment(trace: Trace, because: str) -> str:
+    """A trace and what it breaks, as they stand behind the hash of the page's address."""
+    packed = zlib.compress(trace.to_jsonl().encode("utf-8"), 9, -zlib.MAX_WBITS)
+    letters = base64.urlsafe_b64encode(packed).decode("ascii").rstrip("=")
+    return urlencode({"trace": letters, "because": because})
+
+
+def script() -> str:
+    """The object as a script, which a page can load without a server."""
+    text = json.dumps(playable(), separators=(",", ":"), ensure_ascii=False)
+    return f"globalThis.RUNLOCK = {text};\n"

@@ -1,0 +1,232 @@
+"""The graph of an exploration: as DOT where it can be looked at, and as JSON whatever its size.
+
+A node is a joint state, an edge a move; an edge carries the clauses of the arrows that it takes, and their
+sentences where a pointer rests on it.  Folded, states that look alike from outside are one node.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Final, TextIO
+
+from runlock.diagrams.render.palette import FONT, LIGHT
+from runlock.machines.lifecycle.joint.search import Search, State
+from runlock.machines.lifecycle.joint.state import Call, Control, Move
+from runlock.spec.model import load_spec
+
+__all__ = ["STATES_MAX", "Node", "TooLarge", "dot", "edges", "folded", "whole", "write_dot", "write_graph"]
+
+STATES_MAX: Final = 2_000
+"""More states than this make no picture that anybody can read."""
+
+IDS_IN_A_ROW: Final = 3
+
+
+class TooLarge(Exception):
+    """A graph that is too large to be drawn."""
+
+
+Edge = tuple[int, int, str, tuple[str, ...]]
+
+
+def edges(search: Search) -> Iterator[Edge]:
+    """Every edge: where it starts and ends, in words, and the clauses of its arrows."""
+    numbers = {state: number for number, state in enumerate(search.everything())}
+    for state, number in numbers.items():
+        for move, call, after in search.after(state):
+            if after in numbers:
+                yield number, numbers[after], move.what, clauses(search, state, move, call)
+
+
+def clauses(search: Search, state: State, move: Move, call: int | None) -> tuple[str, ...]:
+    """The clauses of the arrows that a move takes in a state."""
+    change = move.one if call is not None else move.each
+    rows = list(move.rows)
+    for number in (call,) if call is not None else search.unpack(state.calls):
+        changed = change(search.calls[number]) if change is not None else None
+        rows += changed.rows if changed is not None else ()
+    return tuple(dict.fromkeys(row.clause for row in rows))
+
+
+# --- what is drawn ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A box of the picture: the run in it, all that stands in it, and what a pointer is told."""
+
+    run: str
+    words: str
+    told: str
+
+
+Line = tuple[int, int, Mapping[str, tuple[str, ...]]]
+"""Where a line starts and ends, and the clauses beside it, by the moves in words."""
+
+Graph = tuple[list[Node], list[Line]]
+
+
+def whole(search: Search) -> Graph:
+    """Every joint state, and a line for each move."""
+    nodes = [_node(search, state) for state in search.everything()]
+    return nodes, [(start, end, {what: ids}) for start, end, what, ids in edges(search)]
+
+
+def folded(search: Search) -> Graph:
+    """Joint states in which the run and its calls have the same statuses are one; a line is between two."""
+    looks = [_look(search, state) for state in search.everything()]
+    numbers = {look: number for number, look in enumerate(dict.fromkeys(looks))}
+    lines: dict[tuple[int, int], dict[str, tuple[str, ...]]] = {}
+    for start, end, what, ids in edges(search):
+        ends = numbers[looks[start]], numbers[looks[end]]
+        if ends[0] != ends[1]:
+            found = lines.setdefault(ends, {})
+            found[what] = tuple(sorted({*found.get(what, ()), *ids}, key=_place))
+    nodes = [Node(look[0], "\n".join(look), _counted(looks.count(look))) for look in numbers]
+    return nodes, [(*ends, found) for ends, found in lines.items()]
+
+
+def _look(search: Search, state: State) -> tuple[str, ...]:
+    """The status of the run and those of the calls, all that a watcher is told."""
+    calls = (search.calls[number] for number in search.unpack(state.calls))
+    return f"run {search.controls[state.control].run}", *(f"call {_status(call)}" for call in calls)
+
+
+def _place(clause: str) -> tuple[str, int]:
+    area, _, number = clause.rpartition("-")
+    return area, int(number)
+
+
+def _counted(states: int) -> str:
+    return f"{states:,} joint states look like this" if states > 1 else "one joint state looks like this"
+
+
+def _node(search: Search, state: State) -> Node:
+    control = search.controls[state.control]
+    calls = (_call(search.calls[number]) for number in search.unpack(state.calls))
+    return Node(f"run {control.run}", "\n".join([_title(control), *calls]), _all(control))
+
+
+def _title(control: Control) -> str:
+    at = control.gate or control.work
+    return f"run {control.run}" if at in ("calls", "done") else f"run {control.run}: {at}"
+
+
+def _call(call: Call) -> str:
+    """A call as the picture names it; two that differ only in what is durable look alike."""
+    waits = call.waits - (call.status == "Suspended")
+    again = f", {waits} {'wait' if waits == 1 else 'waits'} before" if waits else ""
+    return f"call {_status(call)}{again}{f', {call.decided}' if call.decided else ''}"
+
+
+def _status(call: Call) -> str:
+    return call.status or "not asked for"
+
+
+def _all(control: Control) -> str:
+    return ", ".join(f"{name} {value}" for name, value in control._asdict().items() if value != "")
+
+
+# --- DOT ----------------------------------------------------------------------------------------
+
+Link = Callable[[str], str]
+"""Where a clause stands."""
+
+LOOKS: Final = (
+    f'  bgcolor=transparent; rankdir=LR; nodesep=0.3; ranksep=0.6; tooltip=" "; fontname={FONT};\n'
+    f'  node [shape=box, style="rounded,filled", fontname={FONT}, fontsize=12, penwidth=1.3, '
+    f'fontcolor="{LIGHT["ink"]}", color="{LIGHT["edge"]}"];\n'
+    f'  edge [fontname={FONT}, fontsize=11, fontcolor="{LIGHT["ink"]}", color="{LIGHT["line"]}", '
+    "arrowsize=0.75, class=line];\n"
+)
+
+FILLS: Final = {"run Waiting": "wait", "run Done": "good", "run Created": "idle"}
+
+
+def write_dot(search: Search, name: str, file: TextIO) -> None:
+    """Write the graph as DOT, edges with several moves once for each."""
+    if search.states > STATES_MAX:
+        raise TooLarge(
+            f"{search.states:,} states make no picture that anybody can read; {STATES_MAX:,} are the most."
+        )
+    file.write(dot(whole(search), name))
+
+
+def dot(graph: Graph, name: str, link: Link | None = None) -> str:
+    """The DOT source of a graph; with a link, each id leads to its clause."""
+    nodes, lines = graph
+    boxes = [f"  s{at} [id={_quoted(f'{name}-s{at}')}, {_box(node)}];\n" for at, node in enumerate(nodes)]
+    arrows = [
+        f"  s{start} -> s{end} [id={_quoted(f'{name}-m{at}')}, {_arrow(beside, link)}];\n"
+        for at, (start, end, beside) in enumerate(lines)
+    ]
+    return f"digraph {_quoted(name)} {{\n{LOOKS}{''.join(boxes)}{''.join(arrows)}}}\n"
+
+
+def _box(node: Node) -> str:
+    fill = LIGHT[FILLS.get(node.run, "state")]
+    return f'label={_quoted(node.words)}, fillcolor="{fill}", tooltip={_quoted(node.told)}'
+
+
+def _arrow(beside: Mapping[str, tuple[str, ...]], link: Link | None) -> str:
+    ids = dict.fromkeys(one for each in beside.values() for one in each)
+    told = "\n".join([*beside, *map(_said, ids)])
+    label = _quoted(", ".join(ids) or ", ".join(beside)) if link is None else _rows(beside, link)
+    return f"label={label}, tooltip={_quoted(told)}"
+
+
+def _rows(beside: Mapping[str, tuple[str, ...]], link: Link) -> str:
+    """What moves, and below it the clauses, each of which is a link."""
+    rows = []
+    for what, ids in beside.items():
+        rows.append(f'<TR><TD ALIGN="LEFT" COLSPAN="{IDS_IN_A_ROW}">{escape(what)}</TD></TR>')
+        for at in range(0, len(ids), IDS_IN_A_ROW):
+            rows.append(f"<TR>{''.join(_cell(one, link) for one in ids[at : at + IDS_IN_A_ROW])}</TR>")
+    return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2">{"".join(rows)}</TABLE>>'
+
+
+def _cell(clause: str, link: Link) -> str:
+    where = f'HREF="{escape(link(clause))}" TITLE="{escape(_said(clause))}"'
+    return f'<TD ALIGN="LEFT" {where}><FONT POINT-SIZE="10" COLOR="{LIGHT["link"]}">{clause}</FONT></TD>'
+
+
+def _said(clause: str) -> str:
+    return f"{clause}: {load_spec().clause(clause).sentence}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+# --- JSON ---------------------------------------------------------------------------------------
+
+
+def write_graph(search: Search, name: str, file: TextIO) -> None:
+    """Write the graph as one JSON object, a state and an edge on each line."""
+    file.write(f'{{"schema": 1, "model": {json.dumps(name)}, "states": [\n')
+    _listed(file, (_state(search, state) for state in search.everything()))
+    file.write('\n], "edges": [\n')
+    _listed(
+        file, ({"from": a, "to": b, "what": what, "clauses": list(ids)} for a, b, what, ids in edges(search))
+    )
+    file.write("\n]}\n")
+
+
+def _listed(file: TextIO, parts: Iterator[dict[str, Any]]) -> None:
+    for number, part in enumerate(parts):
+        file.write(f"{',' if number else ''}{chr(10) if number else ''}{json.dumps(part)}")
+
+
+def _state(search: Search, state: State) -> dict[str, Any]:
+    calls = [search.calls[number] for number in search.unpack(state.calls)]
+    return {
+        **search.controls[state.control]._asdict(),
+        "calls": [
+            {**call._asdict(), "kept": call.kept._asdict() if call.kept is not None else None}
+            for call in calls
+        ],
+    }

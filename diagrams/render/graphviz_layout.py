@@ -1,0 +1,112 @@
+"""DOT laid out as SVG or PNG: by graphviz-pure, which comes with pip and draws alike everywhere, or by dot.
+
+What Graphviz writes is put right for a page: tooltips as every browser shows them, words above the lines
+that cross them, and the class by which a style sheet turns the picture dark.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Final, Literal
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import graphviz
+from graphviz.backend import dot_command
+
+from runlock.conformance.errors import UsageError
+from runlock.diagrams.render.palette import LIGHT
+from runlock.diagrams.render.svg import Drawing, element
+
+Form = Literal["svg", "png"]
+
+PURE: Final = "graphviz-pure"
+SVG: Final = "{http://www.w3.org/2000/svg}"
+XLINK: Final = "{http://www.w3.org/1999/xlink}"
+PIXELS_PER_POINT: Final = 4 / 3
+HALO: Final = {
+    "stroke": LIGHT["paper"],
+    "stroke-width": "2",
+    "stroke-linejoin": "round",
+    "paint-order": "stroke",
+}
+
+
+def program() -> Path:
+    """The program that lays out: the one beside this Python first."""
+    beside = str(Path(sys.executable).parent)
+    found = shutil.which(PURE, path=beside) or shutil.which(PURE) or shutil.which("dot")
+    if found is None:
+        raise UsageError(
+            "There is nothing here that lays pictures out, neither graphviz-pure nor dot.",
+            "`pip install 'runlock[diagrams]'` brings the first; dot, mermaid, scxml and json need none.",
+        )
+    return Path(found)
+
+
+def _laid_out(source: str, form: Form) -> bytes:
+    known = dot_command.DOT_BINARY
+    dot_command.DOT_BINARY = program()
+    try:
+        return bytes(graphviz.Source(source).pipe(format=form))
+    finally:
+        dot_command.DOT_BINARY = known
+
+
+def png(source: str) -> bytes:
+    """A picture in light colours, with two dots where a screen has one."""
+    return _laid_out(source.replace("bgcolor=transparent", "bgcolor=white dpi=144", 1), "png")
+
+
+def svg(source: str, label: str) -> Drawing:
+    """A picture as SVG."""
+    root = ElementTree.fromstring(_laid_out(source, "svg"))
+    graph = root.find(f"{SVG}g")
+    assert graph is not None  # as Graphviz writes it
+    for part in root.iter():
+        part.tag = part.tag.removeprefix(SVG)
+    del graph.attrib["id"]
+    _tidy(graph)
+    _raise_words(graph)
+    left, top, width, height = map(float, root.attrib["viewBox"].split())
+    assert (left, top) == (0, 0)
+    return Drawing(width, height, label, [graph], PIXELS_PER_POINT)
+
+
+def _tidy(graph: Element) -> None:
+    """Names of lines and states become no tooltips; those of links and frames do."""
+    for part in list(graph.iter()):
+        if part.tag == "g":
+            for title in part.findall("title"):
+                part.remove(title)
+            if part.attrib.get("id", "").startswith("a_"):
+                del part.attrib["id"]
+        if part.tag == "a":
+            _link(part)
+
+
+def _link(part: Element) -> None:
+    tip, where = part.attrib.get(f"{XLINK}title", ""), part.attrib.get(f"{XLINK}href")
+    part.attrib.clear()
+    part.tag = "a" if where else "g"
+    if where:
+        part.set("href", where)
+    part.insert(0, element("title", tip))
+
+
+def _raise_words(graph: Element) -> None:
+    """Put the words beside the lines above all lines, with a rim that parts them from what they cross."""
+    words = element("g", **{"class": "words"})
+    for line in (part for part in graph if "line" in part.attrib.get("class", "").split()):
+        for found in [part for part in line if _has_words(part)]:
+            line.remove(found)
+            words.append(found)
+    for text in words.iter("text"):
+        text.attrib.update(HALO)
+    graph.append(words)
+
+
+def _has_words(part: Element) -> bool:
+    return next(part.iter("text"), None) is not None

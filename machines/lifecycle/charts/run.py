@@ -1,0 +1,65 @@
+"""The life of one run: active, parked, over; and the same life with a state before it starts.
+
+Clauses: spec/lifecycle/clauses/run.toml.
+That a run was suspended is no end of it: it waits.
+"""
+
+from statemachine import State
+
+from runlock.machines.chart import Chart, clause
+
+
+class Run(Chart):
+    """A run that exists only once it is active."""
+
+    subject = "run"
+
+    Running = State(initial=True)  # at work: inference, permission, tools or a commit
+    Waiting = State()  # parked until someone decides
+    Done = State(final=True)  # over, for a reason that it keeps
+
+    # fmt: off
+    suspend            =  clause("RUN-1",  Running.to(Waiting), "only calls that await a decision are left")
+    resume             =  clause("RUN-2",  Waiting.to(Running), "a decision was taken")
+    natural_end        =  clause("RUN-3",  Running.to(Done),    "the model asked for no tool")
+    behavior_requested =  clause("RUN-4",  Running.to(Done),    "a plugin asked for the end")
+    stopped            = (clause("RUN-5",  Running.to(Done),    "a stop condition fired")
+                        | clause("RUN-18", Waiting.to(Done),    "stopped while parked; not in tirea"))
+    blocked            =  clause("RUN-6",  Running.to(Done),    "the permission check blocked the run")
+    cancelled          = (clause("RUN-7",  Running.to(Done),    "cancelled at work")
+                        | clause("RUN-9",  Waiting.to(Done),    "cancelled while parked"))
+    failed             = (clause("RUN-8",  Running.to(Done),    "the runtime broke at work")
+                        | clause("RUN-10", Waiting.to(Done),    "the runtime broke while parked"))
+    # fmt: on
+
+    closed = {"Running": "RUN-15", "Waiting": "RUN-16", "Done": "RUN-14"}
+
+
+class RunWithCreated(Chart):
+    """A run that is durable before it is active; from Running on it is `Run`, row by row."""
+
+    subject = "run"
+
+    Created = State(initial=True)  # durable, and no phase has run
+    Running = State()
+    Waiting = State()
+    Done = State(final=True)
+
+    # fmt: off
+    begin              =  clause("RUN-11", Created.to(Running), "the runtime took the run over")
+    suspend            =  clause("RUN-1",  Running.to(Waiting), "only calls that await a decision are left")
+    resume             =  clause("RUN-2",  Waiting.to(Running), "a decision was taken")
+    natural_end        =  clause("RUN-3",  Running.to(Done),    "the model asked for no tool")
+    behavior_requested =  clause("RUN-4",  Running.to(Done),    "a plugin asked for the end")
+    stopped            = (clause("RUN-5",  Running.to(Done),    "a stop condition fired")
+                        | clause("RUN-18", Waiting.to(Done),    "stopped while parked; not in tirea"))
+    blocked            =  clause("RUN-6",  Running.to(Done),    "the permission check blocked the run")
+    cancelled          = (clause("RUN-7",  Running.to(Done),    "cancelled at work")
+                        | clause("RUN-9",  Waiting.to(Done),    "cancelled while parked")
+                        | clause("RUN-12", Created.to(Done),    "cancelled before it began"))
+    failed             = (clause("RUN-8",  Running.to(Done),    "the runtime broke at work")
+                        | clause("RUN-10", Waiting.to(Done),    "the runtime broke while parked"))
+    rejected           =  clause("RUN-13", Created.to(Done),    "turned down before it began")
+    # fmt: on
+
+    closed = {"Created": "RUN-17", "Running": "RUN-15", "Waiting": "RUN-16", "Done": "RUN-14"}

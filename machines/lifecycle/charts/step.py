@@ -1,0 +1,115 @@
+"""The phases of one step, from its start to its end: eight phases or nine, the end before or after the tools.
+
+Clauses: spec/lifecycle/clauses/phase.toml.
+A step that is cut short stops where it stands; a replay is a pass of its
+own through the phases of its call, and no part of the step.
+"""
+
+from statemachine import State
+
+from runlock.machines.chart import Chart, clause
+
+
+class StepEndsBeforeTools(Chart):
+    """Eight phases, and the step is over when the model has answered; its tools make a round after it."""
+
+    subject = "step"
+
+    StepStart = State(initial=True)
+    BeforeInference = State()
+    LlmCall = State()  # no phase: the model is asked
+    AfterInference = State()
+    StepEnd = State()
+    BeforeToolExecute = State()
+    AfterToolExecute = State()
+    CommitTool = State(final=True)  # the round is over too
+    NaturalEnd = State(final=True)
+    Terminate = State(final=True)
+
+    # fmt: off
+    request   =  clause("PHASE-40", StepStart.to(BeforeInference),          "the request is made ready")
+    infer     =  clause("PHASE-41", BeforeInference.to(LlmCall),            "the model is asked")
+    answered  =  clause("PHASE-43", LlmCall.to(AfterInference),             "the model answered")
+    close     =  clause("PHASE-46", AfterInference.to(StepEnd),             "the answer is complete")
+    terminate = (clause("PHASE-42", BeforeInference.to(Terminate),          "a plugin skips the inference")
+               | clause("PHASE-45", StepEnd.to(Terminate),                  "a plugin asked for the end"))
+    no_tools  =  clause("PHASE-47", StepEnd.to(NaturalEnd),                 "the model asked for no tool")
+    has_tools =  clause("PHASE-48", StepEnd.to(BeforeToolExecute),          "the model asked for tools")
+    another   = (clause("PHASE-55", BeforeToolExecute.to(BeforeToolExecute), "the next call, before any runs")
+               | clause("PHASE-58", AfterToolExecute.to(BeforeToolExecute), "the next call, one by one"))
+    outcome   = (clause("PHASE-56", BeforeToolExecute.to(AfterToolExecute), "a call has its outcome")
+               | clause("PHASE-57", AfterToolExecute.to(AfterToolExecute),  "the next call has its outcome"))
+    commit    =  clause("PHASE-62", AfterToolExecute.to(CommitTool),        "the round is applied")
+    # fmt: on
+
+    closed = "PHASE-70"
+
+
+class StepEndsAfterTools(Chart):
+    """Eight phases, and the step is over when its tools are."""
+
+    subject = "step"
+
+    StepStart = State(initial=True)
+    BeforeInference = State()
+    LlmCall = State()
+    AfterInference = State()
+    BeforeToolExecute = State()
+    AfterToolExecute = State()
+    StepEnd = State(final=True)
+    Terminate = State(final=True)
+
+    # fmt: off
+    request   =  clause("PHASE-40", StepStart.to(BeforeInference),          "the request is made ready")
+    infer     =  clause("PHASE-41", BeforeInference.to(LlmCall),            "the model is asked")
+    answered  =  clause("PHASE-43", LlmCall.to(AfterInference),             "the model answered")
+    terminate = (clause("PHASE-42", BeforeInference.to(Terminate),          "a plugin skips the inference")
+               | clause("PHASE-44", AfterInference.to(Terminate),           "a plugin asks for the end"))
+    no_tools  =  clause("PHASE-49", AfterInference.to(StepEnd),             "the model asked for no tool")
+    has_tools =  clause("PHASE-50", AfterInference.to(BeforeToolExecute),   "the model asked for tools")
+    another   = (clause("PHASE-55", BeforeToolExecute.to(BeforeToolExecute), "the next call, before any runs")
+               | clause("PHASE-58", AfterToolExecute.to(BeforeToolExecute), "the next call, one by one"))
+    outcome   = (clause("PHASE-56", BeforeToolExecute.to(AfterToolExecute), "a call has its outcome")
+               | clause("PHASE-57", AfterToolExecute.to(AfterToolExecute),  "the next call has its outcome"))
+    none_left =  clause("PHASE-60", BeforeToolExecute.to(StepEnd),          "no call is left to execute")
+    close     =  clause("PHASE-61", AfterToolExecute.to(StepEnd),           "every outcome was looked at")
+    # fmt: on
+
+    closed = "PHASE-71"
+
+
+class StepWithToolGate(Chart):
+    """Nine phases: every call is judged at a gate of its own before any is made ready."""
+
+    subject = "step"
+
+    StepStart = State(initial=True)
+    BeforeInference = State()
+    LlmCall = State()
+    AfterInference = State()
+    ToolGate = State()  # judges, and does nothing else
+    BeforeToolExecute = State()  # only for calls that will execute
+    AfterToolExecute = State()
+    StepEnd = State(final=True)
+    Terminate = State(final=True)
+
+    # fmt: off
+    request   =  clause("PHASE-40", StepStart.to(BeforeInference),          "the request is made ready")
+    infer     =  clause("PHASE-41", BeforeInference.to(LlmCall),            "the model is asked")
+    answered  =  clause("PHASE-43", LlmCall.to(AfterInference),             "the model answered")
+    terminate =  clause("PHASE-44", AfterInference.to(Terminate),           "a plugin asks for the end")
+    no_tools  =  clause("PHASE-49", AfterInference.to(StepEnd),             "the model asked for no tool")
+    has_tools =  clause("PHASE-51", AfterInference.to(ToolGate),            "the model asked for tools")
+    judge     = (clause("PHASE-52", ToolGate.to(ToolGate),                  "the next call is judged")
+               | clause("PHASE-59", AfterToolExecute.to(ToolGate),          "judged after another's outcome"))
+    allow     =  clause("PHASE-53", ToolGate.to(BeforeToolExecute),         "a call will execute")
+    another   = (clause("PHASE-55", BeforeToolExecute.to(BeforeToolExecute), "the next call, before any runs")
+               | clause("PHASE-58", AfterToolExecute.to(BeforeToolExecute), "the next call, one by one"))
+    outcome   = (clause("PHASE-56", BeforeToolExecute.to(AfterToolExecute), "a call has its outcome")
+               | clause("PHASE-57", AfterToolExecute.to(AfterToolExecute),  "the next call has its outcome")
+               | clause("PHASE-63", ToolGate.to(AfterToolExecute),          "the gate gave the outcome"))
+    none_left =  clause("PHASE-54", ToolGate.to(StepEnd),                   "no call is left to execute")
+    close     =  clause("PHASE-61", AfterToolExecute.to(StepEnd),           "every outcome was looked at")
+    # fmt: on
+
+    closed = "PHASE-72"

@@ -1,0 +1,124 @@
+"""How decisions reach the reference runtime: what is accepted, kept for later, or turned down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runlock.machines.lifecycle.runtime.ledger import Ledger
+from runlock.machines.lifecycle.runtime.state import Call, Decision
+
+
+class Inbox(Ledger):
+    """Receives decisions; a decision that is turned down has changed nothing."""
+
+    def receive(self, decisions: Sequence[Decision]) -> list[tuple[Decision, str]]:
+        """Take a batch in; the answer is what was turned down, each with the reason why."""
+        refusals = [(d, why) for d in decisions if (why := self.objection(d) or self.left_out(d, decisions))]
+        if refusals and self.policies["decision.batch"] == "atomic":
+            why = f"its batch holds decision {refusals[0][0].id}: {refusals[0][1]}"
+            refused = dict((decision.id, reason) for decision, reason in refusals)
+            refusals = [(decision, refused.get(decision.id, why)) for decision in decisions]
+        turned_down = {id(decision) for decision, _ in refusals}
+        for decision in decisions:
+            if id(decision) in turned_down:
+                self.dispose(decision, "refused")
+            elif why := self.objection(decision):  # an earlier one of the same batch stands in its way
+                refusals.append((decision, why))
+                self.dispose(decision, "refused")
+            else:
+                self.take(decision)
+        return refusals
+
+    def objection(self, decision: Decision) -> str | None:
+        """Why this decision cannot be taken, or nothing."""
+        if decision.id in self.state.seen_decisions:
+            return f"decision {decision.id} was taken before"
+        call = self.state.calls.get(decision.call)
+        if call is None:
+            return f"call {decision.call} is unknown"
+        if self.is_coming_down or self.state.status == "Done" or call.is_final:
+            return f"call {call.id} is over"
+        if not self.is_timely(decision, call):
+            return f"call {call.id} does not wait in its suspension {decision.suspension}"
+        if decision.call in self.state.decisions:
+            return f"call {call.id} is decided already"
+        if call.status != "Suspended" and self.policies["decision.early"] == "refuse":
+            return f"call {call.id} does not wait for a decision"
+        return None
+
+    def left_out(self, decision: Decision, batch: Sequence[Decision]) -> str | None:
+        """Where a part of the decisions is none: which call waits that the batch does not decide."""
+        if self.policies["resume"] != "all_or_nothing" or not self._waits(decision.call):
+            return None
+        decided = {other.call for other in batch if not self.objection(other)} | self.state.decisions.keys()
+        left = [call.id for call in self.state.in_status("Suspended") if call.id not in decided]
+        return f"call {left[0]} waits as well, and is not decided" if left else None
+
+    def _waits(self, call: str) -> bool:
+        return self.state.calls[call].status == "Suspended"
+
+    @property
+    def is_coming_down(self) -> bool:
+        """Whether the run is on its way to its end, so that nothing can be decided any more."""
+        return self.ending or self.cancelling or self.failing or self.broken is not None
+
+    def is_timely(self, decision: Decision, call: Call) -> bool:
+        """Whether the suspension that it answers is open, or still to come."""
+        if decision.suspension is None:
+            return True
+        open_or_next = call.suspension if call.status == "Suspended" else call.suspension + 1
+        return decision.suspension >= open_or_next
+
+    def take(self, decision: Decision) -> None:
+        """A decision that nothing stands against: it acts now, later, or not at all."""
+        call = self.state.calls[decision.call]
+        in_time = call.status == "Suspended" and decision.suspension in (None, call.suspension)
+        if not in_time and self.policies["decision.early"] == "ignore":
+            self.dispose(decision, "ignored")  # and forgotten: it may come again
+            return
+        self.state.seen_decisions.append(decision.id)
+        if in_time:
+            self.accept(decision)
+        else:
+            self.state.early.append(decision)
+            self.dispose(decision, "buffered")
+
+    def accept(self, decision: Decision) -> None:
+        """The decision will act on the suspension that is open."""
+        self.state.decisions[decision.call] = decision
+        self.dispose(decision, "accepted")
+
+    def dispose(self, decision: Decision, disposition: str) -> None:
+        """Say what became of a decision."""
+        if disposition == "refused" and decision.id in self.state.seen_decisions:
+            disposition = "duplicate"
+        self.observe("decision", decision=decision.id, call=decision.call, disposition=disposition)
+
+    def say_call(self, call: Call, target: str, before: str | None) -> None:
+        """A call that waits takes the decision that was kept for it; a final one drops what is left."""
+        super().say_call(call, target, before)
+        if target == "Suspended" or call.is_final:
+            self.state.acting.pop(call.id, None)
+        if target == "Suspended":
+            self._promote(call)
+        elif call.is_final:
+            self._forget(call)
+
+    def _promote(self, call: Call) -> None:
+        for decision in self.state.early:
+            if decision.call == call.id and decision.suspension in (None, call.suspension):
+                self.state.early.remove(decision)
+                self.accept(decision)
+                return
+
+    def _forget(self, call: Call) -> None:
+        for decision in [d for d in self.state.early if d.call == call.id]:
+            self.state.early.remove(decision)
+            self.dispose(decision, "ignored")
+        self.state.decisions.pop(call.id, None)
+
+    def ready(self) -> list[Decision]:
+        """The accepted decisions whose calls wait for them, in order of arrival; by policy all or none."""
+        ready = [d for d in self.state.decisions.values() if self._waits(d.call)]
+        whole = len(ready) == len(self.state.in_status("Suspended"))
+        return ready if whole or self.policies["resume"] == "partial" else []

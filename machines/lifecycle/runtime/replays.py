@@ -1,0 +1,142 @@
+"""What the reference runtime does with decisions: RESUME_TOOL_CALL, in the loop or beside it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from runlock.machines.lifecycle.runtime.ledger import RunCancelled
+from runlock.machines.lifecycle.runtime.rounds import Rounds
+from runlock.machines.lifecycle.runtime.state import Decision
+
+
+class Replays(Rounds):
+    """Applies decisions: drains what was taken, replays it, and makes the effects durable."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.active = False  # whether a segment is under way
+        self.suspending = False  # over but for its checkpoint: what is decided waits for the next segment
+        self._resume_gate = asyncio.Lock()
+        self._beside: list[asyncio.Task[None]] = []  # replays that act while the loop does something else
+        self._waiting: set[asyncio.Task[Any]] = set()
+
+    async def apply_decisions(self, cause: str) -> None:
+        """RESUME_TOOL_CALL: drain what was decided, replay it, and make the effects durable."""
+        if self.reentered:
+            async with self._resume_gate:  # there is one of it
+                await self._drain(cause)
+        else:
+            await self._drain(cause)
+
+    async def _drain(self, cause: str) -> None:
+        self._suspensions = {call.id: call.suspension for call in self.state.calls.values()}
+        while not (self.is_coming_down or self.suspending):
+            self.gate_state("DrainDecisionChannel")
+            ready = self.ready()
+            if not ready:
+                self.gate_state("NoDecision")
+                return
+            batch = ready[:1] if self.reentered else ready
+            await self._replay_batch(batch)
+            for state in ("ClearResolved", "SnapshotIfStateChanged", "CommitReplay"):
+                self.gate_state(state, batch[0])
+            if self.policies["replay.commit"] == "yes":
+                await self.commit("ToolResultsCommitted", cause)
+
+    async def _settle_decisions(self) -> None:
+        """Apply what was decided, and wait for what acts beside the loop, until nothing of either is left."""
+        await self._join()
+        await self.apply_decisions("replay")
+        while self._beside:
+            await self._join()
+            await self.apply_decisions("replay")
+
+    async def _join(self) -> None:
+        """The barrier: what acts beside the loop comes to its end before the loop goes on."""
+        while self._beside:
+            await asyncio.wait(self._beside[:1])
+            self._beside.pop(0).result()
+
+    def accept(self, decision: Decision) -> None:
+        """A decision that is taken while the loop is at something else acts beside it, if it acts at once."""
+        super().accept(decision)
+        if self.active and self.at_once and not self.suspending:
+            self._act_beside()
+
+    def _act_beside(self) -> None:
+        self._beside.append(asyncio.ensure_future(self._apply_beside()))
+
+    async def _apply_beside(self) -> None:
+        """What breaks beside the loop breaks the loop, wherever that waits; a cancel it hears of itself."""
+        try:
+            await self.apply_decisions("replay")
+        except RunCancelled:
+            return
+        except Exception as failure:
+            self.broken = self.broken or failure
+            for waiting in sorted(self._waiting, key=lambda task: task.get_name()):
+                waiting.cancel()
+            raise
+
+    async def _finish_beside(self, drains: bool) -> None:
+        """What acts beside a loop that has come to its end is given up, unless it drains."""
+        beside, self._beside = self._beside, []
+        for task in beside:
+            if not drains:
+                task.cancel()
+        if beside:
+            await asyncio.gather(*beside, return_exceptions=True)
+
+    async def _replay_batch(self, batch: Sequence[Decision]) -> None:
+        replays = [decision for decision in batch if self._prepare(decision)]
+        if len(replays) < len(batch):
+            await self.journal()
+        if self.policies["round.executor"] == "parallel":
+            await self.together([self._replay_one(decision) for decision in replays])
+        else:
+            for decision in replays:
+                await self._replay_one(decision)
+
+    def _prepare(self, decision: Decision) -> bool:
+        """Suspended to Resuming, or to its end if the decision cancels it; true if it is to be replayed."""
+        self.state.acting[decision.call] = self.state.decisions.pop(decision.call)
+        call = self.state.calls[decision.call]
+        self.publish("decision.applied", call=call.id, decision=decision.id, action=decision.action)
+        for state in ("ResolveDecision", "PersistResumeDecision", "Replay"):
+            self.gate_state(state, decision)
+        if decision.action == "resume":
+            self.gate_state("ReplayResume", decision)
+            self.move_call(call, "resume")
+            return True
+        self.gate_state("ReplayCancel", decision)
+        if self.policies["decision.cancel_path"] == "via_resuming":
+            self.move_call(call, "resume")
+        self.move_call(call, "cancel")
+        self.answer(call, "cancelled", "rejected")
+        self.state.turn_was_last = False
+        return False
+
+    async def _replay_one(self, decision: Decision) -> None:
+        call = self.state.calls[decision.call]
+        self.gate_state("ExecuteReplayedTool", decision)
+        await self.replay(call, decision)
+        if call.status == "Suspended":
+            self.gate_state("SetNextSuspended", decision)
+
+    def gate_state(self, state: str, decision: Decision | None = None) -> None:
+        """Show the resume gate where the source has one: a run that is entered anew at each decision."""
+        if self.reentered:
+            fields = {} if decision is None else {"decision": decision.id, "call": decision.call}
+            self.observe("resume", state=state, **fields)
+
+    @property
+    def reentered(self) -> bool:
+        """Whether a decision enters a suspended run anew rather than waking it."""
+        return bool(self.policies["waiting"] == "reentered")
+
+    @property
+    def at_once(self) -> bool:
+        """Whether a decision acts while the loop is at something else."""
+        return bool(self.policies["decision.window"] == "immediate")

@@ -1,0 +1,498 @@
+"""The reference runtime: one thread, its runs, and the loop that takes a run from input to end.
+
+There is one loop for every profile.  What differs between profiles are policies, which it reads where
+they matter; where it stands is never kept in a local variable but always in the `RunState`, so that a
+run that was suspended, or recovered from a checkpoint, goes on by the same code as one that was not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Coroutine, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from runlock.machines.lifecycle.runtime.ledger import PENDING_TEXT, PluginEnded, RunCancelled
+from runlock.machines.lifecycle.runtime.replays import Replays
+from runlock.machines.lifecycle.runtime.rounds import RunBlocked
+from runlock.machines.lifecycle.runtime.state import (
+    Call,
+    Decision,
+    Reason,
+    RunState,
+    from_checkpoint,
+)
+from runlock.machines.lifecycle.runtime.stops import stop_reason
+from runlock.machines.lifecycle.runtime.world import (
+    ModelTurn,
+    TokensSpent,
+    ToolRaised,
+    WorldFault,
+)
+
+T = TypeVar("T")
+
+RUN_EVENTS = {
+    "NaturalEnd": "natural_end",
+    "BehaviorRequested": "behavior_requested",
+    "Stopped": "stopped",
+    "Blocked": "blocked",
+    "Cancelled": "cancelled",
+    "Error": "failed",
+}
+
+
+class RunStopped(Exception):
+    """A stop condition that is met before the round, and keeps the tools of its step from running."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.detail)
+        self.reason = reason
+
+
+class TurnedDown(Exception):
+    """A stimulus that the runtime refuses; it has changed nothing."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """How a segment of a run ended, and the calls that wait for a decision."""
+
+    reason: Reason
+    pending: tuple[str, ...] = ()
+    value: dict[str, Any] | None = None  # a suspended run, where its caller holds it
+
+
+@dataclass(frozen=True)
+class LeftCall:
+    """A call that a plugin left in a turn, or put there."""
+
+    id: str
+    name: str
+    args: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class LeftTurn:
+    """What a plugin left of a turn of the model."""
+
+    text: str
+    tool_calls: Sequence[LeftCall]
+    usage: TokensSpent
+
+
+class Runtime(Replays):
+    """One thread of runs, one after the other.
+
+    `start`, `decide` and `cancel` give the `Segment` that they ran, or nothing where they only handed
+    something to a segment under way; they raise `TurnedDown` where they refuse.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._draining: set[asyncio.Task[Any]] = set()
+        self._leads_on = False  # a replay has ended the wait: the model is asked, whoever else waits
+
+    # -- verbs
+
+    async def start(self, text: str, decisions: Sequence[Decision] = ()) -> Segment:
+        """Begin the next run of the thread with the user's input."""
+        if self.state.status not in (None, "Done"):
+            raise TurnedDown("the run before it is not over")
+        self.state = RunState(
+            number=self.state.number + 1, messages=self.state.messages, started_ms=self.world.now_ms()
+        )
+        self.cancelling = self.ending = self.failing = False
+        self.broken = None
+        self.suspending = False
+        return await self.segment(self._begin(text, decisions))
+
+    async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
+        """Take decisions in; a waiting run goes on with what was accepted."""
+        for decision, why in self.receive(decisions):
+            self.world.refuse(why, decision.id)
+        if self.active or self.state.status != "Waiting" or not self.ready():
+            return None
+        return await self.segment(self._resume())
+
+    async def cancel(self) -> Segment | None:
+        """The external cancel signal; a run that is over does not hear it."""
+        if self.state.status in (None, "Done") or self.ending:
+            return None
+        self.cancelling = True
+        if not self.active:
+            return await self.segment(self._end(Reason("Cancelled")))
+        aborted = self._waiting - self._draining if self.drains else self._waiting
+        for task in sorted(aborted, key=lambda task: task.get_name()):
+            task.cancel()
+        return None
+
+    async def input(self, text: str) -> Segment | None:
+        """New user input for a run that is not over."""
+        if self.active or self.state.status != "Waiting":
+            raise TurnedDown("the run takes input only while it waits")
+        if self.policies["input.waiting"] == "refuse":
+            raise TurnedDown("the run waits for decisions, not for input")
+        self.move_run("resume")
+        if self.policies["input.waiting"] == "supersede":
+            self._supersede()
+        self._put_aside()
+        return await self.segment(self._take_input(text))
+
+    def give_back(self, value: dict[str, Any] | None) -> None:
+        """What its caller holds comes back to a runtime that holds nothing itself."""
+        if value is not None and self.state.status is None:
+            self.state = from_checkpoint(value)
+
+    def watch(self, watcher: str, stream: str) -> None:
+        """Somebody watches the events of the run from now on."""
+        self.sink.connect(watcher, stream)
+
+    def unwatch(self) -> None:
+        """Whoever watches is gone; the run does not care."""
+        self.sink.drop()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take a checkpoint over, and say in which statuses this life begins."""
+        self.state = from_checkpoint(state)
+        resting_status, self.state.status = self.state.status or "Running", None
+        self.say_run(resting_status, self.state.reason)
+        for call in self.state.calls.values():
+            decided = call.id in self.state.decisions  # and not done with: its replay begins again
+            unentered = "Suspended" if decided else "New"
+            resting = {"Running": unentered, "Resuming": "Suspended"}.get(call.status, call.status)
+            self.say_call(call, resting, before=None)
+
+    async def go_on(self) -> Segment | None:
+        """After `restore`: a run that was Running goes on by itself; one that waits, waits."""
+        if self.state.status == "Created":
+            return await self.segment(self._leave_created())
+        if self.state.status == "Running":
+            return await self.segment(self._steps())
+        if self.state.status == "Waiting" and self.ready():
+            return await self.segment(self._resume())
+        return None
+
+    # -- segments
+
+    async def segment(self, steps: Awaitable[Segment]) -> Segment:
+        """Run to the end or to a wait; whatever breaks on the way ends the run."""
+        self.active = True
+        try:
+            return self._handed_out(await steps)
+        except RunStopped as stopped:
+            return await self._end(stopped.reason)
+        except RunCancelled:
+            return await self._end(Reason("Cancelled"))
+        except RunBlocked as blocked:
+            return await self._end(Reason("Blocked", str(blocked)))
+        except PluginEnded as ended:
+            return await self._end(Reason("BehaviorRequested", str(ended)))
+        except (WorldFault, ToolRaised) as fault:
+            return await self._end(Reason("Error", str(fault)))
+        finally:
+            self.active = self.suspending = False
+
+    def _handed_out(self, segment: Segment) -> Segment:
+        """A suspended run is kept here, or handed out whole to the caller and forgotten."""
+        if self.policies["state"] != "caller" or self.state.status != "Waiting":
+            return segment
+        value, self.state = self.to_store(None), RunState()
+        return replace(segment, value=value)
+
+    async def _begin(self, text: str, decisions: Sequence[Decision]) -> Segment:
+        self.say_run("Created" if self.created else "Running")
+        message = {"role": "user", "text": text}
+        if self.created:
+            self.append(message)
+            await self.commit("RunCreated", "create")
+            return await self._leave_created(decisions)
+        await self._start_up()
+        self.append(message)
+        return await self._enter_loop(decisions)
+
+    async def _start_up(self) -> None:
+        """RunStart: watchers hear of it, and a plugin may set up what its later phases find again."""
+        self.phase("RunStart")
+        self.publish("run.started")
+        self.state.setup = (await self.consult("RunStart"))["state"]
+
+    async def _leave_created(self, decisions: Sequence[Decision] = ()) -> Segment:
+        if self.cancelling:
+            return await self._end(Reason("Cancelled"))
+        self.move_run("begin")
+        await self._start_up()
+        return await self._enter_loop(decisions)
+
+    async def _enter_loop(self, decisions: Sequence[Decision]) -> Segment:
+        await self.commit_at("UserMessage", "run_start")
+        if decisions:
+            self.receive(decisions)
+        return await self._steps()
+
+    async def _resume(self) -> Segment:
+        self.move_run("resume")
+        if self.reentered:
+            await self._start_up()
+            waiting = {call.id for call in self.state.in_status("Suspended")}
+            await self.apply_decisions("run_start")
+            if self.cancelling:
+                raise RunCancelled
+            again = {call.id for call in self.state.in_status("Suspended")} & waiting
+            decided_again = [c for c in again if self.state.calls[c].suspension > self._suspensions[c]]
+            if decided_again and self.policies["replay.start"] == "end_if_any":
+                return await self._suspend()
+            self._leads_on = self.policies["round.mixed"] == "continue" and len(again) < len(waiting)
+        return await self._steps()
+
+    def _supersede(self) -> None:
+        for call in self.state.in_status("Suspended"):
+            self.move_call(call, "cancel")
+            self.answer(call, "cancelled", "superseded by new input")
+
+    def _put_aside(self) -> None:
+        """What has no result yet, held back or waiting, gets its place in front of the input."""
+        for call in [*self.state.in_status("Suspended"), *self.state.in_status("New")]:
+            if self._placeholder(call) is None:
+                self.answer(call, "pending", PENDING_TEXT)
+
+    async def _take_input(self, text: str) -> Segment:
+        if self.reentered:
+            self.phase("RunStart")
+        self.append({"role": "user", "text": text})
+        self.state.turn_was_last = False
+        await self.commit_at("UserMessage", "run_start")
+        return await self._steps()
+
+    async def _steps(self) -> Segment:
+        """The loop.  Each turn looks at the state alone to know what comes next."""
+        while True:
+            await self._settle_decisions()
+            if self.cancelling:
+                raise RunCancelled
+            if self.must_wait() and not self._leads_on:
+                return await self._suspend()
+            self._leads_on = False
+            held_back = self.state.in_status("New")
+            if held_back:
+                await self._tool_round(held_back)
+                continue
+            if self.state.steps_ended < self.state.step and not self.ends_first:  # cut short before its end
+                await self._step_end()
+            if self.state.turn_was_last:
+                return await self._end(Reason("NaturalEnd"))
+            stopped = self._stop() if self.state.step else None
+            if stopped is not None:
+                return await self._end(stopped)
+            await self._step()
+
+    def must_wait(self) -> bool:
+        """Whether the run can only wait: by policy one suspended call is enough, or it takes the round."""
+        suspended = self.state.in_status("Suspended")
+        if not suspended or self.state.user_was_last:
+            return False
+        if self.policies["round.executor"] == "parallel" and self.state.in_status("New"):
+            return False  # a crash cut its round short: none is held back where all run at once
+        if self.policies["round.mixed"] == "wait" or self.state.turn_was_last:
+            return True
+        return all(call.status == "Suspended" for call in self.state.last_round())
+
+    def _stop(self) -> Reason | None:
+        exceeds = self.policies["stop.threshold"] == "exceeds"
+        return stop_reason(self.stop, self.state, self.world.now_ms(), exceeds)
+
+    # -- one step
+
+    async def _step(self) -> None:
+        """One inference, and the round that it asks for."""
+        self.state.step += 1
+        self.phase("StepStart")
+        self.phase("BeforeInference")
+        self.record(self.state.in_status("Suspended"))
+        request = await self.consult("BeforeInference", system=None, params={})
+        turn = await self.outside(self.world.infer(self.state.messages, self.state.step, request))
+        self.phase("AfterInference")
+        calls, ended = await self._look_at_turn(turn)
+        if self.ends_first:
+            self._end_step()
+        await self.commit_at("AssistantTurnCommitted", "step")
+        if ended is not None:
+            raise ended
+        if calls:
+            self._preempt()
+            await self._tool_round(calls)
+        else:
+            await self._step_end()
+
+    def _preempt(self) -> None:
+        """Where a stop comes before the tools of its step, they do not run."""
+        stopped = self._stop() if self.policies["stop.tools"] == "preempted" else None
+        if stopped is not None:
+            self._end_step()
+            raise RunStopped(stopped)
+
+    async def _look_at_turn(self, turn: ModelTurn) -> tuple[list[Call], PluginEnded | None]:
+        """Record what a plugin leaves of a turn; an end that it asks for is still to come."""
+        asked = [{"id": call.id, "name": call.name, "args": dict(call.args)} for call in turn.tool_calls]
+        try:
+            data = await self.consult("AfterInference", tool_calls=asked)
+        except PluginEnded as ended:
+            return self._take_turn(turn), ended
+        left = [LeftCall(**call) for call in data["tool_calls"]]
+        return self._take_turn(LeftTurn(turn.text, left, turn.usage)), None
+
+    def _take_turn(self, turn: ModelTurn) -> list[Call]:
+        """Record the turn; a call whose id is taken, in the turn or by a live call, is not recorded."""
+        calls: dict[str, Call] = {}
+        for asked in turn.tool_calls:
+            live = self.state.calls.get(asked.id)
+            if asked.id not in calls and (live is None or live.is_final):
+                mode = self.tools.get(asked.name, {}).get("resume_mode", "replay")
+                calls[asked.id] = Call(asked.id, asked.name, dict(asked.args), mode, step=self.state.step)
+        taken = [{"id": c.id, "name": c.name, "args": c.args} for c in calls.values()]
+        self.append({"role": "assistant", "text": turn.text, "tool_calls": taken})
+        self.state.tokens += turn.usage.input + turn.usage.output
+        self.state.turn_was_last = not calls
+        for call in calls.values():
+            self.state.calls.pop(call.id, None)
+            self.state.calls[call.id] = call
+            self.state.history_of_calls.append([call.name, {k: v for k, v in call.args.items() if k != "k"}])
+            self.say_call(call, "New", before=None)
+        return list(calls.values())
+
+    async def _tool_round(self, calls: list[Call]) -> None:
+        await self.run_round(calls)
+        await self.commit_at("ToolResultsCommitted", "round")
+        await self._settle_decisions()
+        if not self.must_wait() and not self.state.in_status("New"):
+            await self._step_end()
+
+    async def _step_end(self) -> None:
+        self._end_step()
+        if not self.triggers:
+            await self.commit("StepEnd", "step")
+
+    def _end_step(self) -> None:
+        """StepEnd fires once a step, however often the step waits."""
+        if self.state.steps_ended < self.state.step:
+            self.state.steps_ended = self.state.step
+            self.phase("StepEnd")
+
+    # -- waiting and ending
+
+    async def _suspend(self) -> Segment:
+        pending = tuple(call.id for call in self.state.in_status("Suspended"))
+        reason = Reason("Suspended")
+        self._end_step()
+        if self.reentered:
+            self.phase("RunEnd")
+            self.suspending = True
+            await self.commit("RunFinished", "suspend", force=True, ending=("Waiting", reason))
+            await self._join()
+        else:
+            trigger = "RunFinished" if self.triggers else "StepEnd"
+            await self.commit(trigger, "suspend", force=self.triggers, ending=("Waiting", reason))
+        self.suspending = False
+        if self.cancelling and not self.reentered:
+            raise RunCancelled
+        decided = bool(self.ready() or self._beside)  # while the store was busy
+        if decided and not self.reentered:
+            return await self._steps()
+        self.move_run("suspend", reason)
+        self._announce(reason, pending)
+        if not (decided or self.cancelling):
+            return Segment(reason, pending)
+        # this segment is over all the same; what came while the store was busy enters the next
+        self.observe("run.finished", reason=reason.to_wire(), pending=list(pending))
+        if self.cancelling:
+            raise RunCancelled
+        return await self._resume()
+
+    async def _end(self, reason: Reason) -> Segment:
+        self.ending = True
+        await self._finish_beside(drains=self.drains and reason.code == "Cancelled")
+        self._close_live_calls(reason)
+        if self.state.status != "Created" and not self.suspending:  # it never started, or has fired it
+            self.phase("RunEnd")
+        ending = ("Done", reason)
+        try:
+            if self.triggers:
+                await self.commit("RunFinished", "end", force=True, ending=ending)
+            else:
+                await self.commit("StepEnd", "end", ending=ending)
+        except WorldFault as fault:
+            reason = Reason("Error", str(fault))
+        unstarted = self.state.status == "Created" and reason.code != "Cancelled"
+        self.move_run("rejected" if unstarted else RUN_EVENTS[reason.code], reason)
+        self._announce(reason, ())
+        return Segment(reason)
+
+    def _announce(self, reason: Reason, pending: Sequence[str]) -> None:
+        """Watchers hear how the segment ended, before its stream ends."""
+        self.publish("run.finished", reason=reason.to_wire(), pending=list(pending))
+        self.sink.end_segment(final=self.state.status == "Done")
+
+    def _close_live_calls(self, reason: Reason) -> None:
+        """No call outlives its run: the thread that the next run takes over is well-formed."""
+        for call in self.state.live():
+            unstarted = call.status == "New" and reason.code != "Cancelled"
+            if self.policies["end.live"] == "closed":
+                self.move_call(call, "fail" if unstarted else "cancel")
+            self.answer(call, "error" if unstarted else "cancelled", f"the run ended: {reason.code}")
+
+    # -- policies and waiting for the outside
+
+    @property
+    def triggers(self) -> bool:
+        """Whether checkpoints come at the named triggers rather than at the end of a step."""
+        return bool(self.policies["checkpoint.at"] == "triggers")
+
+    @property
+    def ends_first(self) -> bool:
+        """Whether a step ends before its tools run."""
+        return bool(self.policies["step.end"] == "before_tools")
+
+    @property
+    def created(self) -> bool:
+        """Whether a run is Created before it is Running."""
+        return bool(self.policies["run.created"] == "yes")
+
+    async def commit_at(self, trigger: str, cause: str) -> None:
+        """A checkpoint that only the policy of named triggers has."""
+        if self.triggers:
+            await self.commit(trigger, cause)
+
+    @property
+    def _is_called_off(self) -> bool:
+        """Whether nothing more of the run is to begin: something of it broke, or it is cancelled."""
+        return self.broken is not None or self.cancelling
+
+    def _why_called_off(
+        self,
+    ) -> BaseException:  # raised as it is given: a frame that kept it would keep itself
+        return self.broken or RunCancelled()
+
+    def heed(self) -> None:
+        """Begin nothing once the run is called off."""
+        if self._is_called_off:
+            raise self._why_called_off()
+
+    async def outside(self, waiting: Coroutine[Any, Any, T], drains: bool = False) -> T:
+        """Wait for the outside world; a cancel takes the wait away, unless tools drain."""
+        if self._is_called_off:
+            waiting.close()  # never entered: the world does not hear of it
+            raise self._why_called_off()
+        task = asyncio.current_task()
+        assert task is not None  # only coroutines of the loop wait
+        self._waiting.add(task)
+        if drains:
+            self._draining.add(task)
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            if self._is_called_off:
+                raise self._why_called_off() from None
+            raise
+        finally:
+            self._waiting.discard(task)
+            self._draining.discard(task)

@@ -1,0 +1,208 @@
+"""What the reference runtime knows of a run: all of it durable, none of it anywhere else.
+
+A `RunState` is written whole into every checkpoint and read whole at recovery, so that "what survives
+a crash" needs no second answer.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+from runlock.machines.lifecycle.charts.call import ToolCall
+from runlock.machines.lifecycle.charts.run import Run, RunWithCreated
+from runlock.machines.table import Table, compile_chart
+
+CALL_TABLE = compile_chart(ToolCall)
+RUN_TABLE = compile_chart(Run)
+CREATED_TABLE = compile_chart(RunWithCreated)
+
+FINAL = frozenset(CALL_TABLE.finals)
+
+Message = dict[str, Any]
+"""One message of the thread, in the shape that the protocol gives it."""
+
+
+def run_table(created: bool) -> Table:
+    """The run's chart, with or without Created."""
+    return CREATED_TABLE if created else RUN_TABLE
+
+
+@dataclass
+class Decision:
+    """A decision that was accepted or buffered, until it has acted."""
+
+    id: str
+    call: str
+    action: str
+    payload: Any = None
+    suspension: int | None = None
+
+
+@dataclass
+class Call:
+    """One tool call of the run."""
+
+    id: str
+    name: str
+    args: dict[str, Any]
+    resume_mode: str = "replay"
+    status: str = "New"
+    suspension: int = 0  # how often it was suspended so far
+    step: int = 0  # the inference that asked for it
+    committed: bool = False  # its result stands in the thread
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing can move it any more."""
+        return self.status in FINAL
+
+
+@dataclass
+class Reason:
+    """Why a segment ended."""
+
+    code: str
+    detail: str | None = None
+    stop: str | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        """The reason in the protocol's shape."""
+        wire: dict[str, Any] = {"code": self.code, "detail": self.detail}
+        if self.stop is not None:
+            wire["stop"] = {"code": self.stop, "detail": self.detail}
+        return wire
+
+
+@dataclass
+class RunState:
+    """A run, its calls, the decisions that have not acted yet, and the thread so far."""
+
+    number: int = 0  # of the run on its thread, from 1
+    status: str | None = None
+    reason: Reason | None = None
+    step: int = 0
+    calls: dict[str, Call] = field(default_factory=dict)
+    decisions: dict[str, Decision] = field(default_factory=dict)  # accepted, by call
+    acting: dict[str, Decision] = field(default_factory=dict)  # taken up by a replay that is not over
+    early: list[Decision] = field(default_factory=list)  # buffered, in order of arrival
+    seen_decisions: list[str] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    turn_was_last: bool = False  # the model asked for nothing, and nothing has happened since
+    tokens: int = 0
+    errors_in_a_row: int = 0
+    history_of_calls: list[list[Any]] = field(default_factory=list)  # [name, args] of every call so far
+    started_ms: int = 0
+    steps_ended: int = 0
+    setup: dict[str, Any] = field(default_factory=dict)  # what a plugin set up when the run started
+
+    @property
+    def user_was_last(self) -> bool:
+        """Whether the user has said something since the model was heard last."""
+        said = (m["role"] for m in reversed(self.messages) if m["role"] in ("user", "assistant"))
+        return next(said, None) == "user"
+
+    def live(self) -> list[Call]:
+        """The calls that are not final, in the order in which they were asked for."""
+        return [call for call in self.calls.values() if not call.is_final]
+
+    def in_status(self, *statuses: str) -> list[Call]:
+        """The calls in one of the statuses, in the order in which they were asked for."""
+        return [call for call in self.calls.values() if call.status in statuses]
+
+    def last_round(self) -> list[Call]:
+        """The calls of the newest step that asked for any."""
+        newest = max((call.step for call in self.calls.values()), default=0)
+        return [call for call in self.calls.values() if call.step == newest]
+
+    def to_checkpoint(self) -> dict[str, Any]:
+        """The durable form: the protocol's minimum, and under `own` what this runtime adds.
+
+        A message is replaced and never changed, and so are arguments: what is listed here stays as it is.
+        """
+        return {
+            "run": {
+                "number": self.number,
+                "status": self.status,
+                "reason": self.reason and self.reason.to_wire(),
+                "step": self.step,
+            },
+            "calls": {call.id: _call_to_wire(call) for call in self.calls.values()},
+            "decisions": {
+                call: {"id": d.id, "action": d.action, "payload": d.payload}
+                for call, d in (self.acting | self.decisions).items()
+            },
+            "messages": [*self.messages],
+            "own": {
+                "early": [vars(decision) for decision in self.early],
+                "seen_decisions": list(self.seen_decisions),
+                "turn_was_last": self.turn_was_last,
+                "tokens": self.tokens,
+                "errors_in_a_row": self.errors_in_a_row,
+                "history_of_calls": [*self.history_of_calls],
+                "started_ms": self.started_ms,
+                "steps_ended": self.steps_ended,
+                **({"setup": {**self.setup}} if self.setup else {}),
+            },
+        }
+
+
+def _call_to_wire(call: Call) -> dict[str, Any]:
+    return {
+        "status": call.status,
+        "name": call.name,
+        "args": call.args,
+        "resume_mode": call.resume_mode,
+        "suspension": call.suspension,
+        "step": call.step,
+        "committed": call.committed,
+    }
+
+
+class ContradictoryCheckpoint(ValueError):
+    """A checkpoint that speaks of a call which it does not hold."""
+
+
+def from_checkpoint(state: dict[str, Any]) -> RunState:
+    """The run that `to_checkpoint` wrote; a call whose body was running has to run again."""
+    _refuse_unknown_calls(state)
+    run, own = state["run"], state["own"]
+    reason = run["reason"]
+    restored = RunState(
+        number=run["number"],
+        status=run["status"],
+        reason=reason and Reason(reason["code"], reason["detail"], (reason.get("stop") or {}).get("code")),
+        step=run["step"],
+        messages=copy.deepcopy(state["messages"]),
+        early=[Decision(**decision) for decision in own["early"]],
+        seen_decisions=list(own["seen_decisions"]),
+        turn_was_last=own["turn_was_last"],
+        tokens=own["tokens"],
+        errors_in_a_row=own["errors_in_a_row"],
+        history_of_calls=copy.deepcopy(own["history_of_calls"]),
+        started_ms=own["started_ms"],
+        steps_ended=own["steps_ended"],
+        setup=copy.deepcopy(own.get("setup", {})),
+    )
+    for call_id, raw in state["calls"].items():
+        restored.calls[call_id] = Call(id=call_id, **copy.deepcopy(raw))
+    for call_id, raw in state["decisions"].items():
+        suspension = restored.calls[call_id].suspension
+        restored.decisions[call_id] = Decision(
+            raw["id"], call_id, raw["action"], copy.deepcopy(raw["payload"]), suspension
+        )
+    return restored
+
+
+def _refuse_unknown_calls(state: dict[str, Any]) -> None:
+    held = state["calls"]
+    for call, decision in state["decisions"].items():
+        if call not in held:
+            raise ContradictoryCheckpoint(
+                f"decision {decision['id']} of the checkpoint is about call {call}; {_held(held)}"
+            )
+
+
+def _held(calls: dict[str, Any]) -> str:
+    return f"the checkpoint holds {', '.join(calls)}" if calls else "the checkpoint holds no call"

@@ -1,0 +1,57 @@
+"""What the adapters of agent libraries have in common."""
+
+import asyncio
+
+import pytest
+
+from runlock.conformance.adapters.libraries import (
+    YES_OR_NO,
+    Thread,
+    offers,
+    parts,
+)
+from runlock.conformance.families.lifecycle.adapter import Segment
+from runlock.conformance.protocol import Scenario, ToolCall, Turn
+
+
+@pytest.fixture
+def thread():
+    """A thread of which nothing has been asked yet."""
+    thread = Thread()
+    asyncio.run(thread.open(None, Scenario(scenario="s")))
+    return thread
+
+
+def test_a_segment_that_leaves_requests_is_suspended_on_their_calls(thread):
+    """A call that waits twice is named twice, as the library says it."""
+    requests = [("c1", "a"), ("c2", "b"), ("c1", "c")]
+
+    assert thread.ended(requests, "Cancelled") == Segment("Suspended", ["c1", "c2", "c1"])
+    assert thread.asked == {"c1": "c", "c2": "b"}
+
+
+def test_a_segment_that_leaves_none_ends_as_it_is_said_to(thread):
+    """What was asked before is still known: a decision may name a call that waits no more."""
+    thread.ended([("c1", "a")])
+
+    assert thread.ended([]) == Segment("NaturalEnd")
+    assert thread.ended([], "Cancelled") == Segment("Cancelled")
+    assert (thread.asked, thread.waiting) == ({"c1": "a"}, [])
+
+
+def test_a_library_takes_a_yes_or_a_no_between_two_segments():
+    """Its handshake names the installed version, and offers no decision while it works."""
+    handshake = offers("tests", "pytest", tool=["ok"], policies={"state": "caller"})
+
+    assert handshake.implementation.version == pytest.__version__
+    assert handshake.decisions == YES_OR_NO
+    assert not YES_OR_NO.live
+    assert not YES_OR_NO.payload
+
+
+def test_the_text_of_a_turn_stands_before_its_calls():
+    """A turn without text has no part for it."""
+    calls = [ToolCall(id="c1", name="t0"), ToolCall(id="c2", name="t0")]
+
+    assert parts(Turn(text="a", tool_calls=calls), str.upper, lambda call: call.id) == ["A", "c1", "c2"]
+    assert parts(Turn(tool_calls=calls), str.upper, lambda call: call.id) == ["c1", "c2"]

@@ -1,0 +1,145 @@
+"""The adapters of real runtimes, offline: what each of them must show before anything of it is judged.
+
+A runtime that is not installed is skipped: `runlock matrix --install` makes an environment for each.
+"""
+
+import contextlib
+import importlib
+
+import pytest
+from hosted_fakes import OK, TURN, Talk, only, resume
+from places import ROOT
+
+from runlock.conformance.campaign.environments import ENVIRONMENTS, Packages
+from runlock.conformance.campaign.runtimes import runtimes
+from runlock.conformance.campaign.targets import resolve
+from runlock.conformance.errors import UsageError
+from runlock.conformance.protocol import ProtocolError
+
+pytestmark = pytest.mark.filterwarnings("default")  # what a runtime warns of is not ours to fail on
+
+TOOLS = [{"name": "t0"}, {"name": "t1", "permission": "ask"}]
+MADE = ROOT / ENVIRONMENTS
+"""Where `runlock matrix --install` makes environments: a runtime of npm's is here if it is there."""
+
+
+class TalkOverThePipe(Talk):
+    """The same conversation with a runtime that is a process of its own."""
+
+    def __init__(self, target, **scenario):
+        self.sut = resolve(target).open()
+        self.sut.request("scenario.open", {"scenario": "s", **scenario})
+
+
+def conversation(runtime, **scenario):
+    """A conversation with a runtime, if it is installed."""
+    if isinstance(runtime.lives_in, Packages):
+        if not runtime.is_installed(MADE):
+            pytest.skip(f"{runtime.name} is not installed here: there is no {runtime.place(MADE)}")
+        return TalkOverThePipe(runtime.target(MADE), **scenario)
+    module, _, name = runtime.adapter.partition(":")
+    try:
+        factory = getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        pytest.skip(f"{runtime.name} is not installed here: there is no {error.name}")
+    return Talk(factory, **scenario)
+
+
+@pytest.fixture(params=runtimes(), ids=lambda one: one.name)
+def talk(request, tmp_path):
+    """A conversation with each runtime that is installed."""
+    talk = conversation(request.param, tools=TOOLS, data=str(tmp_path))
+    yield talk
+    with contextlib.suppress(ProtocolError):  # it may be closed by now
+        talk("scenario.close")
+    talk.sut.close()
+
+
+def turn(*calls):
+    asked = [{"id": call, "name": name, "args": {"k": call}} for call, name in calls]
+    return {"kind": "turn", "tool_calls": asked}
+
+
+def results(gate):
+    return {seen["call"]: seen["text"] for seen in gate["messages"] if seen["role"] == "tool"}
+
+
+def test_a_run_without_tools_ends_naturally(talk):
+    """One inference, one answer; then nothing is left over."""
+    assert [seen["text"] for seen in only(talk.start())["messages"]] == ["hello"]
+    assert only(talk.release("g1", TURN))["reason"] == {"code": "NaturalEnd"}
+    assert talk("scenario.close") == {"leaks": []}
+
+
+def test_what_a_tool_answers_reaches_the_model(talk):
+    """The tool's gate shows its call, and the next inference its answer."""
+    talk.start()
+    gate = only(talk.release("g1", turn(("c1", "t0"))))
+    asked = only(talk.release("g2", OK))
+
+    assert [gate["call"], gate["name"], gate["args"]["k"]] == ["c1", "t0", "c1"]
+    assert "fine" in results(asked)["c1"]
+
+
+def test_a_call_that_asks_runs_when_it_is_approved(talk):
+    """The segment ends with the call pending; the decision enters its body, and the run goes on."""
+    talk.start()
+    assert only(talk.release("g1", turn(("c1", "t1"))))["pending"] == ["c1"]
+    gate = only(talk.decide(resume("c1")))
+    asked = only(talk.release("g2", OK))
+
+    assert [gate["on"], gate["call"], gate["resume"]["decision"]] == ["tool", "c1", "d1"]
+    assert "fine" in results(asked)["c1"]
+    assert only(talk.release("g3", TURN))["reason"] == {"code": "NaturalEnd"}
+
+
+def test_a_call_that_was_rejected_never_runs(talk):
+    """The model is asked next, and is told something about the call."""
+    talk.start()
+    talk.release("g1", turn(("c1", "t1")))
+    asked = only(talk.decide({"id": "d1", "call": "c1", "action": "cancel"}))
+
+    assert asked["on"] == "model"
+    assert "c1" in results(asked)
+
+
+def test_the_next_run_sees_the_one_before(talk):
+    """The thread goes on."""
+    talk.start()
+    talk.release("g1", TURN)
+    said = [seen["text"] for seen in only(talk.start("r2"))["messages"]]
+
+    assert said == ["hello", "bye", "hello"]
+
+
+def test_a_run_that_waits_outlives_a_crash(talk):
+    """Where a runtime can be lost, the approval is taken by the life after."""
+    shaken = talk("initialize", protocol={"min": 1, "max": 1}, kit={"name": "runlock", "version": "0"})
+    if "soft" not in shaken["control"]["crash"]:
+        pytest.skip("nothing of it is promised to outlive a crash")
+    talk.start()
+    talk.release("g1", turn(("c1", "t1")))
+    talk("crash")
+
+    assert only(talk("recover", run="r1"))["pending"] == ["c1"]
+    assert only(talk.decide(resume("c1")))["call"] == "c1"
+
+
+def test_a_missing_runtime_is_named():
+    """An adapter without its runtime says which module is not there."""
+    from runlock.conformance.errors import AdapterError
+
+    in_python = (one for one in runtimes() if not isinstance(one.lives_in, Packages))
+    missing = next((one for one in in_python if not _is_here(one)), None)
+    if missing is None:
+        pytest.skip("every runtime is installed here")
+    with pytest.raises((AdapterError, UsageError), match=r"No module named|There is no module"):
+        resolve(f"py:{missing.adapter}").open()
+
+
+def _is_here(runtime):
+    try:
+        importlib.import_module(runtime.adapter.partition(":")[0])
+    except ModuleNotFoundError:
+        return False
+    return True

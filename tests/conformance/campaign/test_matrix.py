@@ -1,0 +1,245 @@
+"""The matrix of real runtimes: its list is sound, its page is of that list, and it says what is missing."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from places import ROOT
+
+from runlock.conformance.campaign.environments import BIN, ENVIRONMENTS, Packages
+from runlock.conformance.campaign.runtimes import runtimes
+from runlock.conformance.cli.main import main
+from runlock.spec.model import load_spec
+
+STANDALONE = ROOT / "docs/standalone"
+MADE = ROOT / ENVIRONMENTS
+RUNTIMES = runtimes()
+
+
+def by_name(entries):
+    return {one["name"]: one for one in entries}
+
+
+def defined_in(path):
+    """The names of the functions and classes of a program, and of what it assigns."""
+    if path.suffix == ".mjs":
+        return set(
+            re.findall(r"^(?:async )?(?:function|class|const) (\w+)", path.read_text("utf-8"), re.MULTILINE)
+        )
+    body = ast.parse(path.read_text("utf-8")).body
+    assigned = {target.id for node in body if isinstance(node, ast.Assign) for target in node.targets}
+    return (
+        assigned
+        | {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        | {node.name for node in body if isinstance(node, ast.AsyncFunctionDef)}
+    )
+
+
+def serves(runtime):
+    """Whether the adapter of a runtime is one of the kit's."""
+    if isinstance(runtime.lives_in, Packages):
+        return "\nserve(" in (ROOT / "conformance/adapters" / runtime.adapter).read_text("utf-8")
+    module, _, name = runtime.adapter.partition(":")
+    return name in defined_in(ROOT / (module.removeprefix("runlock.").replace(".", "/") + ".py"))
+
+
+@pytest.fixture
+def committed():
+    """The matrix as it is committed."""
+    return json.loads((ROOT / "docs/matrix.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda one: one.name)
+def test_a_runtime_is_pinned_and_its_adapter_is_there(runtime):
+    """An environment is made of versions, never of an address, and the adapter is one of the kit's."""
+    assert all(re.fullmatch(r"[a-z-]+(==|@)[0-9.]+", one) for one in runtime.requirements)
+    assert serves(runtime)
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda one: one.name)
+def test_what_is_known_of_a_violation_can_be_run(runtime):
+    """Each program that shows one is there, with the part that it names, and its clause is of the core."""
+    for known in runtime.seen:
+        file, _, part = (known.standalone or "").partition(" ")
+        assert load_spec().clauses[known.clause].core
+        assert part in {"", *defined_in(STANDALONE / file)}
+
+
+def test_each_program_is_about_a_violation():
+    """A program whose violation is gone goes with it."""
+    named = {str(known.standalone).partition(" ")[0] for one in RUNTIMES for known in one.seen}
+
+    assert {path.name for path in STANDALONE.iterdir() if path.suffix in (".py", ".mjs")} == named
+
+
+def test_what_is_broken_is_known_and_what_is_known_is_broken(committed):
+    """On the committed page, each violation can be shown without the kit, and nothing else is claimed."""
+    seen = {one.name: {known.clause for known in one.seen} for one in RUNTIMES}
+    broken = {one["name"]: {found["clause"] for found in one["violations"]} for one in committed["runtimes"]}
+
+    assert broken == seen
+
+
+def test_the_committed_matrix_is_of_the_pinned_versions(committed):
+    """No version moves on without the matrix."""
+    pinned = {one.name: list(one.requirements) for one in RUNTIMES}
+
+    assert {one["name"]: one["requirements"] for one in committed["runtimes"]} == pinned
+    for one in committed["runtimes"]:
+        assert one["implementation"]["version"] in {re.split("==|@", pin)[1] for pin in one["requirements"]}
+
+
+def test_each_policy_that_is_declared_has_its_page(committed):
+    """A documented difference names the documentation."""
+    for one in committed["runtimes"]:
+        assert set(one["pages"]) == set(one["policies"])
+
+
+def test_each_witness_is_committed(committed):
+    """What the page says to replay lies beside it."""
+    for one in committed["runtimes"]:
+        for found in one["violations"]:
+            assert (ROOT / found["trace"]).is_file()
+            assert found["trace"] in found["replay"]
+
+
+def test_a_runtime_that_is_not_installed_is_shown_with_what_installs_it(capsys, tmp_path):
+    """Nothing could be decided, and the page says how it could be."""
+    code = main(
+        ["matrix", "--only", "strands", "--envs", str(tmp_path / "none"), "-o", str(tmp_path / "out")]
+    )
+    shown, page = capsys.readouterr().out, (tmp_path / "out/matrix.md").read_text("utf-8")
+
+    assert code == 3
+    assert f"runlock matrix --install strands --envs {tmp_path / 'none'}" in shown
+    assert "runlock matrix --install strands" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--only", "pydantic"], "`--only pydantic` names no runtime. Did you mean `pydantic-ai`?"),
+        (["--install", "strand"], "`--install strand` names no runtime. Did you mean `strands`?"),
+        (["--only", "zzz"], "`--only zzz` names no runtime. There are pydantic-ai, langgraph,"),
+    ],
+)
+def test_a_name_that_is_none_is_told(capsys, words, sentence):
+    """What was written, and what would have been right."""
+    assert main(["matrix", *words]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_runtime_is_driven_through_the_pipe_of_its_environment(capsys, tmp_path):
+    """What its environment serves is judged, and its witness plays again."""
+    environments, out = tmp_path / "envs", tmp_path / "out"
+    serve = environments / "pydantic-ai" / BIN / "runlock"
+    serve.parent.mkdir(parents=True)
+    serve.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m runlock.conformance.cli.main "$@"\n')
+    serve.chmod(0o755)
+    words = ["matrix", "--only", "pydantic-ai", "--envs", str(environments), "--examples", "200"]
+    code = main([*words, "-o", str(out), "--json"])
+    column = by_name(json.loads(capsys.readouterr().out)["runtimes"])["pydantic-ai"]
+
+    assert code == 0
+    assert [found["clause"] for found in column["violations"]] == ["ROUND-3"]
+    target = f"cmd:{serve} serve py:runlock.conformance.adapters.pydantic_ai:adapter"
+    assert main(["replay", column["violations"][0]["trace"], target]) == 1
+
+
+def shown(runtime, known):
+    """What the program for a violation says in the environment of its runtime, and how it ends."""
+    file, _, part = known.standalone.partition(" ")
+    place, program = runtime.place(MADE), STANDALONE / file
+    words = [str(place / BIN / "python"), str(program)]
+    if isinstance(runtime.lives_in, Packages):
+        words = [str(place / "node_modules/.bin/node"), "--input-type=module", "-"]
+    with program.open() as text:
+        return subprocess.run(
+            [*words, *part.split()], cwd=place, stdin=text, capture_output=True, check=False
+        )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("runtime", "known"),
+    [pytest.param(one, known, id=f"{one.name}-{known.clause}") for one in RUNTIMES for known in one.seen],
+)
+def test_what_is_known_of_a_violation_is_seen_without_the_kit(runtime, known):
+    """Each program ends well only if it has seen what it is about, with the versions that are pinned."""
+    if not runtime.is_installed(MADE):
+        pytest.skip(f"there is no {runtime.place(MADE)}")
+    ran = shown(runtime, known)
+
+    assert ran.returncode == 0, ran.stdout.decode() + ran.stderr.decode()
+
+
+def test_the_program_for_pydantic_ai_shows_its_violation():
+    """The one runtime that is installed beside the tests does what its program says."""
+    program = STANDALONE / "pydantic_ai_repeated_id.py"
+    shown = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True)
+
+    assert shown.stdout.count("'c1'") == 3
+
+
+NPM = """#!/bin/sh
+mkdir -p "$3/node_modules/.bin" && touch "$3/node_modules/.bin/node" && echo "$@" >> "$3/said"
+exit "${NPM_FAILS:-0}"
+"""
+
+
+@pytest.fixture
+def npm(tmp_path, monkeypatch):
+    """An `npm` that makes an empty `node`, and is all that is on the PATH but the shell's own."""
+    (tmp_path / "npm").write_text(NPM)
+    (tmp_path / "npm").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr("shutil.which", lambda name: str(tmp_path / name))
+
+
+def test_an_environment_of_npm_is_its_packages_and_an_adapter_beside_them(npm, tmp_path):
+    """It is made anew each time and without a lock file, and its command is two files in it."""
+    place = tmp_path / "vercel-ai-7"
+    for _ in range(2):
+        assert main(["matrix", "--install", "vercel-ai-7", "--envs", str(tmp_path)]) == 0
+    runtime = next(one for one in RUNTIMES if one.name == "vercel-ai-7")
+    said = (place / "said").read_text().splitlines()
+
+    assert [line.split()[:4] for line in said] == [["install", "--prefix", str(place), "--no-package-lock"]]
+    assert runtime.is_installed(tmp_path)
+    assert runtime.target(tmp_path) == f"cmd:{place}/node_modules/.bin/node {place}/adapter.mjs"
+
+
+@pytest.mark.parametrize("name", ["adapter.mjs", "model.mjs", "runlock.mjs"])
+def test_an_environment_with_an_older_adapter_is_not_installed(npm, tmp_path, name):
+    """What lies there was copied; where the kit has another one by now, it is to be made again."""
+    main(["matrix", "--install", "vercel-ai-7", "--envs", str(tmp_path)])
+    runtime = next(one for one in RUNTIMES if one.name == "vercel-ai-7")
+    (tmp_path / "vercel-ai-7" / name).write_text("serve(() => new OlderAdapter());")
+
+    assert not runtime.is_installed(tmp_path)
+
+
+def test_without_npm_it_is_said_what_is_missing(npm, capsys, monkeypatch, tmp_path):
+    """Nobody is sent to look for what the command itself knows."""
+    monkeypatch.setattr("shutil.which", lambda name: None)
+
+    assert main(["matrix", "--install", "vercel-ai-6", "--envs", str(tmp_path)]) == 2
+    assert "there is no `npm` on the PATH. Node.js brings it" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_failure_of_npm_is_told(npm, capsys, monkeypatch, tmp_path):
+    """What npm says goes to the screen, and the last sentence says what was to be installed."""
+    monkeypatch.setenv("NPM_FAILS", "1")
+
+    assert main(["matrix", "--install", "vercel-ai-6", "--envs", str(tmp_path)]) == 2
+    assert "could not be made. What is said above tells why ai@6" in " ".join(capsys.readouterr().err.split())
+
+
+def test_environments_have_a_place_of_their_own():
+    """What is made there is never committed."""
+    ignored = (ROOT / ".gitignore").read_text("utf-8").split()
+
+    assert {f"{ENVIRONMENTS}/", "runlock-matrix/"} <= set(ignored)

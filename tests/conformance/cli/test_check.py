@@ -1,0 +1,295 @@
+"""`runlock check`: what it finds, what it says, what it leaves in the folder, and how it ends."""
+
+import json
+import re
+from dataclasses import replace
+
+import jsonschema
+import pytest
+from command_line import run, run_child
+
+from runlock.conformance.protocol import SPEC_REVISION
+from runlock.spec.model import Revision, load_spec
+
+FEW = ("--examples", 90)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The command runs in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_runtime_that_breaks_nothing_is_held(capsys):
+    """Nothing broken and everything testable exercised is exit 0."""
+    ran = run(capsys, "check", "py:cli_fakes:Tiny", "--examples", 150)
+
+    assert (ran.code, ran.out.partition("\n")[0]) == (
+        0,
+        "held: py:cli_fakes:Tiny is tiny 1.0, profile core",
+    )
+
+
+def test_a_violation_is_told_to_a_person(capsys):
+    """Headline, because, clause, timeline, witness, what to look at, and how to see it again."""
+    ran = run(capsys, "check", "py:cli_fakes:ExecutesRejected", *FEW)
+
+    block = ran.out.partition("GATE-2 broken by")[2]
+    labels = [line.split()[0] for line in block.splitlines() if line[:2] == "  " and line[2:3].strip()]
+    assert ran.code == 1
+    assert block.startswith(" tiny 1.0: a call that was rejected is not executed any more\n")
+    assert labels == ["because", "clause", "timeline", "witness", "look", "replay"]
+
+
+def test_the_replay_line_reproduces_the_violation(capsys):
+    """What the report says to run, run as it stands, breaks the same clause."""
+    ran = run(capsys, "check", "py:cli_fakes:ExecutesRejected", *FEW)
+    line = next(line for line in ran.out.splitlines() if line.startswith("  replay"))
+    words = line.split()[2:]
+
+    again = run(capsys, *words)
+    assert (words[0], again.code) == ("replay", 1)
+    assert "GATE-2 broken by tiny 1.0" in again.out
+    assert "the recording breaks GATE-2 too" in again.out
+
+
+def test_every_result_is_kept_in_the_folder(capsys, folder):
+    """A trace for each violation, and the whole result as JSON, whatever was printed."""
+    run(capsys, "check", "py:cli_fakes:ExecutesRejected", *FEW, "-o", "kept/here")
+
+    kept = json.loads((folder / "kept/here/result.json").read_text())
+    assert {path.name for path in (folder / "kept/here").iterdir()} == {"GATE-2.jsonl", "result.json"}
+    assert kept["violations"][0]["trace"] == "kept/here/GATE-2.jsonl"
+
+
+SCHEMA = {
+    "type": "object",
+    "required": [
+        "schema", "target", "implementation", "profile", "policies", "spec", "verdict", "exit_code",
+        "baseline", "budget", "partial", "schedules", "stimuli", "clauses", "violations", "coverage",
+        "tours", "search", "troubles", "leaks",
+    ],
+    "additionalProperties": False,
+    "properties": {
+        "schema": {"const": 1},
+        "target": {"type": "string"},
+        "implementation": {"type": "object", "required": ["name", "version"]},
+        "profile": {"type": "string"},
+        "policies": {"type": "object"},
+        "spec": {"const": SPEC_REVISION},
+        "verdict": {"enum": ["held", "broken", "undecided"]},
+        "exit_code": {"enum": [0, 1, 3]},
+        "baseline": {"type": ["object", "null"]},
+        "budget": {"type": "object"},
+        "partial": {"type": ["string", "null"]},
+        "schedules": {"type": "integer"},
+        "stimuli": {"type": "integer"},
+        "clauses": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["id", "level", "verdict", "why", "exercised", "thin", "offered"],
+                "properties": {
+                    "verdict": {"enum": ["held", "broken", "untested", "not-applicable", "error"]},
+                    "level": {"enum": ["MUST", "SHOULD", "MAY"]},
+                    "exercised": {"type": "integer"},
+                },
+            },
+        },
+        "violations": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["clause", "because", "steps", "witness", "timeline", "trace"],
+                "properties": {
+                    "steps": {"type": "integer"},
+                    "witness": {"type": "array", "items": {"required": ["method", "params"]}},
+                    "trace": {"type": "string"},
+                },
+            },
+        },
+        "coverage": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["chart", "why", "derived", "unseen", "arrows", "pairs", "refusals"],
+                "additionalProperties": False,
+                "properties": {
+                    "chart": {"type": "string"},
+                    "why": {"type": "string"},
+                    "derived": {"type": "boolean"},
+                    "unseen": {"type": "integer"},
+                    "arrows": {
+                        "type": "array",
+                        "items": {"required": ["clause", "from", "event", "to", "taken"]},
+                    },
+                    "pairs": {"type": "array", "items": {"required": ["first", "then", "taken"]}},
+                    "refusals": {"type": "array", "items": {"required": ["state", "stimulus", "sent"]}},
+                },
+            },
+        },
+        "tours": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["chart", "goal", "played", "reached"],
+                "additionalProperties": False,
+                "properties": {
+                    "chart": {"type": "string"},
+                    "goal": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2},
+                    "played": {"type": "integer", "minimum": 1},
+                    "reached": {"type": "integer"},
+                },
+            },
+        },
+        "search": {
+            "type": ["object", "null"],
+            "required": [
+                "depth", "races", "levels", "is_asked", "left", "exhausted", "exhaustive", "bounds",
+                "reduction",
+            ],
+        },
+        "troubles": {"type": "array", "items": {"required": ["blame", "what", "trace"]}},
+        "leaks": {"type": "array", "items": {"required": ["what", "times", "trace"]}},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("toy", ["Tiny", "ExecutesRejected"])
+def test_a_machine_reads_one_json_object(capsys, toy):
+    """With --json standard output is one object of the documented shape, and standard error is silent."""
+    ran = run(capsys, "check", f"py:cli_fakes:{toy}", *FEW, "--json")
+
+    jsonschema.validate(ran.json, SCHEMA)
+    assert (ran.json["exit_code"], ran.err) == (ran.code, "")
+
+
+def test_a_witness_has_as_many_stimuli_as_steps(capsys):
+    """`steps` counts the stimuli of `witness`."""
+    ran = run(capsys, "check", "py:cli_fakes:ExecutesRejectedTwice", *FEW, "--json")
+
+    assert ran.json["violations"]
+    assert all(len(one["witness"]) == one["steps"] for one in ran.json["violations"])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_a_runtime_prints_is_no_result(folder, jobs):
+    """A runtime that writes to standard output does not reach the kit's, in process or in a worker."""
+    ran = run_child("check", "py:cli_fakes:Prints", "--examples", 5, "--json", "--jobs", jobs, cwd=folder)
+
+    assert ran.json["schedules"] > 0
+    assert "{printed from Python}" in ran.err
+    assert "{written to the descriptor}" in ran.err
+
+
+def test_jobs_change_nothing(capsys):
+    """Verdicts, counts and witnesses are those of one process, whatever the number of workers."""
+    words = ("check", "py:cli_fakes:ExecutesRejectedTwice", "--examples", 60, "--json")
+    alone = run(capsys, *words, "--jobs", 1).json
+    shared = run(capsys, *words, "--jobs", 2).json
+
+    assert alone == shared
+
+
+def test_a_seed_is_all_the_chance_there_is(capsys):
+    """The same seed gives the same result, another one other schedules."""
+    words = ("check", "py:cli_fakes:Tiny", "--examples", 40, "--json")
+    first, again, other = (run(capsys, *words, "--seed", seed).json for seed in (3, 3, 4))
+
+    assert first == again
+    assert first["stimuli"] != other["stimuli"]
+
+
+def test_an_empty_run_shows_nothing(capsys):
+    """No schedule, no verdict."""
+    ran = run(capsys, "check", "py:cli_fakes:Tiny", "--budget", 0)
+
+    assert ran.code == 3
+    assert "no schedule was played, and an empty run shows nothing" in ran.out
+    assert "partial: its time was over" in ran.out
+
+
+def test_only_narrows_the_judgement(capsys):
+    """What was not asked for is not judged, and not in the report."""
+    ran = run(capsys, "check", "py:cli_fakes:ExecutesRejected", *FEW, "--json", "--only", "PAIR-*")
+
+    assert {clause["id"].partition("-")[0] for clause in ran.json["clauses"]} == {"PAIR"}
+    assert ran.json["verdict"] == "held"
+
+
+def test_only_what_cannot_be_tested_is_undecided(capsys):
+    """A run in which nothing was exercised has passed nothing."""
+    ran = run(capsys, "check", "py:cli_fakes:Tiny", "--examples", 5, "--only", "CALL-1")
+
+    assert ran.code == 3
+    assert "nothing that was asked for was exercised" in ran.out
+
+
+def test_strict_asks_for_everything_that_applies(capsys):
+    """What the handshake does not offer never changes the exit code, unless --strict says so."""
+    words = ("check", "py:cli_fakes:Tiny", "--examples", 150)
+
+    assert (run(capsys, *words).code, run(capsys, *words, "--strict").code) == (0, 3)
+
+
+def test_a_hostile_name_stays_a_name(capsys):
+    """Text of a runtime is shown character by character: no escape, no markup, no turned writing."""
+    ran = run(capsys, "check", "py:cli_fakes:Hostile", *FEW)
+
+    assert "\\x1b[31mevil\\x1b[0m [bold]bold[/bold] \\u202eback\\u202c 1 2\\r3" in ran.out
+    assert not set("\x1b\u202e\r") & set(ran.out)
+
+
+def test_a_recorded_trace_is_judged_and_not_driven(capsys):
+    """What a recording shows is judged again; what it does not reach is untested and no fault of it."""
+    run(capsys, "check", "py:cli_fakes:ExecutesRejected", *FEW)
+
+    ran = run(capsys, "check", "trace:runlock-results/GATE-2.jsonl", "--json", "-o", "audit")
+    unreached = [
+        clause for clause in ran.json["clauses"] if clause["why"] == "the recording does not reach it"
+    ]
+    assert (ran.code, [one["clause"] for one in ran.json["violations"]]) == (1, ["GATE-2"])
+    assert unreached
+    assert not any(clause["offered"] for clause in unreached)
+
+
+def test_a_recording_that_breaks_nothing_is_held(capsys, folder):
+    """A recorded trace needs to reach no more than it reaches."""
+    run(capsys, "check", "py:cli_fakes:ExecutesRejected", *FEW)
+    lines = (folder / "runlock-results/GATE-2.jsonl").read_text().splitlines(keepends=True)
+    decided = next(number for number, line in enumerate(lines) if '"decide"' in line and '"stimulus"' in line)
+    (folder / "good.jsonl").write_text("".join(lines[:decided]))
+
+    assert run(capsys, "check", "trace:good.jsonl").code == 0
+
+
+def test_progress_is_one_line_without_a_terminal(capsys):
+    """Where standard error is no terminal, one line says what has begun."""
+    ran = run(capsys, "check", "py:cli_fakes:Tiny", "--examples", 20)
+
+    assert re.fullmatch(r"playing \d+ schedules on py:cli_fakes:Tiny\n", ran.err)
+
+
+def test_a_revision_leaves_younger_clauses_out(capsys, monkeypatch):
+    """What is added to the spec later does not turn a green run red."""
+    from runlock.conformance.cli.commands import check
+
+    spec = load_spec()
+    clause = spec.clause("GATE-2").model_copy(update={"since": "1.1"})
+    younger = replace(spec, clauses={**spec.clauses, "GATE-2": clause})
+    younger.__dict__["revisions"] = {**spec.revisions, "1.1": Revision(id="1.1", sentence="One more.")}
+    monkeypatch.setattr(check, "load_spec", lambda: younger)
+    words = ("check", "py:cli_fakes:ExecutesRejected", *FEW, "--only", "GATE-2", "--only", "PAIR-*")
+    old, new = (run(capsys, *words, "--json", "--spec", revision) for revision in ("1.0", "1.1"))
+
+    assert (old.code, old.json["spec"]) == (0, "1.0")
+    assert (new.code, new.json["spec"]) == (1, "1.1")
+    assert "GATE-2" not in {one["id"] for one in old.json["clauses"]}
+
+
+def test_the_newest_revision_changes_nothing(capsys):
+    """With every clause in it, `--spec` narrows nothing."""
+    words = ("check", "py:cli_fakes:Tiny", "--examples", 10, "--json")
+
+    assert run(capsys, *words, "--spec", SPEC_REVISION).json == run(capsys, *words).json

@@ -1,0 +1,57 @@
+"""The reference of which only a part is seen: what it hides, or does not declare, is not held against it."""
+
+import pytest
+from observation_filter import HIDEABLE, KINDS, Veiled
+
+from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.reference import factory
+from runlock.conformance.family.chooser import Seeded
+from runlock.spec.model import load_spec
+
+PROFILES = [name for name, profile in load_spec().profiles.items() if profile.policies]
+VEILS = 8
+WALKS = 12
+
+
+@pytest.mark.parametrize("veil", range(VEILS))
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_is_not_seen_is_not_objected_to(profile, veil):
+    """Scripts and walks behind a veil break nothing, and rule no policy out."""
+    not_objected_to(lambda: Veiled(Hosted(factory(profile)), Seeded(veil)), veil)
+
+
+@pytest.mark.parametrize(
+    "shown", [(), *((kind,) for kind in KINDS)], ids=lambda one: "".join(one) or "nothing"
+)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_is_shown_alone_is_not_objected_to(profile, shown):
+    """Who shows gates and one kind more, or none, breaks nothing either."""
+    seed = len("".join(shown)) % VEILS
+    not_objected_to(lambda: Veiled(Hosted(factory(profile)), Seeded(seed), shown), seed)
+
+
+def not_objected_to(open_sut, seed):
+    """Play a share of the scripts, and walks."""
+    bench, tally = Bench(open_sut), Tally()
+    for script in corpus()[seed::VEILS]:
+        if not applicable(script, bench.handshake):
+            bench.play(script.scenario, play(script), tally)
+    for index in range(WALKS):
+        scenario = bench.scenarios[index % len(bench.scenarios)]
+        bench.play(scenario, lambda session, index=index: walk(session, Seeded(seed, index)), tally)
+    tally.settle(bench.undeclared)
+
+    assert {clause: found.violation.because for clause, found in tally.found.items()} == {}
+    assert [str(trouble) for trouble in tally.troubles] == []
+    assert tally.schedules > WALKS
+
+
+def test_each_kind_is_hidden_by_a_veil_and_left_by_another():
+    """The veils of these tests are not all alike."""
+    hidden = [Veiled(Hosted(factory("tirea")), Seeded(veil)).hidden for veil in range(VEILS)]
+
+    assert all(any(kind in one for one in hidden) for kind in HIDEABLE)
+    assert all(any(kind not in one for one in hidden) for kind in HIDEABLE)

@@ -1,0 +1,135 @@
+"""The follower keeps every state that explains what was seen, and says what would have been explained."""
+
+from __future__ import annotations
+
+import pytest
+
+from runlock.conformance.families.lifecycle.monitors.flow_charts import (
+    FLOW_READING,
+    GATE,
+    PASS_READING,
+    STEP_READINGS,
+    Paths,
+)
+from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
+from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.family.chart_monitor import NOT_BEGUN, Follower
+from runlock.conformance.family.coverage import Trails
+from runlock.conformance.protocol import (
+    GateOpened,
+    PhaseEntered,
+    Scenario,
+    ToolSpec,
+)
+
+STEP = STEP_READINGS["eight", "after_tools"]
+
+
+def followed(*labels: str, reading=STEP) -> Follower:
+    follower = Follower(reading)
+    for label in labels:
+        follower.see(label)
+    return follower
+
+
+def paths(*phases: str, profile: str = "awaken-8") -> Paths:
+    """Paths that have seen these phases of a run in their order; `the inference` is a model gate."""
+    handshake = ReferenceAdapter(profile).handshake
+    account = Account(handshake, handshake.policies, Scenario(scenario="s", tools=[ToolSpec(name="t")]))
+    account.stimulus("run.start", {"run": "r1", "input": "hello"})
+    followed = Paths(account, Trails())
+    for number, phase in enumerate(phases):
+        if phase == "the inference":
+            seen = GateOpened(run="r1", gate=f"g{number}", on="model", step=1, messages=[])
+        else:
+            seen = PhaseEntered(run="r1", phase=phase, step=1)
+        list(followed.judge(seen))
+        account.observe(seen)
+    return followed
+
+
+def test_a_life_begins_where_its_chart_does():
+    """Before anything was seen only the initial state can come."""
+    follower = Follower(STEP)
+
+    assert follower.right() == ["StepStart"]
+    assert follower.states == {NOT_BEGUN}
+
+
+def test_states_that_show_nothing_are_passed_unseen():
+    """A call that was blocked shows nothing of it between the phases of its pass."""
+    follower = followed("BeforeToolExecute", reading=PASS_READING)
+
+    assert follower.right() == ["its body", "AfterToolExecute"]
+
+
+def test_what_no_way_explains_is_explained_by_no_state():
+    """Where a way ends, nothing follows, and what would have been right can be asked for before."""
+    follower = followed("StepStart", "BeforeInference")
+
+    assert follower.after("AfterInference") == frozenset()
+    assert follower.right() == ["the inference"]
+
+
+def test_an_arrow_counts_only_where_no_other_could_have_been_taken():
+    """A look at the resume gate may be one of two stations; what follows tells which it was."""
+    follower = followed("RunStart", "UserMessage", reading=FLOW_READING)
+
+    assert follower.see(GATE) == ""
+    assert follower.states == {"ResumeReplay0", "ResumeToolCall"}
+    assert follower.see("StepStart") == ""
+    assert follower.see("the inference") == "FLOW-10"
+
+
+def test_a_detour_is_a_way_that_another_clause_adds():
+    """From anywhere a cancel leads to RunEnd, and from nowhere without one."""
+    follower = followed("RunStart", "UserMessage", reading=FLOW_READING)
+
+    assert follower.after("RunEnd") == frozenset()
+    assert follower.after("RunEnd", frozenset({(None, "Cancelled")})) == {"RunEnd"}
+
+
+def test_what_may_belong_to_something_else_may_have_moved_nothing():
+    """A phase that is perhaps a replay's leaves it open whether the step has moved."""
+    follower = followed("StepStart", "BeforeInference", "the inference", "AfterInference")
+    follower.see("BeforeToolExecute", surely=False)
+
+    assert follower.states == {"AfterInference", "BeforeToolExecute"}
+
+
+def test_behind_a_loss_anything_may_come():
+    """After a crash a life goes on anywhere, or begins."""
+    follower = followed("StepStart")
+    follower.lose()
+
+    assert set(follower.right()) == set(STEP.labels)
+
+
+def test_the_drawn_ways_are_taken_without_a_word():
+    """A step that follows its chart raises no objection."""
+    seen = paths(
+        "RunStart", "StepStart", "BeforeInference", "the inference", "AfterInference", "StepEnd", "RunEnd"
+    )
+
+    assert list(seen.settled()) == []
+
+
+@pytest.mark.parametrize(
+    ("profile", "clause"), [("tirea", "PHASE-70"), ("awaken-8", "PHASE-71"), ("awaken-9", "PHASE-72")]
+)
+def test_another_way_breaks_the_clause_that_closes_the_chart(profile, clause):
+    """What no way explains is told when the runtime has settled, with what would have been right."""
+    seen = paths("RunStart", "StepStart", "AfterInference", profile=profile)
+    objections = [one for one in seen.settled() if one.clause == clause]
+
+    assert [one.because for one in objections] == [
+        "step 1: behind StepStart comes BeforeInference, yet AfterInference was seen"
+    ]
+
+
+def test_an_objection_is_told_once():
+    """What was told is not told again, and what follows is followed from anywhere."""
+    seen = paths("RunStart", "StepStart", "AfterInference")
+
+    assert len(list(seen.settled())) == 1
+    assert list(seen.settled()) == []

@@ -1,0 +1,107 @@
+"""A policy that is not declared may have any one value, the same throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.strategies.random_walk import walk, walk_over
+from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
+from runlock.conformance.family.chooser import Seeded
+from runlock.machines.lifecycle.runtime.runtime import Runtime
+from runlock.machines.lifecycle.runtime.state import Call, Decision
+
+PROFILES = ("tirea", "tirea-stream", "awaken-8", "awaken-9", "awaken-concurrent")
+WALKS = 40
+
+TELLING = (
+    "start",
+    "model_asks_for_one_kind",
+    "decide_with_a_bad_one",
+    "tool_ok",
+    "permission_allow",
+    "approve",
+)
+"""Classes of action that tell the two executors, and the two ways with a batch, apart."""
+
+
+class TakesEveryOtherBatchWhole(Runtime):
+    """Applies the good decisions of a batch with a bad one at one time, and refuses them at another."""
+
+    def receive(self, decisions: Sequence[Decision]) -> list[tuple[Decision, str]]:
+        batch = ("each", "atomic")[len(self.state.seen_decisions) % 2]
+        self.policies = {**self.policies, "decision.batch": batch}
+        return super().receive(decisions)
+
+
+class RunsRoundsEitherWay(Runtime):
+    """Runs one round after the other and the next all at once, in one run and the next."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        executor = ("sequential", "parallel")[self.state.step % 2]
+        self.policies = {**self.policies, "round.executor": executor}
+        await super().execute_all(calls)
+
+
+def undeclared(
+    profile: str, claimed: str, make: Callable[..., Runtime] = Runtime
+) -> Callable[[], ReferenceAdapter]:
+    """The reference under a profile, of which it declares no policy."""
+    return lambda: ReferenceAdapter(profile, {}, make, {"profile": claimed, "policies": {}})
+
+
+def played(adapter: Callable[[], Any]) -> tuple[Bench, Tally]:
+    """What the corpus and some walks show of a runtime."""
+    bench, tally = Bench(lambda: Hosted(adapter)), Tally()
+    for script in corpus():
+        if not applicable(script, bench.handshake):
+            bench.play(script.scenario, play(script), tally)
+    for index in range(WALKS):
+        scenario = bench.scenarios[index % len(bench.scenarios)]
+        bench.play(scenario, lambda session, index=index: walk(session, Seeded(3, index)), tally)
+    for index in range(WALKS):
+        bench.play(
+            bench.scenarios[0],
+            lambda session, index=index: walk_over(session, Seeded(4, index), TELLING),
+            tally,
+        )
+    tally.settle(bench.undeclared)
+    return bench, tally
+
+
+@pytest.mark.parametrize("claimed", ["core", "its own"])
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_a_runtime_does_not_declare_is_no_fault(profile: str, claimed: str) -> None:
+    """A right runtime that declares nothing breaks nothing, and keeps the values that it has."""
+    bench, tally = played(undeclared(profile, profile if claimed == "its own" else claimed))
+    has = ReferenceAdapter(profile, {}).policies
+
+    assert {clause: found.violation.because for clause, found in tally.found.items()} == {}
+    assert [key for key in bench.undeclared.policies if (key, has.get(key)) in tally.excluded] == []
+
+
+def test_values_that_were_not_seen_are_ruled_out() -> None:
+    """What a runtime was seen to do rules out what it would have done otherwise."""
+    _, tally = played(undeclared("tirea", "core"))
+    ruled_out = {one for one, _ in tally.excluded.items()}
+
+    assert ("round.mixed", "wait") in ruled_out
+    assert ("decision.batch", "atomic") in ruled_out
+    assert ("round.block", "end_run") in ruled_out
+
+
+@pytest.mark.parametrize(
+    ("make", "policy"),
+    [(TakesEveryOtherBatchWhole, "decision.batch"), (RunsRoundsEitherWay, "round.executor")],
+)
+def test_a_runtime_that_mixes_two_values_is_wrong(make: Callable[..., Runtime], policy: str) -> None:
+    """Where no value of a policy explains what was seen, the reason says what speaks against each."""
+    _, tally = played(undeclared("awaken-8", "core", make))
+    reasons = [found.violation.because for found in tally.found.values()]
+
+    assert any(f"no value of the policy {policy} explains what was seen: not " in why for why in reasons)

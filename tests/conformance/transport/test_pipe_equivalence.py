@@ -1,0 +1,79 @@
+"""The pipe is a carrier: a runtime behind it is judged as it is in process, word for word."""
+
+import sys
+
+import pytest
+
+from runlock.conformance.campaign.targets import resolve
+from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.family.chooser import Seeded
+from runlock.conformance.transport.stdio import Pipe
+from runlock.spec.model import load_spec
+
+PROFILES = [profile.name for profile in load_spec().profiles.values() if profile.policies]
+WALKS = 16
+SCRIPTS = corpus()[::3]  # a part: what is compared is the carrier, not the runtime
+
+
+class Recorded(Bench):
+    """A bench that keeps a digest of everything that it plays, and what was violated."""
+
+    def __init__(self, open_sut):
+        self.seen, self.opened = [], []
+        super().__init__(lambda: self.opened.append(open_sut()) or self.opened[-1])
+
+    def enter(self, session, tally):
+        """Beside the tally, what happened."""
+        super().enter(session, tally)
+        self.seen.append((session.scenario.scenario, session.trace.digest(), session.violation))
+
+
+def campaign(open_sut, walks=WALKS):
+    """Scripted scenarios and some walks on a runtime; the bench, and what it found."""
+    bench, tally = Recorded(open_sut), Tally()
+    try:
+        for script in SCRIPTS:
+            if not applicable(script, bench.handshake):
+                bench.play(script.scenario, play(script), tally)
+        for index in range(walks):
+            scenario = bench.scenarios[index % len(bench.scenarios)]
+            bench.play(scenario, lambda session, i=index: walk(session, Seeded(3, i)), tally)
+    finally:
+        bench.close()
+    return bench, tally
+
+
+def served(target):
+    """Makes pipes to a target in process, served by the command line."""
+    words = [sys.executable, "-m", "runlock.conformance.cli.main", "serve", target]
+    return lambda: Pipe(words, timeout_scale=6)
+
+
+def the_same(target, walks=WALKS):
+    """Play the same in process and over the pipe; what the pipe's campaign found, if they agree."""
+    inside, told_inside = campaign(resolve(target).open, walks)
+    outside, told_outside = campaign(served(target), walks)
+
+    assert outside.handshake == inside.handshake
+    assert "kill" not in inside.handshake.control.crash
+    assert outside.seen == inside.seen
+    assert told_outside.exercised == told_inside.exercised
+    assert (told_inside.troubles, told_outside.troubles) == ([], [])
+    assert [pipe.lives for pipe in outside.opened] == [1]
+    return told_outside
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_served_reference_is_judged_as_in_process(profile):
+    """Verdicts, counts and digests are those of the runtime in process; one process serves all scenarios."""
+    told = the_same(f"reference:{profile}")
+
+    assert told.schedules > WALKS
+    assert told.found == {}
+
+
+def test_a_served_mutant_is_blamed_as_in_process():
+    """What is broken is broken over the pipe too, at the same observation and for the same reason."""
+    assert "RUN-20" in the_same("mutant:AsksOnWhenDone").found

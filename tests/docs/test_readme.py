@@ -1,0 +1,58 @@
+"""The README keeps its word: its adapter runs as it stands, and its violation is the one that is printed."""
+
+import re
+import sys
+
+import pytest
+from command_line import run
+from places import ROOT
+
+README = (ROOT / "README.md").read_text("utf-8")
+ADAPTER = README.partition("```python\n")[2].partition("```")[0]
+VIOLATION = README.partition("```\nGATE-2")[2].partition("```")[0]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The reader's folder, with the adapter in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "tiny.py").write_text(ADAPTER)
+    yield tmp_path
+    sys.modules.pop("tiny", None)
+
+
+def _words(text):
+    """The words of a report, whatever the ids in it; columns are as wide as the ids."""
+    return re.sub(r"\b([cdr])\d+\b", r"\1", text).split()
+
+
+def test_the_adapter_holds(capsys):
+    """A newcomer's first check ends well."""
+    ran = run(capsys, "check", "py:tiny:Adapter", "--examples", 200)
+
+    assert (ran.code, ran.out.partition("\n")[0]) == (
+        0,
+        "held: py:tiny:Adapter is tiny-agent 1.0, profile core",
+    )
+
+
+@pytest.mark.long
+def test_the_slip_is_found_and_shown_as_printed(capsys, folder):
+    """The mistake that the README proposes gives what it shows, by the command as it stands."""
+    assert ADAPTER.count('if action == "resume":') == 1
+    (folder / "tiny.py").write_text(ADAPTER.replace('if action == "resume":', "if action:"))
+    ran = run(capsys, "check", "py:tiny:Adapter")
+
+    printed = ran.out.partition("\nGATE-2")[2].rpartition("\n\n")[0]
+    assert _words(VIOLATION) == _words(printed)
+
+
+def test_every_command_has_its_line():
+    """The table of commands is the command line's own."""
+    from runlock.conformance.cli.main import app
+
+    named = set(re.findall(r"^\| `runlock ([\w-]+)", README, re.MULTILINE))
+    registered = {command.name or command.callback.__name__.strip("_") for command in app.registered_commands}
+    groups = {group.name for group in app.registered_groups}
+    assert named == registered | groups

@@ -1,0 +1,164 @@
+"""What the spec answers to each sentence, arrow and row of its sources, and how a source is cut into those.
+
+The sources are not part of the project.  The map holds, for each ordinal of a source, where it stands, a
+digest of its words, and what it became: clauses, errata, or the reason why it binds nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib import resources
+from importlib.resources.abc import Traversable
+from itertools import pairwise
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from runlock.spec.model import (
+    Sentence,
+    Spec,
+    Word,
+    read_entries,
+)
+
+__all__ = [
+    "SOURCES",
+    "Answer",
+    "Coverage",
+    "Ordinal",
+    "cut",
+    "dangling",
+    "differences",
+    "load_coverage",
+    "read_coverage",
+]
+
+SOURCES: Final = {
+    "tirea": "tirea-run-lifecycle.txt",
+    "awaken-8": "awaken-run-lifecycle-8-phases.txt",
+    "awaken-9": "awaken-run-lifecycle-9-phases-zh.txt",
+}
+"""The sources of the lifecycle family, and the file that holds each one's text."""
+
+CHROME: Final = re.compile(
+    r"^\s*(?:Section titled “[^”]*”|(?:Keyboard shortcuts|Press .* (?:chapters|book|help)|See Also)\s*$)"
+)
+"""What a documentation site puts around a text, or in front of it."""
+
+ARROW: Final = re.compile(r"(?:--)?\+?-->")
+LABELS: Final = re.compile(r"\s*/\s*|\s+or\s+")
+BREAK: Final = re.compile(
+    r"(?<=[^\d][.])\s+(?=[A-Z])"  # a sentence begins
+    r"|(?<=。)|(?<=;)\s+"  # a sentence or a statement ends
+    r"|(?<=\S})(?=[^\W\d_])|(?=pub enum )"  # a declaration is over, or begins
+    r"|(?=[A-Z][a-z]+, //)"  # a member with a comment
+    r"|(?=t\d\s+[A-Z])"  # a row of a timeline
+    r"|(?<=[\u4e00-\u9fff])(?=[A-Z][A-Za-z]+:(?!:))"  # a term that is explained
+    r"|(?<=[^>]\s)(?=[A-Z][a-z]\w*\?? ->)"  # a case and what follows from it
+    r"|(?<=\s)(?=[A-Z][a-z]+ mode:)"  # a way of execution
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ordinal:
+    """One sentence, arrow or row: the `number`th on its line, with whitespace as single spaces."""
+
+    line: int
+    number: int
+    text: str
+
+    @property
+    def key(self) -> str:
+        """Where it stands: 24.2 is the second on line 24."""
+        return f"{self.line}.{self.number}"
+
+    @property
+    def digest(self) -> str:
+        """What tells its words from others without repeating them."""
+        return sha256(self.text.encode()).hexdigest()[:12]
+
+
+def cut(text: str) -> Iterator[Ordinal]:
+    """Cut a source into its ordinals, in order; page furniture and bare punctuation are none."""
+    for line, words in enumerate(text.splitlines(), start=1):
+        for number, piece in enumerate(_pieces(CHROME.sub("", words)), start=1):
+            yield Ordinal(line, number, piece)
+
+
+def _pieces(words: str) -> Iterator[str]:
+    for sentence in BREAK.split(words):
+        for arrow in _arrows(sentence):
+            piece = " ".join(arrow.split())
+            if re.search(r"\w", piece):
+                yield piece
+
+
+def _arrows(sentence: str) -> Iterator[str]:
+    """Cut a drawing before each arrow but the first; one arrow with several labels is as many arrows."""
+    starts = [arrow.start() for arrow in ARROW.finditer(sentence)]
+    if len(starts) == 1 and ": " in sentence[starts[0] :]:
+        ends, _, labels = sentence.partition(": ")
+        yield from (f"{ends}: {label}" for label in LABELS.split(labels))
+        return
+    edges = [0, *starts[1:], len(sentence)]
+    yield from (sentence[a:b] for a, b in pairwise(edges))
+
+
+class Answer(Word):
+    """What became of one ordinal: clauses and errata, or the reason why it binds nobody."""
+
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+    clauses: list[str] = Field(default_factory=list)
+    errata: list[str] = Field(default_factory=list)
+    explains: Sentence | None = None
+
+    @property
+    def binds(self) -> bool:
+        """Whether somebody is held to it."""
+        return bool(self.clauses or self.errata)
+
+
+Coverage = Mapping[str, Mapping[str, Answer]]
+"""The answers of each source, by the place of the ordinal."""
+
+
+@cache
+def load_coverage() -> Coverage:
+    """Read the map that this package carries, once."""
+    return read_coverage(resources.files(__package__) / "coverage")
+
+
+def read_coverage(folder: Traversable) -> Coverage:
+    """Read a map from a folder with one file a source."""
+    return {source: dict(read_entries(folder / f"{source}.toml", Answer)) for source in SOURCES}
+
+
+def dangling(coverage: Coverage, spec: Spec) -> Iterator[str]:
+    """Say which answers name what is not there, and which say nothing or too much."""
+    for source, answers in coverage.items():
+        for place, answer in answers.items():
+            for name in answer.clauses:
+                if name not in spec.clauses:
+                    yield f"{source} {place}: names {name}, which is no clause."
+            for name in answer.errata:
+                if name not in spec.errata:
+                    yield f"{source} {place}: names {name}, which is no erratum."
+            if answer.binds == (answer.explains is not None):
+                yield f"{source} {place}: is answered by clauses and errata, or else explains and says why."
+
+
+def differences(text: str, answers: Mapping[str, Answer]) -> Iterator[str]:
+    """Say where a source and its answers part: what is not answered, not there, or there in other words."""
+    ordinals = {ordinal.key: ordinal for ordinal in cut(text)}
+    for place, ordinal in ordinals.items():
+        if place not in answers:
+            yield f"{place}: nothing answers it; its digest is {ordinal.digest}."
+        elif answers[place].digest != ordinal.digest:
+            yield f"{place}: was read in other words; its digest is now {ordinal.digest}."
+    for place in answers:
+        if place not in ordinals:
+            yield f"{place}: is answered, yet the source has nothing there."
