@@ -7,7 +7,7 @@ does not fit is refused with one sentence that names the file and the place in i
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from runlock.spec.needs import known_words, not_a_need
+from runlock.spec.text import known_words
 
 __all__ = [
     "Clause", "Erratum", "Place", "Policy", "Profile", "Revision", "Spec", "SpecError", "Term", "Value",
@@ -25,7 +25,6 @@ __all__ = [
 ]  # fmt: skip
 
 Level = Literal["MUST", "SHOULD", "MAY"]
-Family = Literal["lifecycle", "tool-runner", "message-loop"]
 Value = str | list[str]
 """What a policy is set to: one of its values, or for a policy that is a set any of them."""
 
@@ -89,7 +88,6 @@ class Profile(Word):
     """A named choice for the policies; one that is left out is open."""
 
     name: str
-    family: Family
     sentence: Sentence
     source: Source
     policies: dict[str, Value] = Field(default_factory=dict)
@@ -137,6 +135,11 @@ class Spec:
     profiles: Mapping[str, Profile]
     folder: Traversable
 
+    @property
+    def family(self) -> str:
+        """The family of runtimes that it specifies, which is the name of its folder."""
+        return self.folder.name.replace("_", "-")
+
     # Only documents read the next two, and TOML is slow to parse.
 
     @cached_property
@@ -148,6 +151,11 @@ class Spec:
     def glossary(self) -> Mapping[str, Term]:
         """The words of the project and their meanings."""
         return _by_name("word", _parts(self.folder / "glossary.toml", "word", Term))
+
+    @cached_property
+    def needs(self) -> Mapping[str, Sequence[str]]:
+        """What a clause may need of a runtime: the first word, and the words that may follow it."""
+        return _toml(self.folder / "needs.toml")
 
     @cached_property
     def revisions(self) -> Mapping[str, Revision]:
@@ -206,9 +214,9 @@ def _unfit(policy: Policy, value: object) -> str | None:
 
 
 @cache
-def load_spec() -> Spec:
-    """Read the spec that this package carries, once."""
-    return read_spec(resources.files(__package__) / "lifecycle")
+def load_spec(family: str = "lifecycle") -> Spec:
+    """Read the spec of a family, which lies in the folder of its name; once."""
+    return read_spec(resources.files(__package__) / family.replace("-", "_"))
 
 
 def read_spec(folder: Traversable) -> Spec:
@@ -334,7 +342,9 @@ def _complaints(spec: Spec) -> Iterator[tuple[str, str]]:
         yield from ((place, complaint) for complaint in _misapplied(clause.applies, spec))
         if clause.since != FIRST and clause.since not in spec.revisions:
             yield place, f"is since {clause.since!r}; {known_words(clause.since, spec.revisions)}"
-        yield from ((place, complaint) for need in clause.needs if (complaint := not_a_need(need)))
+        yield from (
+            (place, complaint) for need in clause.needs if (complaint := _not_a_need(need, spec.needs))
+        )
         for part in ("sources", "needs", "look_at"):
             yield from ((place, complaint) for complaint in _repeated(part, getattr(clause, part)))
     for policy in spec.policies.values():
@@ -347,6 +357,16 @@ def _complaints(spec: Spec) -> Iterator[tuple[str, str]]:
         for key, value in profile.policies.items():
             if complaint := _unset(key, value, spec):
                 yield f"profiles/{profile.name}.toml", complaint
+
+
+def _not_a_need(need: str, known: Mapping[str, Sequence[str]]) -> str | None:
+    """Say why two words are no need, if they are none."""
+    word, _, what = need.partition(" ")
+    if word not in known:
+        return f"needs {need!r}, which begins with no word of needs; {known_words(word, known)}"
+    if what not in known[word]:
+        return f"needs {need!r}, but {what!r} does not follow {word}; {known_words(what, known[word])}"
+    return None
 
 
 def _repeated(part: str, words: list[str]) -> Iterator[str]:

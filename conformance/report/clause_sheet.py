@@ -252,7 +252,7 @@ def of_profile(profile: Profile) -> Sheet:
         under = [one.id for one in spec.clauses.values() if one.core]
     settled: list[Part] = [Drawn("settles", f"{len(rows)} policies", _rows(rows))] if rows else []
     parts: list[Part] = [
-        Said("family", [profile.family]),
+        Said("family", [spec.family]),
         Said("source", [profile.source]),
         Said("clauses", [f"{len(under)}: {grouped(under)}"]),
         Said("open", [", ".join(left) or "nothing"]),

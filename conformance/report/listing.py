@@ -111,7 +111,7 @@ def _profiles() -> Listing:
     entries = [
         {
             "name": one.name,
-            "family": one.family,
+            "family": load_spec().family,
             "settles": len(one.policies),
             "clauses": sum(one.name in profiles_of(clause) for clause in clauses)
             or sum(clause.core for clause in clauses),

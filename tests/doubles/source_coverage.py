@@ -129,7 +129,7 @@ Coverage = Mapping[str, Mapping[str, Answer]]
 @cache
 def load_coverage() -> Coverage:
     """Read the map that this package carries, once."""
-    return read_coverage(resources.files(__package__) / "coverage")
+    return read_coverage(resources.files("runlock.spec") / "lifecycle" / "coverage")
 
 
 def read_coverage(folder: Traversable) -> Coverage:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from places import GOLDEN
+from places import GOLDEN as GOLDEN_FILES
 from statemachine import Event, State
 from statemachine.states import States
 
@@ -16,7 +16,7 @@ from runlock.machines.chart import (
 from runlock.machines.lifecycle.charts.run import Run
 from runlock.machines.table import compile_chart
 
-GOLDEN = GOLDEN / "lint.txt"
+GOLDEN = GOLDEN_FILES / "lint.txt"
 
 
 def make(body, bases=(Chart,)):

@@ -5,7 +5,7 @@ import pickle
 from collections import deque
 
 import pytest
-from places import GOLDEN
+from places import GOLDEN as GOLDEN_FILES
 from statemachine import State
 from statemachine.exceptions import TransitionNotAllowed
 
@@ -29,7 +29,7 @@ from runlock.machines.table import (
     react,
 )
 
-GOLDEN = GOLDEN / "refusals.txt"
+GOLDEN = GOLDEN_FILES / "refusals.txt"
 
 
 class Door(Chart):

@@ -4,13 +4,12 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
-from places import GOLDEN
+from places import GOLDEN as GOLDEN_FILES
 
 from runlock.conformance import protocol
 from runlock.spec.model import SpecError, load_spec, read_spec
-from runlock.spec.needs import NEEDS
 
-GOLDEN = GOLDEN / "spec.txt"
+GOLDEN = GOLDEN_FILES / "spec.txt"
 
 CLAUSE = {
     "id": '"LIFE-1"',
@@ -35,7 +34,6 @@ sources = ["somewhere § Lives"]
 """
 PROFILE = """
 name = "calm"
-family = "lifecycle"
 sentence = "A calm life."
 source = "somewhere § Lives"
 [policies]
@@ -57,6 +55,11 @@ def table(**changes):
     return "[[clause]]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
 
 
+def load_needs():
+    """The vocabulary of needs of the lifecycle family, as text."""
+    return (load_spec().folder / "needs.toml").read_text("utf-8")
+
+
 @pytest.fixture
 def folder(tmp_path):
     """A spec of one clause, two policies and one profile; `folder(path, text)` changes a file of it."""
@@ -69,6 +72,7 @@ def folder(tmp_path):
 
     write("policies.toml", POLICIES)
     write("errata.toml", ERRATUM)
+    write("needs.toml", load_needs())
     write("revisions.toml", '[[revision]]\nid = "1.0"\nsentence = "All of it."\n')
     write("glossary.toml", '[[word]]\nword = "life"\nmeaning = "What ends."\n')
     write("profiles/calm.toml", PROFILE + 'pace = "slow"\n')
@@ -241,10 +245,10 @@ def test_the_needs_of_clauses_are_what_the_protocol_can_declare():
         for kind in get_args(get_args(offered[gate].annotation)[0])
     }
 
-    assert set(NEEDS["outcome"]) == outcomes
-    assert set(NEEDS["stimulus"]) == set(get_args(protocol.StimulusKind))
-    assert set(NEEDS["hook"]) == set(get_args(protocol.PhaseName))
-    assert set(NEEDS["stream"]) == set(get_args(protocol.StreamKind))
-    assert set(NEEDS["gate"]) == set(protocol.OUTCOMES_BY_GATE)
-    assert {*NEEDS["observes"], "gate.open", "gate.closed", "inspect"} == set(protocol.LISTED)
-    assert set(NEEDS["decisions"]) == set(protocol.DecisionSupport.model_fields)
+    assert set(load_spec().needs["outcome"]) == outcomes
+    assert set(load_spec().needs["stimulus"]) == set(get_args(protocol.StimulusKind))
+    assert set(load_spec().needs["hook"]) == set(get_args(protocol.PhaseName))
+    assert set(load_spec().needs["stream"]) == set(get_args(protocol.StreamKind))
+    assert set(load_spec().needs["gate"]) == set(protocol.OUTCOMES_BY_GATE)
+    assert {*load_spec().needs["observes"], "gate.open", "gate.closed", "inspect"} == set(protocol.LISTED)
+    assert set(load_spec().needs["decisions"]) == set(protocol.DecisionSupport.model_fields)

@@ -148,8 +148,7 @@ class Inferred:
     @property
     def nearest(self) -> Profile:
         """The profile with the fewest differences, and then with the most values in common."""
-        family = self.handshake.family
-        known = [one for one in load_spec().profiles.values() if one.policies and one.family == family]
+        known = [one for one in load_spec().profiles.values() if one.policies]
         settled = self.settled.items()
         return min(known, key=lambda one: (len(self.differences(one)), -len(settled & _plain(one).items())))
 

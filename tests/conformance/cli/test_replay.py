@@ -5,9 +5,9 @@ import re
 
 import pytest
 from command_line import run
-from places import GOLDEN
+from places import GOLDEN as GOLDEN_FILES
 
-GOLDEN = GOLDEN / "replay.txt"
+GOLDEN = GOLDEN_FILES / "replay.txt"
 TOY = "py:cli_fakes:ExecutesRejected"
 RIGHT = "py:cli_fakes:Tiny"
 

@@ -9,12 +9,13 @@ import sys
 
 import pytest
 from command_line import run
-from places import DOUBLES, GOLDEN
+from places import DOUBLES
+from places import GOLDEN as GOLDEN_FILES
 
 from runlock.conformance.cli import main as cli
 from runlock.spec.model import SpecError
 
-GOLDEN = GOLDEN / "errors.txt"
+GOLDEN = GOLDEN_FILES / "errors.txt"
 
 FILES = {
     "lacks.py": "raise KeyError('ACME_TOKEN')\n",

@@ -16,9 +16,7 @@ from runlock.machines.lifecycle.runtime.choices import CHOICES, policies_of
 from runlock.spec.model import load_spec
 
 SPEC = load_spec()
-LIFECYCLES = [
-    name for name, profile in SPEC.profiles.items() if profile.family == "lifecycle" and profile.policies
-]
+LIFECYCLES = [name for name, profile in SPEC.profiles.items() if profile.policies]
 WALKS = 40
 """Walks that each table has to pass, beside the whole corpus."""
 

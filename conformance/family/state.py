@@ -1,0 +1,48 @@
+"""What shared code asks of an observed state; each family has its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from runlock.conformance.protocol import Handshake, Observation, Report, Scenario
+
+
+class OpenGate(Protocol):
+    """A gate at which the runtime under test waits."""
+
+    id: str
+    on: str
+    ref: str  # its name in schedules: `model`, `tool:c1`
+
+
+class State(Protocol):
+    """The fold of one scenario's trace: what was sent, and what the runtime showed."""
+
+    handshake: Handshake
+    scenario: Scenario
+    stimuli: int  # sent so far
+    quiescent: bool
+    open_gates: Sequence[Any]  # of OpenGate, oldest first
+    run: Any  # the newest run, with `id` and `is_done`; None before the first
+    features: frozenset[str]  # what the scenario has come to, by which checks are selected
+
+    def policy(self, key: str) -> Any:
+        """The value of a policy, or None while it is open."""
+        ...
+
+    def gate(self, ref: str) -> Any:
+        """The open gate of that id or name, the oldest first; None if there is none."""
+        ...
+
+    def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
+        """The kit sends something."""
+        ...
+
+    def observe(self, seen: Observation) -> None:
+        """The runtime shows something."""
+        ...
+
+    def report(self, report: Report) -> None:
+        """The answer is complete; its observations were taken in before."""
+        ...
