@@ -1,6 +1,6 @@
 """The exhibits: each mutant has a file with its shortest witness, and each file still shows what it says.
 
-`pytest -m "" tests/conformance/test_witnesses.py --rewrite` searches for every witness anew.
+`pytest -m "" -k test_witnesses --rewrite` searches for every witness anew.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from places import LIFECYCLE
 
-import runlock.conformance
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.scripted import (
     WITNESSES,
@@ -32,8 +32,8 @@ from runlock.conformance.selftest.witnesses import (
 from runlock.conformance.trace.scenario_file import ENDING
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 
-FOLDER = Path(runlock.conformance.__path__[0]) / WITNESSES
-HOW = '; `pytest -m "" tests/conformance/test_witnesses.py --rewrite` puts it right'
+FOLDER = LIFECYCLE / WITNESSES
+HOW = '; `pytest -m "" -k test_witnesses --rewrite` puts it right'
 
 
 def file_of(mutant: Mutant) -> Path:
