@@ -4,8 +4,9 @@
 
 One of EVERY changes (1 unless told otherwise) of one node of machines/lifecycle/runtime is loaded in a child
 process in the place of its module, and played through at most SCHEDULES (150) schedules, corpus and seeded
-walks under five profiles and other values of policies, in a fixed order that mixes them.  Killed: the judge objects, the
-adapter breaks, or it hangs.  A survivor is equivalent if ast_equivalents.toml argues so; others are findings.
+walks under five profiles and other values of policies, in a fixed order that mixes them.  Killed: the judge
+objects, the adapter breaks, or it hangs.  A survivor is equivalent if ast_equivalents.toml argues so; others
+are findings.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def test_a_suite_without_a_runtime_is_no_suite(tmp_path):
 
 
 def test_a_run_that_does_not_ask_for_it_loads_nothing() -> None:
-    """Without an option of the kit, pytest imports the module of the entry point and its packages, no more."""
+    """Without an option of the kit, pytest imports the entry point's module and its packages only."""
     names = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]["pytest11"]
     loaded = "print([name for name in sys.modules if name.split('.')[0] in ('runlock', 'pydantic')])"
     run = subprocess.run(
