@@ -17,6 +17,7 @@ from runlock.conformance.driving.strategies.scripted import (
     corpus,
     send,
 )
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import Mutant
 from runlock.conformance.families.lifecycle.reference import factory
@@ -151,7 +152,7 @@ class Scene:
 @cache
 def _corpus_on(profile: str) -> list[tuple[Script, Scene]]:
     bench = Bench(lambda: Hosted(factory(profile)))
-    fitting = [one for one in corpus() if not applicable(one, bench.handshake)]
+    fitting = [one for one in corpus(FAMILY) if not applicable(FAMILY, one, bench.handshake)]
     scenes = [(one, _played(bench, one.scenario, one.moves)) for one in fitting]
     bench.close()
     return scenes

@@ -91,8 +91,8 @@ def replay(path: Path, target: str, *, is_stepped: bool, as_json: bool, timeout_
         show = (lambda _step, _number: None) if as_json else _showing(page, is_stepped, stdout)
         bench = Bench(resolved.open)
         try:
-            session = bench.session(scenario_of(path, scene))
-            steps = _play(session, list(moves_of(scene)), show)
+            session = bench.session(scenario_of(path, scene, bench.family))
+            steps = _play(session, list(moves_of(scene, bench.family.vocabulary.gate_name)), show)
             session.close()
         finally:
             bench.close()
