@@ -69,7 +69,7 @@ class Actions:
     enumerations: Mapping[str, Enumeration] = field(default_factory=dict)
     not_enumerated: Sequence[str] = ()  # classes that a search leaves out
     long_lists: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
-    """By the length of a list of choices: how many of them a class tries in a search; 1 if it is not named."""
+    """By the length of a list of choices: how many a class tries in a search; 1 if it is not named."""
     reduced: Callable[..., Iterable[Any]] = _not_reduced
     """(options, context, scope) -> the options without those that differ from another one by names alone."""
 

@@ -1,5 +1,7 @@
 """All parts of the family lifecycle, as the shared code knows them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final

@@ -10,6 +10,7 @@ import pytest
 from runlock.conformance.driving.bench import Bench, Tally
 from runlock.conformance.driving.strategies.random_walk import walk, walk_over
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
 from runlock.conformance.family.chooser import Seeded
@@ -58,8 +59,8 @@ def undeclared(
 def played(adapter: Callable[[], Any]) -> tuple[Bench, Tally]:
     """What the corpus and some walks show of a runtime."""
     bench, tally = Bench(lambda: Hosted(adapter)), Tally()
-    for script in corpus():
-        if not applicable(script, bench.handshake):
+    for script in corpus(FAMILY):
+        if not applicable(FAMILY, script, bench.handshake):
             bench.play(script.scenario, play(script), tally)
     for index in range(WALKS):
         scenario = bench.scenarios[index % len(bench.scenarios)]

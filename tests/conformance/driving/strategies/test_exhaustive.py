@@ -27,6 +27,7 @@ from runlock.conformance.driving.strategies.exhaustive import (
 )
 from runlock.conformance.driving.strategies.move_enumeration import Scope
 from runlock.conformance.driving.strategies.shortest_first import length, search
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
@@ -107,7 +108,7 @@ def test_what_is_expected_follows_what_was_played():
 def test_a_level_is_whole_when_every_shard_of_it_could_be_judged():
     """What is cut off ends the depth that counts as tried, whatever was played beyond it."""
     order = Order("", 0, depth=2)
-    stages = stages_of(order)
+    stages = stages_of(order, FAMILY)
     units = [(at, unit) for at, stage in enumerate(stages) for unit in range(stage.units)]
     played = {unit: Played() for unit in units}
     assert search_of(order, stages, Tally(), played).is_exhaustive
@@ -169,8 +170,8 @@ def test_what_is_cut_off_is_never_called_exhaustive(capsys, folder):
 
 def test_a_campaign_of_some_size_plays_every_short_schedule():
     """Every schedule of up to two stimuli is a stage of a whole campaign, and none of a small one."""
-    assert [stage.level for stage in stages_of(Order("", LEVELS_FROM)) if stage.level] == [1, 2]
-    assert not any(stage.level for stage in stages_of(Order("", LEVELS_FROM - 1)))
+    assert [stage.level for stage in stages_of(Order("", LEVELS_FROM), FAMILY) if stage.level] == [1, 2]
+    assert not any(stage.level for stage in stages_of(Order("", LEVELS_FROM - 1), FAMILY))
 
 
 def test_the_default_depth_is_said_in_the_help():

@@ -19,6 +19,7 @@ from runlock.conformance.driving.strategies.hypothesis_machine import (
     generate,
 )
 from runlock.conformance.families.lifecycle.actions import ACTIONS, NEEDS
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
@@ -103,10 +104,10 @@ def test_who_is_judged_later_is_judged_alike(mutant: Mutant) -> None:
     scenario = Scenario.model_validate(next(exhibit.trace.of("scenario")))
     bench = Bench(lambda: Hosted(mutant))
     at_once = bench.session(scenario)
-    at_once.play(moves_of(exhibit.trace))
+    at_once.play(moves_of(exhibit.trace, FAMILY.vocabulary.gate_name))
     at_once.close()
     later = bench.session_judged_later(scenario)
-    later.play([*moves_of(exhibit.trace), *LATER])
+    later.play([*moves_of(exhibit.trace, FAMILY.vocabulary.gate_name), *LATER])
     assert later.violation is None
     later.close()
     bench.close()
@@ -222,7 +223,9 @@ def test_it_raises_what_is_broken() -> None:
         conformance_test(lambda: Hosted(mutant), examples=200)
 
     shown = next(note for note in raised.value.__notes__ if "\nstart r1" in note)
-    assert next(move.method for move in moves_of(from_text(shown))) == "run.start"
+    assert (
+        next(move.method for move in moves_of(from_text(shown), FAMILY.vocabulary.gate_name)) == "run.start"
+    )
 
 
 # --- what it leaves behind ----------------------------------------------------------------------

@@ -6,6 +6,7 @@ from observation_filter import HIDEABLE, KINDS, Veiled
 from runlock.conformance.driving.bench import Bench, Tally
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.family.chooser import Seeded
@@ -36,8 +37,8 @@ def test_what_is_shown_alone_is_not_objected_to(profile, shown):
 def not_objected_to(open_sut, seed):
     """Play a share of the scripts, and walks."""
     bench, tally = Bench(open_sut), Tally()
-    for script in corpus()[seed::VEILS]:
-        if not applicable(script, bench.handshake):
+    for script in corpus(FAMILY)[seed::VEILS]:
+        if not applicable(FAMILY, script, bench.handshake):
             bench.play(script.scenario, play(script), tally)
     for index in range(WALKS):
         scenario = bench.scenarios[index % len(bench.scenarios)]

@@ -10,12 +10,12 @@ from runlock.conformance.campaign.stages import Order
 from runlock.conformance.driving.bench import Bench, Tally
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.families.lifecycle.variants import VARIANTS, Variant
 from runlock.conformance.family.chooser import Seeded
-from runlock.conformance.judging.applicability import CHECKED
 from runlock.conformance.selftest.mutation_testing import kill
 
 SEED_0 = Order("", 6_000)
@@ -33,8 +33,8 @@ CALM_WALKS = 60
 
 def schedules(bench: Bench, walks: int) -> Iterator[Tally]:
     """Play the corpus and then walks; gives what each schedule showed."""
-    for script in corpus():
-        if not applicable(script, bench.handshake):
+    for script in corpus(FAMILY):
+        if not applicable(FAMILY, script, bench.handshake):
             tally = Tally()
             bench.play_twice(script.scenario, play(script), tally)
             yield tally
@@ -81,7 +81,7 @@ def test_every_invariant_has_a_mutant() -> None:
 
 def test_every_mutant_breaks_a_clause_that_is_checked() -> None:
     """A mutant names a clause that the judge knows."""
-    assert {mutant.clause for mutant in MUTANTS} <= CHECKED
+    assert {mutant.clause for mutant in MUTANTS} <= FAMILY.checked
 
 
 def test_mutants_and_variants_have_names_of_their_own() -> None:

@@ -18,6 +18,7 @@ from runlock.conformance.driving.strategies.scripted import (
     corpus_files,
     script_of,
 )
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.judging.judge import Violation
@@ -41,13 +42,13 @@ def file_of(mutant: Mutant) -> Path:
 
 
 def script(mutant: Mutant) -> Script:
-    return script_of(mutant.name, file_of(mutant).read_text("utf-8"))
+    return script_of(FAMILY, mutant.name, file_of(mutant).read_text("utf-8"))
 
 
 def test_every_mutant_has_a_witness_and_every_witness_a_mutant(rewrites: bool) -> None:
     """A mutant without a file cannot be shown, and a file without a mutant shows nothing."""
     names = {mutant.name for mutant in witnessed()}
-    files = {file.name.removesuffix(ENDING) for file in corpus_files(WITNESSES)}
+    files = {file.name.removesuffix(ENDING) for file in corpus_files(FAMILY, WITNESSES)}
     if rewrites:
         for name in files - names:
             (FOLDER / f"{name}{ENDING}").unlink()
