@@ -6,7 +6,7 @@ those of one reference, for the reader; whether a runtime is right is for the ju
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -41,9 +41,11 @@ from runlock.conformance.trace.scenario_file import (
     rewritten,
 )
 from runlock.conformance.trace.trace import Record
+from runlock.conformance.trace.witness_file import Witness, read_witnesses
 from runlock.spec.model import load_spec
 
 DEFAULT_TARGET: Final = "reference:awaken-8"
+FAMILY: Final = "runlock.conformance.families.lifecycle"
 WITNESSES: Final = "witnesses"
 SENT: Final = (*STIMULI, INSPECT)
 """What a script may send."""
@@ -71,27 +73,37 @@ def _read(path: Traversable) -> Script:
     return script_of(path.name.removesuffix(ENDING), path.read_text("utf-8"))
 
 
-def corpus_files(folder: str = "scenarios") -> list[Traversable]:
+def corpus_files() -> list[Traversable]:
     """The scenario files that come with the kit, by name."""
-    there = (files("runlock.conformance.families.lifecycle") / folder).iterdir()
+    there = (files(FAMILY) / "scenarios").iterdir()
     return sorted((one for one in there if one.name.endswith(ENDING)), key=lambda one: one.name)
 
 
 @cache
+def witness_files() -> Mapping[str, Witness]:
+    """The witnesses that come with the kit, by the names of their mutants."""
+    return read_witnesses(files(FAMILY) / WITNESSES)
+
+
+@cache
 def witnesses(most: int) -> tuple[Script, ...]:
-    """What gave planted faults away, each schedule once and as many as that: it may give away others."""
+    """The schedules of at most so many witnesses, each once: what shows one fault may show others."""
     scripts: dict[str, Script] = {}
-    for path in corpus_files(WITNESSES):
+    for witness in witness_files().values():
         if len(scripts) == most:
             break
-        script = _read(path)
-        scripts.setdefault(_schedule_of(script), script)
+        scripts.setdefault(_schedule_of(witness), _script_of_witness(witness))
     return tuple(scripts.values())
 
 
-def _schedule_of(script: Script) -> str:
-    """What is played, whatever it is called."""
-    return repr((script.scenario.model_copy(update={"scenario": ""}), script.moves))
+def _schedule_of(witness: Witness) -> str:
+    """What is played, without its name."""
+    return repr((witness.scenario.model_copy(update={"scenario": ""}), witness.moves))
+
+
+def _script_of_witness(one: Witness) -> Script:
+    needs = tuple(dict.fromkeys(needs_of(one.document)))
+    return Script(one.mutant, one.reason, one.scenario, one.moves, needs, f"mutant:{one.mutant}")
 
 
 def script_of(name: str, text: str) -> Script:
