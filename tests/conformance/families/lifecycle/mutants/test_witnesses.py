@@ -1,35 +1,26 @@
 """Each mutant has a stored witness: the shortest known schedule that breaks its clause.
 
-To search for all of them again:
-`pytest -m "" tests/conformance/families/lifecycle/mutants/test_witnesses.py --rewrite`
+`pytest -m "" -k test_witnesses --rewrite` searches for all of them again.  test_mutants.py replays each one.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from places import LIFECYCLE
 
-from runlock.conformance.driving.bench import Bench
 from runlock.conformance.errors import UsageError
-from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
-from runlock.conformance.families.lifecycle.requirements import occasions_of
-from runlock.conformance.judging.judge import Violation
 from runlock.conformance.selftest.witnesses import (
     found,
     innocent,
-    replay,
     shortest,
     witnessed,
     witnesses,
 )
-from runlock.conformance.trace.witness_file import ENDING, Witness, parse_witnesses, render_witnesses
-from runlock.machines.lifecycle.runtime.runtime import Runtime
+from runlock.conformance.trace.witness_file import ENDING, parse_witnesses, render_witnesses
 
 FOLDER = LIFECYCLE / "witnesses"
-HOW = '; `pytest -m "" tests/conformance/families/lifecycle/mutants/test_witnesses.py --rewrite` repairs it'
+HOW = '; `pytest -m "" -k test_witnesses --rewrite` repairs it'
 
 
 def area_of(mutant: Mutant) -> str:
@@ -45,35 +36,6 @@ def test_every_mutant_has_a_witness_and_every_witness_a_mutant() -> None:
 
     assert sorted(names - witnesses().keys()) == [], f"these mutants have no witness{HOW}"
     assert sorted(witnesses().keys() - names) == [], f"these witnesses have no mutant{HOW}"
-
-
-@pytest.mark.parametrize("mutant", witnessed(), ids=lambda mutant: mutant.name)
-def test_a_witness_breaks_its_clause(mutant: Mutant) -> None:
-    """Replayed, it breaks the clause that the mutant was made to break, with the stored reason.
-
-    The reference breaks nothing on the same schedule, and the stored needs are those of the replayed trace.
-    """
-    witness = witnesses()[mutant.name]
-    session = replay(mutant, witness)
-
-    assert session.violation is not None
-    assert (witness.clause, witness.reason) == (session.violation.clause, session.violation.because)
-    assert witness.clause == mutant.clause
-    assert mutant.says in witness.reason
-    assert witness.needs == tuple(dict.fromkeys(occasions_of(session.trace.records)))
-    assert blamed_on_the_reference(mutant, witness) is None
-
-
-def blamed_on_the_reference(mutant: Mutant, witness: Witness) -> Violation | None:
-    """What the reference breaks under the profile and the policies of the mutant."""
-    bench = Bench(lambda: Hosted(replace(mutant, make=Runtime)))
-    session = bench.session(witness.scenario)
-    session.play(witness.moves)
-    session.drain()
-    session.close()
-    bench.close()
-    assert session.judge.exercised
-    return session.violation
 
 
 @pytest.mark.long
