@@ -17,7 +17,7 @@ from runlock.conformance.report import chart_text as chart
 from runlock.conformance.report.clause_names import file_of, grouped
 from runlock.conformance.report.examples import (
     Example,
-    exhibited,
+    example_of,
     illegal,
     legal,
     profiles_of,
@@ -319,7 +319,7 @@ def of_derived(picture: Picture) -> Sheet:
 def of_mutant(mutant: Mutant) -> Sheet:
     """A mutant: its fault, the clause that is blamed, and its witness."""
     clause = load_spec().clause(mutant.clause)
-    example = exhibited(mutant)
+    example = example_of(mutant)
     own: Mapping[str, Any] = mutant.policies
     shown = [_example("witness", example.because, example, clause)] if example is not None else []
     parts: list[Part] = [

@@ -83,7 +83,7 @@ def test_the_source_archive_holds_the_tests(built):
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
 
-    assert {"tests/test_packaging.py", "pyproject.toml", "LICENSE", "README.md"} <= names
+    assert {"tests/architecture/test_packaging.py", "pyproject.toml", "LICENSE", "README.md"} <= names
     assert not [name for name in names if name.startswith(".links")]
 
 
@@ -98,7 +98,7 @@ def test_the_installed_packages_import_under_the_brand(installed):
         "from runlock.conformance.transport.stdio import Pipe\n"
         "schemas = resources.files('runlock.conformance.protocol.json_schema')\n"
         "json.loads(schemas.joinpath('observation.json').read_text('utf-8'))\n"
-        "print(len(list(resources.files('runlock.spec').joinpath('profiles').iterdir())))\n"
+        "print(len(list(resources.files('runlock.spec').joinpath('lifecycle/profiles').iterdir())))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(installed)}
     ran = subprocess.run(

@@ -2,10 +2,11 @@
 
     python tests/benchmarks/ast_mutants.py [EVERY] [SCHEDULES]
 
-One of EVERY changes (1 unless told otherwise) of one node of machines/runtime is loaded in a child process in
-the place of its module, and played through at most so many (150) schedules, corpus and seeded walks under
-five profiles and other values of policies, in a fixed order that mixes them.  Killed: the judge objects, the
-adapter breaks, or it hangs.  A survivor is equivalent if ast_equivalents.toml argues so; others are findings.
+One of EVERY changes (1 unless told otherwise) of one node of machines/lifecycle/runtime is loaded in a child
+process in the place of its module, and played through at most SCHEDULES (150) schedules, corpus and seeded
+walks under five profiles and other values of policies, in a fixed order that mixes them.  Killed: the judge
+objects, the adapter breaks, or it hangs.  A survivor is equivalent if ast_equivalents.toml argues so; others
+are findings.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.family.chooser import Seeded
 
-RUNTIME = Path(machines.__path__[0]) / "runtime"
+RUNTIME = Path(machines.__path__[0]) / "lifecycle" / "runtime"
 FILES = ("inbox", "ledger", "replays", "rounds", "runtime", "sink", "state", "stops")
 HERE = Path(__file__).parent
 WALKS = 8

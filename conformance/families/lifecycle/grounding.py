@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.trace.moves import Move, race
+from runlock.conformance.trace.moves import EMPTY_TURN, Move, race
 
 SEGMENT_BEGINS: Final = ("run.start", "decide", "run.input")
 
@@ -36,7 +36,7 @@ def _whole(on: str, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
     """A turn with all its fields, as the protocol shows it, whatever a schedule left unsaid."""
     if on != "model" or outcome.get("kind") != "turn":
         return outcome
-    return {"text": "", "tool_calls": [], "usage": {"input": 0, "output": 0}, **outcome}
+    return {**EMPTY_TURN, **outcome}
 
 
 def admit(move: Move, state: ObservedState) -> Move | None:

@@ -290,7 +290,7 @@ def test_a_runtime_is_served_over_the_pipe():
 
 def test_what_is_served_can_be_checked(tmp_path):
     """A runtime in process behaves over the pipe as it does without."""
-    target = f"cmd:{sys.executable} -m runlock.conformance.cli.main serve py:cli_fakes:ExecutesRejected"
+    target = f"cmd:{sys.executable} -m runlock.conformance.cli serve py:cli_fakes:ExecutesRejected"
     ran = run_child(
         "check", target, "--examples", 60, "--only", "GATE-2", "--jobs", 1, "--json", cwd=tmp_path
     )

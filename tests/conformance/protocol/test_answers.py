@@ -175,8 +175,10 @@ def played(profile, script, at, change, begin=Bench.session):
     return None, session
 
 
-SCRIPTS = {profile: [one for one in corpus(FAMILY) if not applicable(FAMILY, one, bench_of(profile).handshake)]
-           for profile in ("awaken-9", "tirea-stream")}  # fmt: skip
+SCRIPTS = {
+    profile: [one for one in corpus(FAMILY) if not applicable(FAMILY, one, bench_of(profile).handshake)]
+    for profile in ("awaken-9", "tirea-stream")
+}
 
 
 @pytest.mark.parametrize("begin", [Bench.session, Bench.session_judged_later])
@@ -219,7 +221,7 @@ def test_what_is_repeated_is_read_once():
     raw = {"observations": [{"kind": "gate.open", "gate": "g1", "on": "model", "run": "r1"}]}
 
     assert fitted_report(FAMILY.vocabulary, raw, "settle") is fitted_report(
-        FAMILY.vocabulary, copy.deepcopy(raw), "settle"
+        FAMILY.vocabulary, FAMILY.vocabulary, copy.deepcopy(raw), "settle"
     )
 
 

@@ -159,8 +159,8 @@ def test_a_suite_without_a_runtime_is_no_suite(tmp_path):
     assert "There is no mutant `no`." in run.stdout
 
 
-def test_a_run_that_does_not_ask_for_it_loads_nothing():
-    """Beside the plugin's own module nothing of the kit is imported, and it is the one that is entered."""
+def test_a_run_that_does_not_ask_for_it_loads_nothing() -> None:
+    """Without an option of the kit, pytest imports the entry point's module and its packages only."""
     names = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]["pytest11"]
     loaded = "print([name for name in sys.modules if name.split('.')[0] in ('runlock', 'pydantic')])"
     run = subprocess.run(
@@ -174,5 +174,6 @@ def test_a_run_that_does_not_ask_for_it_loads_nothing():
     assert sorted(eval(run.stdout)) == [
         "runlock",
         "runlock.conformance",
+        "runlock.conformance.pytest_plugin",
         "runlock.conformance.pytest_plugin.plugin",
     ]

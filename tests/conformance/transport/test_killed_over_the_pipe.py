@@ -93,7 +93,7 @@ def swept(open_sut, profile):
 
 def served(profile):
     """Makes pipes to the reference with its own store, as the command line serves it."""
-    words = [sys.executable, "-m", "runlock.conformance.cli.main", "serve", f"reference:{profile}"]
+    words = [sys.executable, "-m", "runlock.conformance.cli", "serve", f"reference:{profile}"]
     return lambda: Pipe([*words, "--store", "own"], timeout_scale=6)
 
 

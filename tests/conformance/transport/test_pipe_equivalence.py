@@ -48,7 +48,7 @@ def campaign(open_sut, walks=WALKS):
 
 def served(target):
     """Makes pipes to a target in process, served by the command line."""
-    words = [sys.executable, "-m", "runlock.conformance.cli.main", "serve", target]
+    words = [sys.executable, "-m", "runlock.conformance.cli", "serve", target]
     return lambda: Pipe(words, timeout_scale=6)
 
 

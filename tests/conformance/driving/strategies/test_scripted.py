@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 
 import pytest
+from places import LIFECYCLE
 
-import runlock.conformance
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.driving.bench import Bench, Tally
 from runlock.conformance.driving.strategies.scripted import (
@@ -29,7 +28,7 @@ from runlock.conformance.protocol import Party
 from runlock.conformance.trace.scenario_file import parse, render
 from runlock.spec.model import load_spec
 
-FOLDER = Path(runlock.conformance.__path__[0]) / "scenarios"
+FOLDER = LIFECYCLE / "scenarios"
 NAMES = sorted(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))
 SCRIPTS = corpus(FAMILY)
 PLAYED_ON = ("reference:awaken-8", "reference:tirea")
