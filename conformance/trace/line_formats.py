@@ -13,16 +13,18 @@ from runlock.conformance.families.lifecycle.messages import (
     LISTED,
     METHODS,
     Decision,
+    Handshake,
     HookAnswer,
     HookSpec,
     MessageAppended,
     Outcome,
+    Scenario,
     StopCondition,
     ToolSpec,
     Verdict,
     gate_name,
 )
-from runlock.conformance.protocol import Fault, Handshake, Message, Observation, Refusal, Scenario, Turn, Wire
+from runlock.conformance.protocol import Fault, Message, Observation, Refusal, Turn, Wire
 from runlock.conformance.trace.trace import Record
 from runlock.conformance.trace.values import encode, quoted
 

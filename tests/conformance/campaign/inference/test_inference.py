@@ -17,13 +17,12 @@ from places import DOUBLES, GOLDEN
 from policy_fakes import BELIED, BESIDE
 
 from runlock.conformance.campaign.inference.bench import LearningBench
-from runlock.conformance.campaign.inference.result import NOT_SEEN, Against, Inferred, to_find_out
+from runlock.conformance.campaign.inference.result import NOT_SEEN, Against, Inferred, Value, to_find_out
 from runlock.conformance.campaign.inference.search import infer
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.cli.commands.infer import EXAMPLES
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.inference.known import ALIKE, IDLE
-from runlock.conformance.families.lifecycle.inference.learner import Value
 from runlock.conformance.families.lifecycle.inference.questions import TELLING, signs
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.messages import DecisionSupport, Handshake, Scenario
