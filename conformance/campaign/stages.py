@@ -11,17 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from runlock.conformance.driving.bench import (
-    SHARDS,
-    Bench,
-    Tally,
-    run_shard,
-    shard_sizes,
-)
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.shards import SHARDS, shard_sizes
 from runlock.conformance.driving.strategies.exhaustive import guess_levels, play_level
 from runlock.conformance.driving.strategies.hypothesis_machine import generate
 from runlock.conformance.driving.strategies.move_enumeration import Scope
-from runlock.conformance.driving.strategies.random_walk import walk_over
+from runlock.conformance.driving.strategies.random_walk import run_shard, walk_over
 from runlock.conformance.driving.strategies.scripted import (
     Script,
     applicable,
@@ -30,6 +25,7 @@ from runlock.conformance.driving.strategies.scripted import (
     variations,
     witnesses,
 )
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.family.family import DEFAULT, Family, Strategy, family_named
 

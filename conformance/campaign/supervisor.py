@@ -18,39 +18,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from runlock.conformance.campaign.result import (
-    Level,
-    Result,
-    Search,
-    Toured,
-    Trouble,
-    Witness,
-)
+from runlock.conformance.campaign.result import Level, Result, Search, Toured
 from runlock.conformance.campaign.stages import Order, Stage, stages_of
-from runlock.conformance.campaign.worker import (
-    STOP,
-    Facts,
-    KitBroke,
-    Played,
-    Unit,
-    as_found,
-    bench_of,
-    shortened,
-)
+from runlock.conformance.campaign.units import Facts, Played, Unit
+from runlock.conformance.campaign.verdicts import verdicts
+from runlock.conformance.campaign.worker import STOP, KitBroke, as_found, bench_of, shortened
 from runlock.conformance.campaign.worker_process import (
     GRACE_SECONDS,
     Hand,
     Lost,
     heard,
 )
-from runlock.conformance.driving.bench import (
-    ERRORS_MAX,
-    SHARDS,
-    Found,
-    Tally,
-    verdicts,
-)
+from runlock.conformance.driving.bench import ERRORS_MAX
+from runlock.conformance.driving.findings import Trouble, Witness
+from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.exhaustive import COUNTED
+from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import RunlockError, SutDied
 from runlock.conformance.protocol import SPEC_REVISION
 

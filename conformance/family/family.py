@@ -15,7 +15,6 @@ from importlib.resources.abc import Traversable
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from runlock.conformance import families as families_folder
 from runlock.conformance.family.invariant import NO_SELECTORS, Selectors
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from runlock.spec.model import Profile, Spec
 
 GROUP: Final = "runlock.families"
+FOLDER: Final = "runlock.conformance.families"
 DEFAULT: Final = "lifecycle"
 """The family of a handshake that names none."""
 
@@ -178,6 +178,9 @@ class Family:
     coverage_targets: Callable[..., list[ChartCoverage]] = _no_coverage
     """(handshake, policies, standings, coverage) -> what could be covered of each chart, and what was."""
     inference: Inference | None = None
+    verb_needs: Mapping[str, str] = field(
+        default_factory=dict
+    )  # verb: the need that offers it, if it is not its own
     determinism: str = ""  # the clause for which two plays of one schedule are compared
     shared_types: tuple[type, ...] = ()  # immutable parts of a judge that a session snapshot does not copy
 
@@ -209,7 +212,7 @@ class Family:
 def family_named(name: str) -> Family:
     """The family of that name; `LookupError` lists the known ones."""
     if name in _own():
-        found: Family = import_module(f"{families_folder.__name__}.{name.replace('-', '_')}.family").FAMILY
+        found: Family = import_module(f"{FOLDER}.{name.replace('-', '_')}.family").FAMILY
         return found
     shipped = {one.name: one for one in entry_points(group=GROUP)}
     if name in shipped:
@@ -220,7 +223,7 @@ def family_named(name: str) -> Family:
 @cache
 def _own() -> tuple[str, ...]:
     """The families that come with the kit, by their folders; the default one first."""
-    found = [one.name.replace("_", "-") for one in iter_modules(families_folder.__path__)]
+    found = [one.name.replace("_", "-") for one in iter_modules(import_module(FOLDER).__path__)]
     return tuple(sorted(found, key=lambda name: (name != DEFAULT, name)))
 
 

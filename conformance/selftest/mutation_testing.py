@@ -18,7 +18,6 @@ from typing import Any, Final
 
 from hypothesis.errors import Flaky
 
-from runlock.conformance.campaign.result import Trouble
 from runlock.conformance.campaign.stages import (
     DRAWN,
     SCRIPTED,
@@ -28,16 +27,13 @@ from runlock.conformance.campaign.stages import (
     Stage,
     stages_of,
 )
-from runlock.conformance.campaign.worker import Stopped
-from runlock.conformance.driving.bench import (
-    SHARDS,
-    Bench,
-    Found,
-    Schedule,
-    Tally,
-)
+from runlock.conformance.campaign.units import Stopped
+from runlock.conformance.driving.bench import Bench, Schedule
+from runlock.conformance.driving.findings import Trouble
 from runlock.conformance.driving.session import Session
+from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.shortest_first import length, search
+from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any, Final
 
-from runlock.conformance.driving.bench import Bench, Schedule, Tally
+from runlock.conformance.driving.bench import Bench, Schedule
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shrink import shrink
 from runlock.conformance.driving.strategies.random_walk import walk
@@ -22,6 +22,7 @@ from runlock.conformance.driving.strategies.scripted import (
     play,
     witness_files,
 )
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted

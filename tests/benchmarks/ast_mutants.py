@@ -30,9 +30,10 @@ from pathlib import Path
 from typing import Any
 
 from runlock import machines
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.family.chooser import Seeded

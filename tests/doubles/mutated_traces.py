@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from runlock.conformance.campaign.audit import facts_of, judged, scenes
-from runlock.conformance.campaign.worker import Facts
+from runlock.conformance.campaign.units import Facts
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play

@@ -18,7 +18,6 @@ from runlock.conformance.campaign.inference.result import (
     named,
     settled,
 )
-from runlock.conformance.campaign.result import Trouble, Witness
 from runlock.conformance.campaign.stages import Order, stages_of
 from runlock.conformance.campaign.supervisor import (
     Limits,
@@ -27,8 +26,9 @@ from runlock.conformance.campaign.supervisor import (
     made_short,
     merged,
 )
-from runlock.conformance.campaign.worker import Facts
-from runlock.conformance.driving.bench import Found, Tally
+from runlock.conformance.campaign.units import Facts
+from runlock.conformance.driving.findings import Trouble, Witness
+from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.family.family import Family
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.judging.policy_hypotheses import Exclusion

@@ -12,10 +12,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.session_snapshot import Bookmark
 from runlock.conformance.driving.strategies.move_enumeration import Scope, menu
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 

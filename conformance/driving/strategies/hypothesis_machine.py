@@ -19,9 +19,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.random_walk import with_turns
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.family.chooser import PLAIN
 from runlock.conformance.family.family import Action, Actions

@@ -126,6 +126,7 @@ FAMILY: Final = Family(
         idle=known.IDLE,
         hidden=known.hidden,
     ),
+    verb_needs={"unwatch": "stimulus watch"},
     determinism=DETERMINISM,
     shared_types=(Kept,),
 )

@@ -9,9 +9,10 @@ from runlock.conformance.campaign.exhaustive_campaign import exhaust
 from runlock.conformance.campaign.saved_search import FILE, Kept
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import INTERRUPTED
-from runlock.conformance.campaign.worker import Facts, Played
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.campaign.units import Facts, Played
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter

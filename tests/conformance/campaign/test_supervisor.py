@@ -6,12 +6,13 @@ import signal
 import pytest
 from command_line import child, run, run_child
 
-from runlock.conformance.campaign.result import Trouble
 from runlock.conformance.campaign.stages import Order, stages_of
 from runlock.conformance.campaign.supervisor import campaign, given_up_at, merged
-from runlock.conformance.campaign.worker import KitBroke, Played
+from runlock.conformance.campaign.units import Played
+from runlock.conformance.campaign.worker import KitBroke
 from runlock.conformance.cli.commands.check import jobs_of
-from runlock.conformance.driving.bench import Tally
+from runlock.conformance.driving.findings import Trouble
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.trace.trace import read_trace
 

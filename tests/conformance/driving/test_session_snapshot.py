@@ -11,13 +11,14 @@ from typing import NamedTuple
 import policy_fakes
 import pytest
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies import exhaustive as levels
 from runlock.conformance.driving.strategies.commutation import are_alike
 from runlock.conformance.driving.strategies.exhaustive import play_level
 from runlock.conformance.driving.strategies.move_enumeration import Scope
 from runlock.conformance.driving.strategies.shortest_first import search
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import SutDied
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec

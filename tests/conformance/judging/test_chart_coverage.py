@@ -7,8 +7,9 @@ import itertools
 import pytest
 from cli_fakes import Tiny
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.scripted import corpus, play
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec

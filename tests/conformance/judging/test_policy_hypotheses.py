@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk, walk_over
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter

@@ -21,13 +21,11 @@ import pytest
 from command_line import run
 from places import MISBEHAVING
 
-from runlock.conformance.driving.bench import (
-    Bench,
-    Tally,
-    run_shard,
-    verdicts,
-)
+from runlock.conformance.campaign.verdicts import verdicts
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.strategies.random_walk import run_shard
 from runlock.conformance.driving.strategies.scripted import corpus, play
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.families.lifecycle.adapter import Segment
 from runlock.conformance.families.lifecycle.family import FAMILY

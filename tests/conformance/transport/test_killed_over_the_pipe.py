@@ -10,7 +10,8 @@ import sys
 import pytest
 from places import FAULTY
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.reference import durable

@@ -5,9 +5,10 @@ import sys
 import pytest
 
 from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.transport.stdio import Pipe

@@ -10,14 +10,11 @@ from runlock.conformance.campaign.exhaustive_campaign import Progress
 from runlock.conformance.campaign.result import Level, Search
 from runlock.conformance.campaign.stages import LEVELS_FROM, Order, stages_of
 from runlock.conformance.campaign.supervisor import search_of
-from runlock.conformance.campaign.worker import Played, shortened
+from runlock.conformance.campaign.units import Played
+from runlock.conformance.campaign.worker import shortened
 from runlock.conformance.cli.commands import check
-from runlock.conformance.driving.bench import (
-    SHARDS,
-    Bench,
-    Found,
-    Tally,
-)
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.exhaustive import (
     GUESSED,
     NAMED,
@@ -27,6 +24,7 @@ from runlock.conformance.driving.strategies.exhaustive import (
 )
 from runlock.conformance.driving.strategies.move_enumeration import Scope
 from runlock.conformance.driving.strategies.shortest_first import length, search
+from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.hypothesis_machine import (
     ClauseBroken,
     Machine,
     conformance_test,
     generate,
 )
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS, NEEDS
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted

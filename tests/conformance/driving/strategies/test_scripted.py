@@ -9,7 +9,7 @@ import pytest
 from places import LIFECYCLE
 
 from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.scripted import (
     ENDING,
     Script,
@@ -19,6 +19,7 @@ from runlock.conformance.driving.strategies.scripted import (
     recorded,
     script_of,
 )
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import UsageError
 from runlock.conformance.families.lifecycle.adapter import Segment
 from runlock.conformance.families.lifecycle.family import FAMILY

@@ -3,10 +3,11 @@
 import pytest
 
 from runlock.conformance.campaign.stages import Order
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.exhaustive import play_level
 from runlock.conformance.driving.strategies.move_enumeration import Scope, menu
 from runlock.conformance.driving.strategies.shortest_first import length, search
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS, Stage
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted

@@ -6,7 +6,8 @@ import pytest
 from tour_bench import PROFILES, ROUNDS, bench_of, toured, walked
 
 from runlock.conformance.campaign.stages import Order, stages_of
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS
 from runlock.conformance.families.lifecycle.chart_tours import (
     CAUSES,

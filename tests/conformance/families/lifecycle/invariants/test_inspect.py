@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from runlock.conformance.driving.bench import Bench, Tally, verdicts
+from runlock.conformance.campaign.verdicts import verdicts
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.scripted import corpus, play
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import AdapterError
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
