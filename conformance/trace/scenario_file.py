@@ -1,8 +1,11 @@
 """Scenario files: the readable twin of a trace file, for people to write, read and review.
 
 A block is one stimulus in imperative words, `----`, what was observed, one line each, and a blank line,
-which says that the answer was complete.  Comments at the top say what the scenario shows.  A file may
-leave out what was observed; it is then only moves.  Every trace can be written so, and read back whole.
+which says that the answer was complete.  Comments at the top say what the scenario shows.  Every trace can
+be written so, and read back whole.
+
+A file may leave out what was observed.  It then holds moves alone, one a line, and a line `needs` says what
+they take of a runtime beyond what each move says by itself: `needs decisions live; stimulus cancel.waiting`.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from runlock.conformance.trace.values import Malformed
 ENDING: Final = ".scenario"
 RULE: Final = "----"
 TARGET: Final = "target"
+NEEDS: Final = "needs"
 UNANSWERED: Final = "unanswered"
 ANSWERS: Final = ("observation", "report")
 
@@ -44,10 +48,11 @@ class Entry:
 
 @dataclass(slots=True)
 class Document:
-    """A scenario file as it was read: its records, its comments, and the target it was recorded on."""
+    """A scenario file: its records, its comments, the target it was recorded on, what its moves need."""
 
     entries: list[Entry]
     target: str = ""
+    needs: tuple[str, ...] = ()
 
     @property
     def trace(self) -> Trace:
@@ -71,11 +76,12 @@ def to_text(trace: Trace) -> str:
 
 def render(document: Document) -> str:
     """The text of a scenario file."""
-    known, notes, blocks = Known(), Notes(), _Blocks()
+    known, notes = Known(), Notes()
+    blocks = _Blocks(is_spaced=any(entry.is_answer for entry in document.entries))
     for index, entry in enumerate(document.entries):
         blocks.comment(entry.comments)
-        if index == 0 and document.target:
-            blocks.head([f"{TARGET} {document.target}"])
+        if index == 0:
+            blocks.top([TARGET, document.target], [NEEDS, "; ".join(document.needs)])
         if entry.record is not None:
             blocks.add(entry.record, write(entry.record, known, notes))
             known.learn(entry.record)
@@ -86,11 +92,20 @@ def render(document: Document) -> str:
 
 
 class _Blocks:
-    """Puts lines together to blocks."""
+    """Puts lines together to blocks, with a blank line between two moves if they are spaced."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_spaced: bool) -> None:
         self.lines: list[str] = []
         self.answering = False
+        self.is_spaced = is_spaced
+        self.ends_a_part = False  # the next line comes after a blank one in any case
+
+    def top(self, *words: list[str]) -> None:
+        """The lines before the scenario."""
+        told = [" ".join(line) for line in words if line[1]]
+        if told:
+            self.head(told)
+            self.ends_a_part = True
 
     def comment(self, comments: Sequence[str]) -> None:
         if comments:
@@ -101,6 +116,7 @@ class _Blocks:
         key = next(iter(record))
         if key not in ANSWERS:
             self.head(lines)
+            self.ends_a_part = key == "scenario"
             return
         if not self.answering:
             self.lines.append(RULE)
@@ -113,8 +129,9 @@ class _Blocks:
     def head(self, lines: Sequence[str]) -> None:
         self.end()
         last = self.lines[-1] if self.lines else "#"
-        if last and not last.startswith("#"):
+        if (self.is_spaced or self.ends_a_part) and last and not last.startswith("#"):
             self.lines.append("")
+        self.ends_a_part = False
         self.lines += lines
 
     def end(self) -> None:
@@ -228,12 +245,14 @@ class _Parser:
         word = lines[0].partition(" ")[0]
         if word == TARGET:
             self.parsed.target = lines[0].removeprefix(TARGET).strip()
+        elif word == NEEDS:
+            self.parsed.needs = tuple(one.strip() for one in lines[0].removeprefix(NEEDS).split(";"))
         elif word not in HEADS:
             if word in SEEN:
                 raise Malformed(
                     f"`{word}` is observed, and stands above `{RULE}`.", f"Put `{RULE}` before it."
                 )
-            raise unknown(word, (*HEADS, TARGET), "stimulus")
+            raise unknown(word, (*HEADS, TARGET, NEEDS), "stimulus")
         else:
             self._add(read(lines, self.known, self.notes))
 
@@ -307,4 +326,4 @@ def rewritten(document: Document, answers: Sequence[Sequence[Record]], end: Reco
         gave = list(next(left, ())) or [record]
         entries.append(Entry(gave[0], entry.comments, entry.line))
         entries += [Entry(later) for later in gave[1:]]
-    return Document(entries + ([Entry(end)] if end is not None else []), document.target)
+    return Document(entries + ([Entry(end)] if end is not None else []), document.target, document.needs)

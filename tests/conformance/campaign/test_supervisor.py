@@ -6,12 +6,14 @@ import signal
 import pytest
 from command_line import child, run, run_child
 
-from runlock.conformance.campaign.result import Trouble
 from runlock.conformance.campaign.stages import Order, stages_of
 from runlock.conformance.campaign.supervisor import campaign, given_up_at, merged
-from runlock.conformance.campaign.worker import KitBroke, Played
+from runlock.conformance.campaign.units import Played
+from runlock.conformance.campaign.worker import KitBroke
 from runlock.conformance.cli.commands.check import jobs_of
-from runlock.conformance.driving.bench import Tally
+from runlock.conformance.driving.findings import Trouble
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.trace.trace import read_trace
 
 
@@ -112,7 +114,7 @@ def test_what_could_not_be_judged_is_counted_in_a_row():
 
 def test_every_schedule_of_the_budget_is_in_one_stage():
     """The budget is shared among the stages; only what is scripted comes on top."""
-    scripted, *drawn = stages_of(Order("reference", 37))
+    scripted, *drawn = stages_of(Order("reference", 37), FAMILY)
 
     assert (scripted.name, sum(stage.schedules for stage in drawn)) == ("scripted scenarios", 37)
 

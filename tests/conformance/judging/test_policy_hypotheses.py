@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk, walk_over
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
 from runlock.conformance.family.chooser import Seeded
@@ -61,8 +63,8 @@ def undeclared(
 def played(adapter: Callable[[], Any], part: slice = EVERYTHING) -> tuple[Bench, Tally]:
     """What a part of the corpus and of some random walks shows of a runtime."""
     bench, tally = Bench(lambda: Hosted(adapter)), Tally()
-    for script in corpus()[part]:
-        if not applicable(script, bench.handshake):
+    for script in corpus(FAMILY)[part]:
+        if not applicable(FAMILY, script, bench.handshake):
             bench.play(script.scenario, play(script), tally)
     for index in range(WALKS)[part]:
         scenario = bench.scenarios[index % len(bench.scenarios)]

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 import pytest
 from observation_filter import HIDEABLE, KINDS, Veiled
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.family.chooser import Seeded
@@ -46,8 +48,8 @@ def test_what_is_shown_alone_is_not_objected_to(profile: str, shown: Sequence[st
 def not_objected_to(open_sut: SutFactory, seed: int, every: int) -> None:
     """Play one script in VEILS, and random walks; of these, one in `every`."""
     bench, tally = Bench(open_sut), Tally()
-    for script in corpus()[seed :: VEILS * every]:
-        if not applicable(script, bench.handshake):
+    for script in corpus(FAMILY)[seed :: VEILS * every]:
+        if not applicable(FAMILY, script, bench.handshake):
             bench.play(script.scenario, play(script), tally)
     for index in range(seed % every, WALKS, every):
         scenario = bench.scenarios[index % len(bench.scenarios)]

@@ -11,17 +11,18 @@ from collections.abc import Iterator
 import pytest
 
 from runlock.conformance.campaign.stages import Order
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.families.lifecycle.variants import VARIANTS, Variant
 from runlock.conformance.family.chooser import Seeded
-from runlock.conformance.judging.applicability import CHECKED
 from runlock.conformance.selftest.mutation_testing import kill
-from runlock.conformance.selftest.witnesses import Case, exhibit_of
+from runlock.conformance.selftest.witnesses import Case, witnesses
 
 WITHOUT_A_WITNESS = Order("", 6_000)
 """What a mutant without a stored witness is hunted with; each takes less than 200 schedules."""
@@ -39,21 +40,23 @@ def test_a_mutant_is_blamed_on_its_clause(mutant: Mutant) -> None:
 
     The reference takes the same schedule and breaks nothing.
     """
-    exhibit = exhibit_of(mutant)
-    if exhibit is None:
+    witness = witnesses().get(mutant.name)
+    if witness is None:
         assert kill(mutant, WITHOUT_A_WITNESS).why == ""
         return
     case = Case(mutant)
-    shown = case.shown(exhibit.scenario, exhibit.moves)
+    shown = case.shown(witness.scenario, witness.moves)
     case.close()
 
     assert shown is not None, f"{mutant.clause} is not broken, or for another reason than {mutant.says!r}"
+    assert shown.violation is not None
+    assert (shown.violation.clause, shown.violation.because) == (witness.clause, witness.reason)
 
 
 def schedules(bench: Bench, share: int) -> Iterator[Tally]:
     """Play a share of the corpus, and then random walks; gives what each schedule showed."""
-    for script in corpus()[share % SHARE :: SHARE]:
-        if not applicable(script, bench.handshake):
+    for script in corpus(FAMILY)[share % SHARE :: SHARE]:
+        if not applicable(FAMILY, script, bench.handshake):
             tally = Tally()
             bench.play(script.scenario, play(script), tally)
             yield tally
@@ -88,7 +91,7 @@ def test_every_invariant_has_a_mutant() -> None:
 
 def test_every_mutant_breaks_a_clause_that_is_checked() -> None:
     """A mutant names a clause that the judge knows."""
-    assert {mutant.clause for mutant in MUTANTS} <= CHECKED
+    assert {mutant.clause for mutant in MUTANTS} <= FAMILY.checked
 
 
 def test_mutants_and_variants_have_names_of_their_own() -> None:

@@ -1,0 +1,239 @@
+"""What the kit knows: every gate, call, decision and claim of a scenario, folded from its trace.
+
+Two kinds of fact are kept apart.  *Witnessed* facts the kit caused or saw at a gate: a body was entered,
+an answer was given, a decision was sent.  *Claims* are what the runtime says of itself: statuses,
+dispositions, checkpoints.  Nothing here judges; the invariants and the oracle do, and they read this.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, Literal, TypeVar, cast
+
+from runlock.conformance.families.lifecycle.messages import (
+    Checkpointed,
+    GateOpened,
+    Handshake,
+    Scenario,
+)
+from runlock.conformance.families.lifecycle.state.decisions import turned_down
+from runlock.conformance.families.lifecycle.state.observations import SHOWN
+from runlock.conformance.families.lifecycle.state.records import (
+    Audience,
+    Call,
+    Decided,
+    Gate,
+    Run,
+)
+from runlock.conformance.families.lifecycle.state.stimuli import SENT
+from runlock.conformance.family.state import PolicyView
+from runlock.conformance.protocol import Message, Observation, Report
+
+Feature = Literal[
+    "a stop condition", "calls", "a wait", "a decision", "a cancel", "a crash", "a watcher", "a plugin",
+    "a fault",
+]  # fmt: skip
+"""What a scenario may come to; before it does, much need not be looked at."""
+
+Look = TypeVar("Look", bound=Callable[..., Any])
+
+
+def once(look: Look) -> Look:
+    """Look once, and again when the state has taken something in; for looks that ask for no policy."""
+
+    @wraps(look)
+    def looked(state: ObservedState, *of: object) -> Any:
+        known, key = state.known, (look, *map(id, of))
+        if key not in known:
+            known[key] = look(state, *of)
+        return known[key]
+
+    return cast("Look", looked)
+
+
+class ObservedState:
+    """The fold of one scenario's trace; `stimulus`, `observe` and `report` take it forward."""
+
+    def __init__(self, handshake: Handshake, policies: Mapping[str, Any], scenario: Scenario) -> None:
+        self.handshake = handshake
+        self.policies: Mapping[str, Any] = dict(policies)
+        self.features: frozenset[Feature] = frozenset(["a stop condition"] if scenario.agent.stop else [])
+        self.kinds = frozenset(handshake.observes)  # of observations that the SUT shows
+        self.scenario = scenario
+        self.tools = {tool.name: tool for tool in scenario.tools}
+        self.runs: dict[str, Run] = {}
+        self.run: Run | None = None  # the newest run of the thread
+        self.gates: dict[str, Gate] = {}
+        self.life = 1
+        self.stimuli = 0
+        self.quiescent = True
+        self.last_settled = 0  # the stimulus whose answer was the last quiescent one
+        self.settled_before = True  # whether the SUT was quiescent when the newest stimulus came
+        self.alone = True  # whether the newest stimulus was no race
+        self.recovered_from: Any = None
+        self.now_ms = 0
+        self.refused_whole = False  # whether the newest stimulus was turned down as a whole
+        self.since_model: list[Checkpointed] = []  # checkpoints since the last model gate opened
+        self.since_answer: list[Checkpointed] = []  # checkpoints since a tool or the model answered last
+        self.newest: list[tuple[str, Mapping[str, Any]]] = []
+        self.decision_ids: dict[str, Decided] = {}
+        self.handed_over: Counter[str] = Counter()  # how often each decision was sent
+        self.dispositions: defaultdict[str, list[str]] = defaultdict(list)  # what was told of each decision
+        self.forgotten: set[str] = set()  # ids of decisions that a crash may have taken away
+        self.checkpoints: list[Checkpointed] = []
+        self.messages: list[Message] = []
+        self.inputs: list[str] = []  # what the user said, and may have been taken
+        self.refused_inputs: list[str] = []  # and what a run that waited certainly turned down
+        self.last_model_gate: Gate | None = None
+        self.audience = Audience()
+        self.shown: list[Observation] = []  # since the newest stimulus
+        self.known: dict[tuple[Any, ...], Any] = {}  # what was looked up since it took something in
+        self.open_gates: Sequence[Gate] = ()  # at which the SUT waits, oldest first
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All of it but what was looked up, which goes by who somebody is and not by what is known of him."""
+        return {**vars(self), "known": {}}
+
+    # -- what it knows
+
+    def observes(self, kind: str) -> bool:
+        """Whether the SUT said that it shows this kind."""
+        return kind in self.kinds
+
+    @property
+    def tells_ends(self) -> bool:
+        """Whether the SUT shows that a run is over; else one that is over looks like one that hangs."""
+        return self.observes("run.status") or self.observes("run.finished")
+
+    def policy(self, key: str) -> Any:
+        """The value of a policy, or None while it is open."""
+        return self.policies.get(key)
+
+    def under(self, policies: PolicyView) -> ObservedState:
+        """The same state, read under other policies."""
+        view = object.__new__(ObservedState)
+        vars(view).update(vars(self), policies=policies)
+        return view
+
+    def call_of(self, seen: Observation) -> Call | None:
+        """The call that an observation speaks of."""
+        call: str | None = vars(seen).get("call")  # pydantic is slow to say that there is no such field
+        run = self.run_of(seen) if call is not None else None
+        return run.calls.get(call) if run is not None and call is not None else None
+
+    def entering(self, seen: GateOpened) -> Call | None:
+        """The call whose body is being entered, if its id leaves no doubt which call it is."""
+        call = self.call_of(seen)
+        return call if seen.on == "tool" and call is not None and not call.doubled else None
+
+    def run_of(self, seen: Observation) -> Run | None:
+        """The run that an observation speaks of."""
+        return self.runs.get(seen.run or "") or self.run
+
+    def gates_of(self, run: Run) -> list[Gate]:
+        """The gates at which a run waits."""
+        return [gate for gate in self.open_gates if gate.run == run.id]
+
+    def is_committing(self, run: Run | None = None) -> bool:
+        """Whether a commit is under way: of this run, or of any."""
+        gates = self.open_gates if run is None else self.gates_of(run)
+        return any(gate.on == "store.put" for gate in gates)
+
+    def durable(self, run: Run) -> Checkpointed | None:
+        """The newest checkpoint of a run."""
+        return next((c for c in reversed(self.checkpoints) if c.run in (None, run.id)), None)
+
+    def can_come_back(self, run: Run) -> bool:
+        """Whether a run may be recovered: something of it is durable, or that is for its runtime to know."""
+        unseen = self.handshake.control.store == "own" and not self.observes("checkpoint")
+        return unseen or self.durable(run) is not None
+
+    def may_end_by_a_block(self, run: Run) -> bool:
+        """Whether a call of the run was blocked, and that may end it, though a sibling is still at work."""
+        return run.is_blocked and self.policy("round.block") != "fail_call"
+
+    def gate(self, ref: str) -> Gate | None:
+        """The open gate of that id, or of that name (`model`, `tool:c1`), the oldest first."""
+        known = self.gates.get(ref)
+        if known is not None and known.is_open:
+            return known
+        return next((gate for gate in self.open_gates if gate.ref == ref), None)
+
+    def is_whole(self, run: Run, call: Call) -> bool:
+        """Whether the call has answered, and so has all that its loss is declared to be measured in."""
+        durability = self.policy("durability")
+        unsure = call.doubled or call.raced or call.decisions or not all(gate.alone for gate in call.entries)
+        broken = run.crashes or run.cancel_at or run.faulted
+        if call.result is None or unsure or broken or self.is_committing():
+            return False
+        if durability == "call":
+            return self.settled_before
+        round_ = [other for other in run.calls.values() if other.step == call.step]
+        waited = durability == "step" and any(other.may_have_waited for other in round_)
+        return durability in ("round", "step") and call.step < run.steps and not waited
+
+    # -- what it takes in
+
+    def add_feature(self, what: Feature) -> None:
+        """The scenario has come to this."""
+        if what not in self.features:
+            self.features |= {what}
+
+    def shut(self, gate: Gate) -> None:
+        """The SUT waits at a gate no longer."""
+        self.open_gates = [one for one in self.open_gates if one is not gate]
+
+    def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
+        """The kit sends something."""
+        self.stimuli += 1
+        self.settled_before, self.quiescent = self.quiescent, False
+        parts = (
+            [(part["method"], part["params"]) for part in params["stimuli"]]
+            if method == "deliver"
+            else [(method, params)]
+        )
+        self.alone = len(parts) == 1 and self.settled_before
+        self.refused_whole = False
+        self.newest = parts
+        self.shown = []
+        self.audience.activities = []
+        for run in self.runs.values():
+            run.claims_before = len(run.claims)
+        for name, inner in parts:
+            fold = SENT.get(name)
+            if fold is not None:
+                fold(self, inner)
+        self.known.clear()
+
+    def observe(self, seen: Observation) -> None:
+        """The SUT shows something."""
+        run = self.runs.get(seen.run or "")
+        if run is not None and run.seen_at_ms is None:
+            run.seen_at_ms = self.now_ms
+        if run is not None:
+            run.segment.append(seen)
+        fold = SHOWN.get(type(seen))
+        if fold is not None:
+            fold(self, seen)
+        self.shown.append(seen)
+        self.known.clear()
+
+    def answer(self, report: Report) -> None:
+        """Take a whole answer in: what the SUT shows, in order, and its end."""
+        for seen in report.observations:
+            self.observe(seen)
+        self.report(report)
+
+    def report(self, report: Report) -> None:
+        """The answer is complete."""
+        self.quiescent = report.quiescent
+        self.known.clear()
+        for refusal in report.refused:
+            turned_down(self, refusal)
+        if report.quiescent:
+            self.last_settled = self.stimuli
+            self.audience.possible = {self.audience.watcher}
+            for run in self.runs.values():
+                run.cancel_settled = run.cancel_settled or run.cancel_at is not None
