@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from runlock.conformance.families.lifecycle.reference import factory
+from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.family.family import Family
+from runlock.conformance.family.invariant import Invariant
 from runlock.conformance.judging.judge import Judge
-from runlock.conformance.protocol import Handshake, Report, Scenario
+from runlock.conformance.protocol import Handshake, Scenario
 from runlock.conformance.trace.scenario_file import parse
 from runlock.conformance.trace.trace import Record
-from runlock.spec.model import load_spec
 
 
-def new_judge(handshake: Handshake, scenario: Scenario, only: Collection[str] = ()) -> Judge:
+def new_judge(
+    handshake: Handshake, scenario: Scenario, only: Collection[str] = (), family: Family = FAMILY
+) -> Judge:
     """A judge of one scenario; with `only`, it judges no other clauses."""
-    spec = load_spec()
-    policies = spec.policies_of(handshake.profile, handshake.policies)
-    applies = {clause: clause in only for clause in spec.clauses} if only else {}
-    return Judge(handshake, policies, scenario, applies)
+    policies = family.spec.policies_of(handshake.profile, handshake.policies)
+    applies = {clause: clause in only for clause in family.spec.clauses} if only else {}
+    return Judge(family, handshake, policies, scenario, applies)
 
 
-def fold(judge: Judge, records: Iterable[Record]) -> Judge:
+def fold(judge: Judge, records: Iterable[Record], family: Family = FAMILY) -> Judge:
     """Give a judge the records of a trace, in their order, and then the end."""
     seen: list[Any] = []
     for record in records:
@@ -36,7 +38,7 @@ def fold(judge: Judge, records: Iterable[Record]) -> Judge:
         elif key == "observation":
             seen.append(value)
         elif key == "report":
-            judge.answer(Report.model_validate({**value, "observations": seen}))
+            judge.answer(family.vocabulary.report.model_validate({**value, "observations": seen}))
             seen = []
     judge.end()
     return judge
@@ -56,14 +58,18 @@ class Row:
     @property
     def handshake(self) -> Handshake:
         """The handshake of the reference under the row's profile and policies, with what the row declares."""
-        said: Handshake = factory(self.profile, dict(self.policies or {}))().handshake
-        return Handshake.model_validate({**said.model_dump(by_alias=True), **(self.declares or {})})
+        said: Handshake = FAMILY.made.reference(self.profile, dict(self.policies or {}))().handshake
+        return FAMILY.vocabulary.handshake.model_validate(
+            {**said.model_dump(by_alias=True), **(self.declares or {})}
+        )
 
-    def judged(self) -> Judge:
-        """The judge of the clause, after it has seen the records."""
+    def judged(self, checks: tuple[Invariant, ...]) -> Judge:
+        """A judge that asks these checks of the clause and no monitor, after it has seen the records."""
+        family = replace(FAMILY, invariants=checks, monitors=())
         records = parse(self.records, self.clause).trace.records
         scenario = next(record["scenario"] for record in records if "scenario" in record)
-        return fold(new_judge(self.handshake, Scenario.model_validate(scenario), {self.clause}), records)
+        opened = family.vocabulary.scenario.model_validate(scenario)
+        return fold(new_judge(self.handshake, opened, {self.clause}, family), records, family)
 
 
 def rows_of(table: Path) -> list[Row]:
