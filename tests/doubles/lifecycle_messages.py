@@ -19,7 +19,7 @@ def handshake(**said: Any) -> Handshake:
             "clock": "virtual",
             "step": "turns",
         },
-        "observes": ["run.status", "call.status", "message", "run.finished"],
+        "observes": ["run.status", "call.status", "message", "checkpoint", "run.finished"],
         "gates": ["model", "tool", "permission"],
         **said,
     }
