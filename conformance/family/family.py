@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runlock.conformance.family.monitor import MonitorFactory
     from runlock.conformance.family.state import State
     from runlock.conformance.protocol import Handshake, Observation, Report, Scenario, Wire
+    from runlock.conformance.trace.line_formats import LineFormats
     from runlock.conformance.trace.moves import Move
     from runlock.conformance.transport.sut import Sut, SutFactory
     from runlock.spec.model import Spec
@@ -93,6 +94,7 @@ class Family:
     name: str  # as the handshake gives it
     spec: Spec
     vocabulary: Vocabulary
+    line_formats: LineFormats  # of its scenario files
     new_state: Callable[[Handshake, Mapping[str, Any], Scenario], State]
     invariants: tuple[Invariant, ...]
     monitors: tuple[MonitorFactory, ...]
