@@ -15,9 +15,9 @@ from runlock.conformance.campaign.supervisor import concluded
 from runlock.conformance.campaign.worker import Facts, as_found
 from runlock.conformance.driving.bench import Found, Tally
 from runlock.conformance.errors import UsageError
+from runlock.conformance.family.recordings import moves_of
 from runlock.conformance.judging.judge import Judge, Violation
 from runlock.conformance.protocol import Handshake, Report, Scenario
-from runlock.conformance.trace.moves import moves_of
 from runlock.conformance.trace.trace import Trace, read_trace
 from runlock.spec.model import SpecError, load_spec
 

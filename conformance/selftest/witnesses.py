@@ -26,16 +26,12 @@ from runlock.conformance.errors import RunlockError
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.family.chooser import Seeded
+from runlock.conformance.family.recordings import moves_of, parse, render
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.protocol import Scenario
-from runlock.conformance.trace.moves import Move, moves_of
-from runlock.conformance.trace.scenario_file import (
-    ENDING,
-    Document,
-    Entry,
-    parse,
-    render,
-)
+from runlock.conformance.trace.document import Document, Entry
+from runlock.conformance.trace.moves import Move
+from runlock.conformance.trace.scenario_file import ENDING
 from runlock.conformance.trace.trace import Trace
 
 WALKS_MAX: Final = 400
@@ -55,6 +51,7 @@ class Exhibit:
     mutant: Mutant
     because: str
     trace: Trace
+    family: str
 
     @property
     def scenario(self) -> Scenario:
@@ -64,7 +61,7 @@ class Exhibit:
     @property
     def moves(self) -> list[Move]:
         """What the kit sends."""
-        return list(moves_of(self.trace))
+        return list(moves_of(self.trace, self.family))
 
 
 def exhibit_of(mutant: Mutant) -> Exhibit | None:
@@ -74,7 +71,7 @@ def exhibit_of(mutant: Mutant) -> Exhibit | None:
         return None
     document = parse(file.read_text("utf-8"), file.name)
     because = document.about.splitlines()[-1].partition(": ")[2]
-    return Exhibit(mutant, because, document.trace)
+    return Exhibit(mutant, because, document.trace, document.family)
 
 
 def witnessed() -> list[Mutant]:
@@ -244,4 +241,4 @@ def _text(case: Case, scenario: Scenario, moves: Sequence[Move]) -> str:
         f"# {case.mutant.clause} is broken: {session.violation.because}",
     ]
     entries = [Entry(record, about if at == 0 else []) for at, record in enumerate(records)]
-    return render(Document(entries, f"mutant:{case.mutant.name}"))
+    return render(Document(entries, f"mutant:{case.mutant.name}", session.handshake.family))

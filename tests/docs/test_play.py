@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from places import LIFECYCLE, ROOT
 
-from runlock.conformance.trace.scenario_file import read_recording
+from runlock.conformance.family.recordings import read_recording
 from runlock.diagrams.charts.playable import playable, script
 from runlock.diagrams.lifecycle.timeline import timeline
 from runlock.machines.catalogue import tables

@@ -17,9 +17,9 @@ from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.session_snapshot import Bookmark
 from runlock.conformance.driving.strategies.move_enumeration import Scope, menu
 from runlock.conformance.families.lifecycle.actions import Stage
-from runlock.conformance.families.lifecycle.messages import gate_name
+from runlock.conformance.family.formats import formats_of
 from runlock.conformance.protocol import Scenario
-from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
+from runlock.conformance.trace.moves import CRASH_AND_RECOVER, GateName, Move
 
 APART: Final = ("deliver", "settle", "run.start", CRASH_AND_RECOVER)
 """What has no other order: a race has it within, and a new life or a new run begins behind all else."""
@@ -109,18 +109,19 @@ class _Way:
 
 def _answers(session: Session) -> Iterator[Answer]:
     """The answer to each stimulus, with gates by what waits at them and not by their ids."""
+    gate_name = formats_of(session.handshake.family).gate_name
     names: dict[str, str] = {}
     shown: list[Any] = []
     for record in session.trace.records:
         ((key, value),) = record.items()
         if key == "observation":
-            shown.append(_named(value, names))
+            shown.append(_named(value, names, gate_name))
         elif key == "report":
             yield {"shown": shown, **value}
             shown = []
 
 
-def _named(seen: Mapping[str, Any], names: dict[str, str]) -> Mapping[str, Any]:
+def _named(seen: Mapping[str, Any], names: dict[str, str], gate_name: GateName) -> Mapping[str, Any]:
     if seen.get("kind") == "gate.open":
-        names[seen["gate"]] = gate_name(seen["on"], seen.get("at"), seen.get("call"))
+        names[seen["gate"]] = gate_name(seen)
     return {**seen, "gate": names.get(seen["gate"])} if "gate" in seen else seen

@@ -19,21 +19,12 @@ from runlock.conformance.driving.session import Session
 from runlock.conformance.errors import UsageError
 from runlock.conformance.families.lifecycle.messages import METHODS, OUTCOMES_BY_GATE, STIMULI, AnyObservation
 from runlock.conformance.families.lifecycle.requirements import needs_of, unmet_policy
+from runlock.conformance.family.recordings import moves_of, parse
 from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.protocol import Handshake, Scenario
-from runlock.conformance.trace.moves import (
-    CRASH_AND_RECOVER,
-    INSPECT,
-    Move,
-    moves_of,
-)
-from runlock.conformance.trace.scenario_file import (
-    ENDING,
-    Document,
-    is_move,
-    parse,
-    rewritten,
-)
+from runlock.conformance.trace.document import Document, is_move, rewritten
+from runlock.conformance.trace.moves import CRASH_AND_RECOVER, INSPECT, Move
+from runlock.conformance.trace.scenario_file import ENDING
 from runlock.conformance.trace.trace import Record
 from runlock.spec.model import load_spec
 
@@ -95,7 +86,7 @@ def script_of(name: str, text: str) -> Script:
     for entry in document.entries:
         if entry.record is not None:
             _check_record(entry.record, f"{source}:{entry.line}")
-    moves = tuple(moves_of(document.trace))
+    moves = tuple(moves_of(document.trace, document.family))
     lines = [entry.line for entry in document.entries if entry.record is not None and is_move(entry.record)]
     for move, line in zip(moves, lines, strict=True):
         _check_outcomes(move, f"{source}:{line}")
@@ -239,7 +230,7 @@ def _is_timely(session: Session, move: Move) -> bool:
 def recorded(document: Document, session: Session) -> Document:
     """The document with what this session shows at each of its moves."""
     answers: list[list[Record]] = []
-    for move in moves_of(document.trace):
+    for move in moves_of(document.trace, document.family):
         before = len(session.trace.records)
         send(session, move)
         answers.append(session.trace.records[before:])

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from runlock.conformance.trace.line_formats import Known
+from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
+from runlock.conformance.trace.document import Document, is_move
+from runlock.conformance.trace.line_context import LineContext
 from runlock.conformance.trace.moves import Move
-from runlock.conformance.trace.scenario_file import Document, is_move
 from runlock.conformance.trace.trace import Record
 
 
@@ -54,7 +55,7 @@ class _Occasion:
     """How things stand at a move: what it takes to send it depends on that."""
 
     def __init__(self) -> None:
-        self.known = Known()
+        self.context = LineContext(LINE_FORMATS)
         self.refs: dict[str, str] = {}
         self.ids: set[str] = set()
         self.runs = 0
@@ -62,8 +63,8 @@ class _Occasion:
         self.is_done = False
 
     def learn(self, record: Record) -> None:
-        self.known.learn(record)
-        self.refs |= self.known.gates
+        self.context.learn(record)
+        self.refs |= self.context.gates
         if "report" in record:
             self.settled = record["report"].get("quiescent", True)
         seen = record.get("observation", {})
@@ -84,7 +85,7 @@ class _Occasion:
             yield from self._part(method, params, races)
 
     def _part(self, method: str, params: Mapping[str, Any], races: bool) -> Iterator[str]:
-        busy = races or bool(self.known.gates) or not self.settled
+        busy = races or bool(self.context.gates) or not self.settled
         if method == "run.start":
             self.runs += 1
             self.is_done = False

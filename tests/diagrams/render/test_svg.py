@@ -9,7 +9,7 @@ import pytest
 from places import LIFECYCLE
 
 from runlock.conformance.cli.main import main
-from runlock.conformance.trace.scenario_file import read_recording
+from runlock.conformance.family.recordings import read_recording
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams import matrix
 from runlock.diagrams.lifecycle import sequence

@@ -24,11 +24,11 @@ from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.family.chooser import PLAIN
+from runlock.conformance.family.recordings import from_text, moves_of
 from runlock.conformance.judging.judge import Judge
 from runlock.conformance.protocol import SUT_CRASHED, ProtocolError
 from runlock.conformance.selftest.witnesses import exhibit_of, witnessed
-from runlock.conformance.trace.moves import Move, moves_of
-from runlock.conformance.trace.scenario_file import from_text
+from runlock.conformance.trace.moves import Move
 
 REFERENCE = partial(Hosted, factory("tirea"))
 LATER = (Move("settle", {}), Move("clock.advance", {"ms": 1}), Move("settle", {}))
