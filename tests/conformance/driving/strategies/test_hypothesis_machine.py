@@ -223,7 +223,7 @@ def test_it_raises_what_is_broken() -> None:
 
     shown = next(note for note in raised.value.__notes__ if "\nstart r1" in note)
     assert (
-        next(move.method for move in moves_of(from_text(shown), FAMILY.vocabulary.gate_name)) == "run.start"
+        next(move.method for move in moves_of(from_text(shown), FAMILY.line_formats.gate_name)) == "run.start"
     )
 
 
