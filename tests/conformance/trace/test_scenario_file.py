@@ -8,14 +8,8 @@ import pytest
 
 from runlock.conformance.errors import UsageError
 from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.family.recordings import from_text, parse, read_scenario, render, to_text
 from runlock.conformance.trace.moves import moves_of
-from runlock.conformance.trace.scenario_file import (
-    from_text,
-    parse,
-    read_scenario,
-    render,
-    to_text,
-)
 from runlock.conformance.trace.trace import Trace
 
 RECORDED = """\

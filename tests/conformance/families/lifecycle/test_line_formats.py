@@ -9,7 +9,7 @@ import pytest
 
 from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.families.lifecycle.messages import LISTED, STIMULI
-from runlock.conformance.trace.scenario_file import parse, render
+from runlock.conformance.family.recordings import parse, render
 
 
 def found_in(folder: str) -> list[Traversable]:
