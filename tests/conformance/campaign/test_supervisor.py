@@ -24,6 +24,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.processes
 def test_a_runtime_that_ends_its_process_is_blamed(capsys, folder):
     """The worker that it took along is replaced, and the trace that led there is kept."""
     ran = run(capsys, "check", "py:cli_fakes:EndsItsProcess", "--examples", 200, "--jobs", 2, "--json")
@@ -35,6 +36,7 @@ def test_a_runtime_that_ends_its_process_is_blamed(capsys, folder):
     assert ran.json["partial"].startswith("it gave up after ")
 
 
+@pytest.mark.processes
 def test_a_runtime_that_keeps_its_process_is_blamed(capsys):
     """A worker in which nothing moves any more is ended; the limit is the protocol's."""
     ran = run(
@@ -48,6 +50,7 @@ def test_a_runtime_that_keeps_its_process_is_blamed(capsys):
         assert one["what"].startswith("The runtime did not give its process back at ")
 
 
+@pytest.mark.processes
 def test_a_runtime_that_ends_its_process_at_once_is_told_so(capsys):
     """Without a handshake there is no campaign, and one sentence."""
     ran = run(capsys, "check", "py:cli_fakes:EndsAtOnce", "--jobs", 2)
@@ -59,6 +62,7 @@ def test_a_runtime_that_ends_its_process_at_once_is_told_so(capsys):
     )
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(("toy", "code"), [("GoesNowhere", 1), ("Tiny", 3)])
 def test_an_interrupt_keeps_what_was_found(folder, jobs, toy, code):
@@ -141,6 +145,7 @@ def test_a_campaign_is_a_function(folder):
     assert (result.schedules > 20, result.partial) == (True, "")
 
 
+@pytest.mark.processes
 def test_a_worker_of_the_reference_is_not_the_runtimes_fault(folder):
     """The reference in two workers holds as it does in one."""
     ran = run_child("check", "reference", "--examples", 20, "--jobs", 2, "--json", cwd=folder)

@@ -98,6 +98,7 @@ def served(profile):
     return lambda: Pipe([*words, "--store", "own"], timeout_scale=6)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("profile", ["tirea", "awaken-9"])
 def test_a_kill_at_any_boundary_of_the_store_breaks_nothing(profile):
     """Before and after each checkpoint the process dies, comes back and ends its run; nothing is broken."""

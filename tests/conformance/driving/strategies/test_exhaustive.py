@@ -145,6 +145,7 @@ def test_every_violation_within_the_bound_is_found(capsys):
     assert three.json["search"]["exhaustive"] and three.err == ""
 
 
+@pytest.mark.processes
 def test_jobs_find_the_same(capsys):
     """Who plays the shards changes nothing in the result."""
     one, two = (
