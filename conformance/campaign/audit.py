@@ -39,7 +39,7 @@ def audit(path: Path, target: str, only: tuple[str, ...] = ()) -> Result:
         tally.coverage.add(judge.coverage)
         if judge.violation is not None:
             scenario = judge.state.scenario
-            moves = tuple(moves_of(scene, facts.family.vocabulary.gate_name))[: judge.violation.stimulus]
+            moves = tuple(moves_of(scene, facts.family.line_formats.gate_name))[: judge.violation.stimulus]
             tally.note(judge.violation.clause, Found(judge.violation, scenario, moves, scene))
         for one, why in judge.open.excluded.items():
             tally.exclude(

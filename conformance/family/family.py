@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from runlock.conformance.family.invariant import Invariant
     from runlock.conformance.family.monitor import Monitor
     from runlock.conformance.protocol.vocabulary import Vocabulary
+    from runlock.conformance.trace.line_formats import LineFormats
     from runlock.conformance.trace.moves import Move
     from runlock.conformance.transport.sut import Sut
     from runlock.spec.model import Profile, Spec
@@ -156,6 +157,7 @@ class Family:
     new_state: Callable[..., Any]  # (handshake, policies, scenario) -> State
     invariants: tuple[Invariant, ...]  # in the order of blame
     monitors: tuple[type[Monitor], ...]  # made with (state, trails, applies)
+    line_formats: LineFormats  # of its scenario files
     actions: Actions
     ground: Callable[
         [Move, Any], dict[str, Any] | None

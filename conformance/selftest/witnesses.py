@@ -223,6 +223,6 @@ def _witness(case: Case, scenario: Scenario, moves: Sequence[Move]) -> Witness:
         case.mutant.clause,
         session.violation.because,
         session.scenario,
-        tuple(moves_of(Trace([record_of(move) for move in session.sent]), FAMILY.vocabulary.gate_name)),
+        tuple(moves_of(Trace([record_of(move) for move in session.sent]), FAMILY.line_formats.gate_name)),
         tuple(dict.fromkeys(occasions_of(records))),
     )

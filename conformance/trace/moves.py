@@ -16,6 +16,9 @@ CRASH_AND_RECOVER: Final = "crash"
 INSPECT: Final = "inspect"
 EMPTY_TURN: Final[Mapping[str, Any]] = {"text": "", "tool_calls": [], "usage": {"input": 0, "output": 0}}
 
+GateName = Callable[[Mapping[str, Any]], str]
+"""The name of a gate, from the observation that opens it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
@@ -51,7 +54,7 @@ def record_of(move: Move) -> Record:
 
 
 def _brief(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The params without those fields of a turn that `grounded` fills in."""
+    """The params without the fields of a turn that grounding fills in."""
     if method == "deliver":
         parts = [{**part, "params": _brief(part["method"], part["params"])} for part in params["stimuli"]]
         return {**params, "stimuli": parts}
@@ -62,7 +65,7 @@ def _brief(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
     return {**params, "outcome": kept}
 
 
-def moves_of(trace: Trace, gate_name: Callable[[Mapping[str, Any]], str]) -> Iterator[Move]:
+def moves_of(trace: Trace, gate_name: GateName) -> Iterator[Move]:
     """The moves of a trace: its stimuli, with gates by the name under which they opened."""
     names: dict[str, str] = {}
     for record in trace.records:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.families.lifecycle.messages import AnyObservation, Handshake, Scenario
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
@@ -58,7 +58,7 @@ class _Moment:
 def timeline(trace: Trace) -> list[Row]:
     """The rows of a trace: one for each stimulus, and more where a status changes twice on one."""
     state = _state_of(trace)
-    moves = moves_of(trace, FAMILY.vocabulary.gate_name)
+    moves = moves_of(trace, LINE_FORMATS.gate_name)
     rows: list[Row] = []
     moment = _Moment()
     for record in trace.records:
@@ -205,7 +205,7 @@ def tools_of(trace: Trace) -> dict[str, str]:
     offered: dict[str, str] = {}
     for scenario in trace.of("scenario"):
         offered |= {tool["name"]: tool.get("permission", "allow") for tool in scenario.get("tools", ())}
-    asked = (call for move in moves_of(trace, FAMILY.vocabulary.gate_name) for call in _asked(move))
+    asked = (call for move in moves_of(trace, LINE_FORMATS.gate_name) for call in _asked(move))
     return {call["id"]: offered.get(call["name"], "no such tool") for call in asked}
 
 

@@ -122,5 +122,5 @@ def _answers(session: Session) -> Iterator[Answer]:
 
 def _named(session: Session, seen: Mapping[str, Any], names: dict[str, str]) -> Mapping[str, Any]:
     if seen.get("kind") == "gate.open":
-        names[seen["gate"]] = session.family.vocabulary.gate_name(seen)
+        names[seen["gate"]] = session.family.line_formats.gate_name(seen)
     return {**seen, "gate": names.get(seen["gate"])} if "gate" in seen else seen

@@ -19,19 +19,9 @@ from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.protocol import Handshake, Scenario
-from runlock.conformance.trace.moves import (
-    CRASH_AND_RECOVER,
-    INSPECT,
-    Move,
-    moves_of,
-)
-from runlock.conformance.trace.scenario_file import (
-    ENDING,
-    Document,
-    is_move,
-    parse,
-    rewritten,
-)
+from runlock.conformance.trace.document import Document, is_move, rewritten
+from runlock.conformance.trace.moves import CRASH_AND_RECOVER, INSPECT, Move, moves_of
+from runlock.conformance.trace.scenario_file import ENDING, parse
 from runlock.conformance.trace.trace import Record
 from runlock.conformance.trace.witness_file import Witness, read_witnesses
 
@@ -78,7 +68,7 @@ def witness_files(family: Family) -> Mapping[str, Witness]:
 @cache
 def _witness_files(name: str) -> Mapping[str, Witness]:
     family = family_named(name)
-    return read_witnesses(family.files / WITNESSES, family.vocabulary)
+    return read_witnesses(family.files / WITNESSES, family.vocabulary, family.line_formats)
 
 
 def witnesses(family: Family, most: int) -> tuple[Script, ...]:
@@ -104,11 +94,11 @@ def _script_of_witness(family: Family, one: Witness) -> Script:
 def script_of(family: Family, name: str, text: str) -> Script:
     """The script that a scenario file holds; everything that it sends has to fit the protocol."""
     source = f"{name}{ENDING}"
-    document = parse(text, source)
+    document = parse(text, family.line_formats, source)
     for entry in document.entries:
         if entry.record is not None:
             _check_record(family, entry.record, f"{source}:{entry.line}")
-    moves = tuple(moves_of(document.trace, family.vocabulary.gate_name))
+    moves = tuple(moves_of(document.trace, family.line_formats.gate_name))
     lines = [entry.line for entry in document.entries if entry.record is not None and is_move(entry.record)]
     for move, line in zip(moves, lines, strict=True):
         _check_outcomes(family, move, f"{source}:{line}")
@@ -253,7 +243,7 @@ def _is_timely(session: Session, move: Move) -> bool:
 def recorded(document: Document, session: Session) -> Document:
     """The document with what this session shows at each of its moves."""
     answers: list[list[Record]] = []
-    for move in moves_of(document.trace, session.family.vocabulary.gate_name):
+    for move in moves_of(document.trace, session.family.line_formats.gate_name):
         before = len(session.trace.records)
         send(session, move)
         answers.append(session.trace.records[before:])

@@ -13,6 +13,7 @@ from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.invariants.selectors import name_of, newest_of
 from runlock.conformance.families.lifecycle.joint.conformance import JointOracle
 from runlock.conformance.families.lifecycle.joint.states import Kept
+from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.families.lifecycle.messages import (
     LISTED,
     METHODS,
@@ -95,8 +96,8 @@ FAMILY: Final = Family(
         methods=METHODS,
         observations=LISTED,
         outcomes=OUTCOMES_BY_GATE,
-        gate_fields=("on", "at", "call"),
     ),
+    line_formats=LINE_FORMATS,
     new_state=ObservedState,
     invariants=INVARIANTS,
     selectors=Selectors(name_of, newest_of),

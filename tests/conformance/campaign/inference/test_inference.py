@@ -90,7 +90,7 @@ def ruled_out_again(found: Inferred) -> Iterator[tuple[Value, bool]]:
     bench = LearningBench(Order(found.target, 0, settled=tuple(found.settled.items())), lambda _: True)
     for value, against in found.against.items():
         session = bench.session(Scenario.model_validate(next(against.trace.of("scenario"))))
-        session.play(moves_of(against.trace, FAMILY.vocabulary.gate_name))
+        session.play(moves_of(against.trace, FAMILY.line_formats.gate_name))
         session.close()
         yield value, value in session.judge.open.excluded
     bench.close()

@@ -25,11 +25,11 @@ from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.family.chooser import PLAIN
+from runlock.conformance.family.recordings import from_text
 from runlock.conformance.judging.judge import Judge
 from runlock.conformance.protocol import SUT_CRASHED, ProtocolError
 from runlock.conformance.selftest.witnesses import witnessed, witnesses
 from runlock.conformance.trace.moves import Move, moves_of
-from runlock.conformance.trace.scenario_file import from_text
 
 REFERENCE = partial(Hosted, factory("tirea"))
 LATER = (Move("settle", {}), Move("clock.advance", {"ms": 1}), Move("settle", {}))
@@ -223,7 +223,7 @@ def test_it_raises_what_is_broken() -> None:
 
     shown = next(note for note in raised.value.__notes__ if "\nstart r1" in note)
     assert (
-        next(move.method for move in moves_of(from_text(shown), FAMILY.vocabulary.gate_name)) == "run.start"
+        next(move.method for move in moves_of(from_text(shown), FAMILY.line_formats.gate_name)) == "run.start"
     )
 
 

@@ -25,8 +25,8 @@ from runlock.conformance.families.lifecycle.adapter import Segment
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Handshake
+from runlock.conformance.family.recordings import parse, render
 from runlock.conformance.protocol import Party
-from runlock.conformance.trace.scenario_file import parse, render
 from runlock.spec.model import load_spec
 
 FOLDER = LIFECYCLE / "scenarios"

@@ -13,9 +13,9 @@ from runlock.conformance.errors import AdapterError
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter, factory
+from runlock.conformance.family.recordings import from_text, to_text
 from runlock.conformance.protocol import METHOD_NOT_FOUND, UNSUPPORTED, ProtocolError
 from runlock.conformance.trace.moves import Move
-from runlock.conformance.trace.scenario_file import from_text, to_text
 
 LOOKED_AT = next(script for script in corpus(FAMILY) if script.name == "when-looked-at")
 CLAUSES = ("RUN-33", "CALL-25")
