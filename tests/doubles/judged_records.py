@@ -11,10 +11,10 @@ from typing import Any
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.recordings import parse
 from runlock.conformance.judging.applicability import standings
 from runlock.conformance.judging.judge import Judge
 from runlock.conformance.protocol import Handshake, Scenario
-from runlock.conformance.trace.scenario_file import parse
 from runlock.conformance.trace.trace import Record
 
 
