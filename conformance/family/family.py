@@ -121,6 +121,7 @@ class Wording:
     move: Callable[[Move], str]
     observation: Callable[[Mapping[str, Any]], str]
     timeline: Callable[[Trace], Iterable[Row]] | None = None  # else one row for each stimulus
+    in_timeline: Sequence[str] = ()  # kinds of observation that its timeline shows
     render: Callable[[Trace, int], Iterable[str]] | None = None  # (trace, width) -> the timeline as text
 
 

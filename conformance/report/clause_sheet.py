@@ -257,7 +257,7 @@ def of_profile(family: Family, profile: Profile) -> Sheet:
     spec = family.spec
     rows = [(key, _value(profile.policies[key])) for key in spec.policies if key in profile.policies]
     left = [key for key, one in spec.policies.items() if _taken(one, profile) == "open"]
-    under = [one.id for one in spec.clauses.values() if profile.name in profiles_of(one)]
+    under = [one.id for one in spec.clauses.values() if profile.name in profiles_of(family, one)]
     if not profile.policies:
         under = [one.id for one in spec.clauses.values() if one.core]
     settled: list[Part] = [Drawn("settles", f"{len(rows)} policies", _rows(rows))] if rows else []

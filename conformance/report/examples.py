@@ -28,7 +28,6 @@ from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
 from runlock.spec.model import Clause
 
-TOLD_BY_THE_TIMELINE: Final = ("gate.open", "gate.closed", "run.status", "call.status", "run.finished")
 SENT: Final = ("tools ", "outcome ", "stimulus ", "hook ", "stream ", "gate ")
 """Needs that a script meets by what it sends."""
 
@@ -52,7 +51,7 @@ class Example:
         told = [
             plain(self.family.wording.observation(record["observation"]))
             for record in _last_step(self.trace)
-            if _is_telling(record.get("observation"), kinds)
+            if _is_telling(record.get("observation"), kinds - set(self.family.wording.in_timeline))
         ]
         return told if len(told) <= SEEN_MAX else ["…", *told[-SEEN_MAX:]]
 
@@ -72,7 +71,7 @@ class Example:
 
 
 def _is_telling(seen: Mapping[str, Any] | None, kinds: set[str]) -> bool:
-    return seen is not None and seen["kind"] in kinds and seen["kind"] not in TOLD_BY_THE_TIMELINE
+    return seen is not None and seen["kind"] in kinds
 
 
 def _last_step(trace: Trace) -> list[dict[str, Any]]:

@@ -49,6 +49,8 @@ DETERMINISM: Final = "RUN-29"
 TOUR_SHARE: Final = 16
 """One of so many schedules makes for an arrow of a chart, or for two in a row."""
 
+TOLD_BY_THE_TIMELINE: Final = ("gate.open", "gate.closed", "run.status", "call.status", "run.finished")
+
 OUT_OF_REACH: Final = frozenset({"AsksAgainWhileItWaits", "JudgesBesideABatch", "ReturnsAtAFailure"})
 """Mutants that take longer walks than are searched, so that they have no witness yet."""
 
@@ -137,7 +139,7 @@ FAMILY: Final = Family(
     host=_host,
     made=Made(_reference, _durable, _mutants, _variants, OUT_OF_REACH),
     default_profile="awaken-8",
-    wording=Wording(step, shown, _timeline, _rendered),
+    wording=Wording(step, shown, _timeline, TOLD_BY_THE_TIMELINE, _rendered),
     unmet=needs.unmet,
     needs_of_script=requirements.needs_of,
     occasions=requirements.occasions_of,

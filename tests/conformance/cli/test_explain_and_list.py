@@ -173,7 +173,7 @@ def test_every_list_names_what_it_holds(capsys, kind):
     page, told = run(capsys, "list", kind), run(capsys, "list", kind, "--json").json
     starts = [line for line in page.out.splitlines()[1:] if line[:1].strip()]
 
-    assert (page.code, set(told)) == (0, {"schema", kind})
+    assert (page.code, set(told)) == (0, {"schema", "family", kind})
     assert [next(iter(entry.values())) for entry in told[kind]][: len(names)] == names
     assert all(line.startswith(name) for line, name in zip(starts, names, strict=False))
     assert len(starts) >= len(names)

@@ -37,7 +37,7 @@ def store(result, name="result.json"):
 
 def hostile(value, key=""):
     """The result with hostile words wherever a runtime can put some: in its keys, and in its values."""
-    kept = ("verdict", "blame", "method", "kind", "action", "id", "clause", "level")
+    kept = ("verdict", "blame", "method", "kind", "action", "id", "clause", "level", "family")
     if isinstance(value, dict):
         named = {f"{one}{HOSTILE}" if key == "calls" else one: part for one, part in value.items()}
         return {one: hostile(part, one) for one, part in named.items()}
