@@ -1,7 +1,7 @@
 """The corpus: the reference shows what it showed before, and every script is legal on every reference.
 
-A scenario file holds moves and comments.  What its target shows on them is pinned by a digest, one line for each
-file; `pytest -k test_scripted --rewrite` writes the files and the digests, and the site shows what they stand for.
+A scenario file holds moves and comments.  What its target shows on them is pinned by a digest, one line for
+each file; `pytest -k test_scripted --rewrite` writes both, and the site shows what the digests stand for.
 """
 
 from __future__ import annotations
