@@ -1,7 +1,7 @@
 """The matrix as one JSON object, and the page of Markdown that is made from the object.
 
-A runtime of the object has its clauses by verdict and reason, how often each was exercised, and its violations.
-The witness of a violation is the lines of a scenario file without observations.
+A runtime of the object has its clauses by verdict and reason, how often each was exercised, and its
+violations.  The witness of a violation is the lines of a scenario file without observations.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from inspect import getdoc
 
-from generator.markdown import WIDE, chart, clause, picture, played, table, text
 from runlock.diagrams.charts.dot import dot
 from runlock.diagrams.charts.formats import FORMS
 from runlock.diagrams.charts.picture import DERIVED, Picture, pictures
@@ -14,6 +13,8 @@ from runlock.diagrams.render import graphviz_layout as layout
 from runlock.diagrams.render.svg import NAMESPACE, Drawing
 from runlock.machines.catalogue import every_chart
 from runlock.spec.model import load_spec
+
+from .markdown import WIDE, chart, clause, picture, played, table, text
 
 ORDER = ("Run", "RunWithCreated", "ToolCall", "DerivedRun", "ResumeToolCall", "RunFlow")
 """The charts to begin with; the others follow by name."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from generator.markdown import anchor, chart, clause, fold, picture, played, policy, table, text
 from runlock.conformance.report.chart_text import Line, shown, tables_of
 from runlock.conformance.report.clause_sheet import checks_of
 from runlock.conformance.report.examples import (
@@ -18,6 +17,8 @@ from runlock.conformance.selftest.witnesses import fault_of, mutants_of
 from runlock.diagrams.charts.playable import fragment
 from runlock.diagrams.lifecycle import timeline_svg as drawn_timeline
 from runlock.spec.model import Clause, load_spec
+
+from .markdown import anchor, chart, clause, fold, picture, played, policy, table, text
 
 ABOUT = {
     "CALL": "The life of a tool call: which statuses follow which, and what moves it.",

@@ -8,15 +8,15 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 from html import escape
-from importlib import import_module
-from importlib.resources import files
+from importlib import import_module, resources
 from typing import Any
 
 import typer
 
-from generator.markdown import fold, table, text
 from runlock.conformance import protocol
 from runlock.conformance.cli.main import app
+
+from .markdown import fold, table, text
 
 MODULES = {
     "runlock.conformance.families.lifecycle.adapter": "What an adapter implements.",
@@ -42,9 +42,15 @@ def pages() -> Iterator[tuple[str, str]]:
 # --- schemas ------------------------------------------------------------------------------------
 
 
+def files() -> Iterator[tuple[str, str]]:
+    """The schemas as files."""
+    for name, schema in schemas():
+        yield f"schemas/{name}", schema
+
+
 def schemas() -> Iterator[tuple[str, str]]:
     """Each schema by its file's name."""
-    folder = files("runlock.conformance.protocol.json_schema")
+    folder = resources.files("runlock.conformance.protocol.json_schema")
     for one in sorted(folder.iterdir(), key=lambda file: file.name):
         if one.name.endswith(".json"):
             yield one.name, one.read_text("utf-8")
@@ -67,8 +73,8 @@ Protocol version {protocol.PROTOCOL_VERSION}. These schemas are made from the mo
 reads and writes with, so that an adapter in any language can be checked against them. Fields that a schema
 does not name are ignored by both sides. What the messages mean stands in [the protocol](../protocol.md).
 
-The files lie in `schemas/` of this site. Each refers to [`definitions.json`](../schemas/definitions.json) by a
-relative reference, so a validator needs that file next to it.
+The files lie in `schemas/` of this site. Each refers to [`definitions.json`](../schemas/definitions.json) by
+a relative reference, so a validator needs that file next to it.
 
 {"".join(parts)}
 ## Definitions
@@ -90,7 +96,8 @@ def _side(name: str, schema: dict[str, Any], defined: dict[str, Any]) -> str:
 
 def _definition(name: str, one: dict[str, Any]) -> str:
     whole = fold(f"{name} as a schema", f"```json\n{json.dumps(one, indent=2)}\n```", "quote")
-    return f"### {name} {{ #part-{name.lower()} }}\n\n{text(one.get('description', ''))}\n\n{_fields(one)}\n{whole}\n"
+    about = text(one.get("description", ""))
+    return f"### {name} {{ #part-{name.lower()} }}\n\n{about}\n\n{_fields(one)}\n{whole}\n"
 
 
 def _fields(schema: dict[str, Any]) -> str:
