@@ -41,7 +41,7 @@ def write_schemas(
     adapters: dict[str, TypeAdapter[Any]] = {name: TypeAdapter(model) for name, model in sides.items()}
     adapters |= {f"observation {kind}": TypeAdapter(model) for kind, model in observations.items()}
     adapters |= {f"outcome {gate}": adapter for gate, adapter in outcomes.items()}
-    parts = {
+    parts: dict[str, type[Wire]] = {
         "handshake": handshake,
         "scenario": scenario,
         "end": Closed,
