@@ -13,13 +13,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.campaign.matrix import Column
-from runlock.conformance.campaign.result import THIN, Result, Witness
+from runlock.conformance.campaign.result import THIN, Result
 from runlock.conformance.campaign.runtimes import Known, Runtime, runtimes
+from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.strategies.scripted import without_answers
-from runlock.conformance.families.lifecycle.wording import plain, step
+from runlock.conformance.family.family import family_named
+from runlock.conformance.family.recordings import family_of_trace, moves_of, parse, render, to_text
 from runlock.conformance.report.clause_names import title
-from runlock.conformance.trace.moves import moves_of
-from runlock.conformance.trace.scenario_file import ENDING, Document, Entry, from_text, render, to_text
+from runlock.conformance.text import plain
+from runlock.conformance.trace.document import Document, Entry
+from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY, ENDING
 from runlock.spec.model import load_spec
 
 SCHEMA: Final = 2
@@ -90,12 +93,13 @@ def _by_verdict(result: Result) -> dict[str, dict[str, list[str]]]:
 
 
 def _violation(witness: Witness) -> dict[str, Any]:
+    family = family_of_trace(witness.trace)
     records = [record for record in witness.trace.records if "handshake" not in record]
-    recording = Document([Entry(record) for record in records])
+    recording = Document([Entry(record) for record in records], family=family)
     return {
         "clause": witness.clause,
         "because": witness.because,
-        "witness": render(without_answers(recording)).splitlines(),
+        "witness": render(without_answers(family_named(family), recording)).splitlines(),
     }
 
 
@@ -215,11 +219,17 @@ def _broken(found: Object, runtime: Runtime) -> Iterator[str]:
     file = place(Path(), runtime.name, clause.id)
     yield f"### {clause.id} ({clause.level}) {title(clause)}\n"
     yield f"{_sentence(found['because'])}\n"
-    moves = moves_of(from_text(_scenario_of(found)))
-    yield from (f"{number}. {step(move)}" for number, move in enumerate(moves, 1))
+    yield from (f"{number}. {step}" for number, step in enumerate(_steps(found), 1))
     target = runtime.target(Path(ENVIRONMENTS))
     yield f"\nThe [file]({file}) replays it:\n\n```\nrunlock replay {file} '{target}'\n```\n"
     yield from _elsewhere(runtime.known(clause.id))
+
+
+def _steps(found: Object) -> list[str]:
+    """The moves of a witness in words."""
+    document = parse(_scenario_of(found))
+    family = family_named(document.family or DEFAULT_FAMILY)
+    return [family.wording.move(move) for move in moves_of(document.trace, family.name)]
 
 
 def _elsewhere(known: Known | None) -> Iterator[str]:

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any, Final
 
-from runlock.conformance.driving.bench import Bench, Schedule, Tally
+from runlock.conformance.driving.bench import Bench, Schedule
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shrink import shrink
 from runlock.conformance.driving.strategies.random_walk import walk
@@ -22,13 +22,15 @@ from runlock.conformance.driving.strategies.scripted import (
     play,
     witness_files,
 )
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.families.lifecycle.requirements import occasions_of
 from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.judging.judge import Violation
-from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move, moves_of, record_of
 from runlock.conformance.trace.trace import Trace
 from runlock.conformance.trace.witness_file import Witness
@@ -45,7 +47,7 @@ OUT_OF_REACH: Final = frozenset({"AsksAgainWhileItWaits", "JudgesBesideABatch", 
 
 def witnesses() -> Mapping[str, Witness]:
     """The stored witnesses, by the names of their mutants."""
-    return witness_files()
+    return witness_files(FAMILY)
 
 
 def replay(mutant: Mutant, witness: Witness) -> Session:
@@ -145,8 +147,8 @@ def shortest(mutant: Mutant, scenario: Scenario, moves: Sequence[Move]) -> Witne
 
 def _found(case: Case) -> Iterator[tuple[Scenario, Sequence[Move]]]:
     """Schedules that break the clause: those of the corpus, the shortest first, then those of walks."""
-    for script in sorted(corpus(), key=lambda one: (len(one.moves), one.name)):
-        if applicable(script, case.bench.handshake):
+    for script in sorted(corpus(FAMILY), key=lambda one: (len(one.moves), one.name)):
+        if applicable(FAMILY, script, case.bench.handshake):
             continue
         if (one := _tried(case, script.scenario, play(script))) is not None:
             yield one
@@ -221,6 +223,6 @@ def _witness(case: Case, scenario: Scenario, moves: Sequence[Move]) -> Witness:
         case.mutant.clause,
         session.violation.because,
         session.scenario,
-        tuple(moves_of(Trace([record_of(move) for move in session.sent]))),
+        tuple(moves_of(Trace([record_of(move) for move in session.sent]), FAMILY.line_formats.gate_name)),
         tuple(dict.fromkeys(occasions_of(records))),
     )

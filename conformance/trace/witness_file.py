@@ -19,12 +19,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
-from typing import Final
+from typing import Any, Final
 
 from runlock.conformance.errors import UsageError
-from runlock.conformance.protocol import Scenario
+from runlock.conformance.protocol.vocabulary import Vocabulary
+from runlock.conformance.trace.document import Document, Entry
+from runlock.conformance.trace.line_formats import LineFormats
 from runlock.conformance.trace.moves import Move, moves_of, record_of
-from runlock.conformance.trace.scenario_file import Document, Entry, parse, render
+from runlock.conformance.trace.scenario_file import parse, render
 
 ENDING: Final = ".scenarios"
 
@@ -38,7 +40,7 @@ class Witness:
     mutant: str
     clause: str
     reason: str
-    scenario: Scenario
+    scenario: Any
     moves: tuple[Move, ...]
     needs: tuple[str, ...] = ()
 
@@ -54,14 +56,22 @@ class Witness:
         return Document([Entry(record) for record in records], needs=self.needs)
 
 
-def read_witnesses(folder: Traversable) -> Mapping[str, Witness]:
+def read_witnesses(
+    folder: Traversable, vocabulary: Vocabulary, formats: LineFormats
+) -> Mapping[str, Witness]:
     """Every witness in the files of a folder, by the names of the mutants."""
     files = [one for one in folder.iterdir() if one.name.endswith(ENDING)] if folder.is_dir() else []
-    found = [one for file in files for one in parse_witnesses(file.read_text("utf-8"), file.name)]
+    found = [
+        one
+        for file in files
+        for one in parse_witnesses(file.read_text("utf-8"), file.name, vocabulary, formats)
+    ]
     return {one.mutant: one for one in sorted(found, key=lambda one: one.mutant)}
 
 
-def parse_witnesses(text: str, source: str) -> Iterator[Witness]:
+def parse_witnesses(
+    text: str, source: str, vocabulary: Vocabulary, formats: LineFormats
+) -> Iterator[Witness]:
     """The witnesses in the text of a file."""
     lines = text.split("\n")
     starts = [at for at, line in enumerate(lines) if line.startswith("mutant ")]
@@ -73,22 +83,24 @@ def parse_witnesses(text: str, source: str) -> Iterator[Witness]:
                 "Write `mutant NAME breaks CLAUSE: REASON`.",
             )
         padding = [""] * (start + 1)  # so that an error names the right line of the file
-        document = parse("\n".join([*padding, *lines[start + 1 : end]]), source)
+        document = parse("\n".join([*padding, *lines[start + 1 : end]]), formats, source)
         given = next(document.trace.of("scenario"), None)
         if given is None:
             raise UsageError(f"{source}:{start + 1}: the witness has no scenario.", "Write `scenario NAME`.")
-        moves = tuple(moves_of(document.trace))
-        yield Witness(began[1], began[2], began[3], Scenario.model_validate(given), moves, document.needs)
+        moves = tuple(moves_of(document.trace, formats.gate_name))
+        yield Witness(
+            began[1], began[2], began[3], vocabulary.scenario.model_validate(given), moves, document.needs
+        )
 
 
-def render_witnesses(area: str, witnesses: Iterable[Witness]) -> str:
+def render_witnesses(area: str, witnesses: Iterable[Witness], formats: LineFormats) -> str:
     """The text of a file with those of the witnesses that are of an area."""
     about = f"# The shortest known schedules that break a clause of {area.upper()}, one for each mutant.\n"
     kept = sorted((one for one in witnesses if one.area == area), key=lambda one: one.mutant)
-    return "\n".join([about, *map(_text, kept)])
+    return "\n".join([about, *(_text(one, formats) for one in kept)])
 
 
-def _text(witness: Witness) -> str:
+def _text(witness: Witness, formats: LineFormats) -> str:
     begins = f"mutant {witness.mutant} breaks {witness.clause}: {witness.reason}"
-    body = [line for line in render(witness.document).splitlines() if line]
+    body = [line for line in render(witness.document, formats).splitlines() if line]
     return "\n".join([begins, *body]) + "\n"

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.scripted import Script, corpus, corpus_files, recorded
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.wording import step
+from runlock.conformance.family.recordings import parse, render
 from runlock.conformance.report.examples import clauses_of
-from runlock.conformance.trace.scenario_file import ENDING, parse, render
+from runlock.conformance.trace.scenario_file import ENDING
 
 from .markdown import clause, clauses, fold, text
 
@@ -23,7 +25,7 @@ def pages() -> Iterator[tuple[str, str]]:
 def files() -> Iterator[tuple[str, str]]:
     """Each scenario with the observations of its target."""
     benches: dict[str, Bench] = {}
-    for script, file in zip(corpus(), corpus_files(), strict=True):
+    for script, file in zip(corpus(FAMILY), corpus_files(FAMILY), strict=True):
         bench = benches.setdefault(script.target, Bench(resolve(script.target).open))
         shown = recorded(parse(file.read_text("utf-8"), file.name), bench.session(script.scenario))
         yield f"scenarios/{script.name}{ENDING}.txt", render(shown)
@@ -33,13 +35,13 @@ def files() -> Iterator[tuple[str, str]]:
 
 def _page() -> str:
     by_area: dict[str, list[Script]] = defaultdict(list)
-    for script in corpus():
+    for script in corpus(FAMILY):
         by_area[clauses_of(script)[0].rpartition("-")[0]].append(script)
     parts = "".join(f"## {area}\n\n{''.join(map(_scenario, by_area[area]))}" for area in sorted(by_area))
     return f"""# The scripted scenarios
 
-Each of these {len(corpus())} short scenarios shows one behaviour. A campaign plays them first, before it
-generates schedules of its own. A scenario holds only what the kit does; what a runtime has to show is up to
+Each of these {len(corpus(FAMILY))} short scenarios shows one behaviour. A campaign plays them first, before
+it generates schedules of its own. A scenario holds only what the kit does; what a runtime has to show is up to
 the clauses. The file of each has, in addition, what a reference shows at each step.
 
 {parts}"""

@@ -30,9 +30,11 @@ from pathlib import Path
 from typing import Any
 
 from runlock import machines
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.family.chooser import Seeded
 
@@ -203,7 +205,7 @@ class _Put:
 Place = tuple[int, int]
 """A configuration, and a schedule of it: the scripts of the corpus first, then the walks."""
 
-SCRIPTS = corpus()
+SCRIPTS = corpus(FAMILY)
 
 
 def bench_of(profile: str, policies: dict[str, Any]) -> Bench:
@@ -221,7 +223,7 @@ def placed(benches: list[Bench]) -> list[Place]:
         (configuration, schedule)
         for configuration, bench in enumerate(benches)
         for schedule in range(len(SCRIPTS) + WALKS)
-        if schedule >= len(SCRIPTS) or not applicable(SCRIPTS[schedule], bench.handshake)
+        if schedule >= len(SCRIPTS) or not applicable(FAMILY, SCRIPTS[schedule], bench.handshake)
     ]
     random.Random(1).shuffle(every)
     return every

@@ -35,8 +35,9 @@ from hypothesis.stateful import rule, run_state_machine_as_test
 
 from runlock.conformance.campaign.stages import SCRIPTED, Order
 from runlock.conformance.cli.commands.check import EXAMPLES
-from runlock.conformance.driving.bench import ERRORS_MAX, SHARDS, Tally
+from runlock.conformance.driving.bench import ERRORS_MAX
 from runlock.conformance.driving.session import Session
+from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.hypothesis_machine import (
     Drawing,
     Gathering,
@@ -44,6 +45,7 @@ from runlock.conformance.driving.strategies.hypothesis_machine import (
     generate,
 )
 from runlock.conformance.driving.strategies.random_walk import walk, walk_over
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
@@ -82,7 +84,7 @@ def naive(session: Session, chooser: Chooser) -> None:
 
 def quiet(session: Session, chooser: Chooser) -> None:
     """All classes alike, only while the runtime is quiescent."""
-    session.account.handshake = session.handshake.model_copy(
+    session.state.handshake = session.handshake.model_copy(
         update={"control": session.handshake.control.model_copy(update={"step": "none"})}
     )
     naive(session, chooser)

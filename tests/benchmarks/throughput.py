@@ -32,20 +32,17 @@ from hypothesis.stateful import (
 )
 
 from runlock.conformance.campaign.worker import collect_rarely
-from runlock.conformance.driving.bench import (
-    SHARDS,
-    Bench,
-    Tally,
-    shard_sizes,
-)
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.shards import SHARDS, shard_sizes
 from runlock.conformance.driving.strategies import hypothesis_machine as suite
 from runlock.conformance.driving.strategies.exhaustive import Level
 from runlock.conformance.driving.strategies.move_enumeration import Scope
 from runlock.conformance.driving.strategies.shortest_first import Point
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.families.lifecycle.reference import factory
-from runlock.conformance.protocol import Scenario
 
 WHOLE = 3
 SAMPLE = 2_000
@@ -231,7 +228,7 @@ class Handed:
     def _counted(self, judged: Any) -> Any:
         def counting(*what: Any) -> Any:
             session = judged(*what)
-            self.stimuli += session.account.stimuli
+            self.stimuli += session.state.stimuli
             if self.stimuli > self.at_most:
                 raise Enough
             return session

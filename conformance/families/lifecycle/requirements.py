@@ -10,19 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from runlock.conformance.trace.line_formats import Known
+from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
+from runlock.conformance.trace.document import Document, is_move
+from runlock.conformance.trace.line_context import LineContext
 from runlock.conformance.trace.moves import Move
-from runlock.conformance.trace.scenario_file import Document, is_move
 from runlock.conformance.trace.trace import Record
-
-
-def unmet_policy(need: str, policies: Mapping[str, Any]) -> str:
-    """Why a policy does not hold what is needed; one that is open may hold it."""
-    word, _, what = need.partition(" ")
-    key, _, value = what.partition("=")
-    if word != "policy" or value in policies.get(key, (value,)):
-        return ""
-    return f"the policy {key} has no {value}"
 
 
 def needs_of(document: Document) -> Iterator[str]:
@@ -66,12 +58,12 @@ class _Moment:
     """Whether the runtime is busy, and whether the run is over."""
 
     def __init__(self) -> None:
-        self.known = Known()
+        self.context = LineContext(LINE_FORMATS)
         self.settled = True
         self.is_done = False
 
     def learn(self, record: Record) -> None:
-        self.known.learn(record)
+        self.context.learn(record)
         if "report" in record:
             self.settled = record["report"].get("quiescent", True)
         seen = record.get("observation", {})
@@ -80,7 +72,7 @@ class _Moment:
 
     def needs(self, stimulus: Mapping[str, Any]) -> Iterator[str]:
         parts = Move(stimulus["method"], stimulus["params"]).parts()
-        busy = len(parts) > 1 or bool(self.known.gates) or not self.settled
+        busy = len(parts) > 1 or bool(self.context.gates) or not self.settled
         for method, params in parts:
             if method == "run.start":
                 self.is_done = False
@@ -94,14 +86,14 @@ class _Sent:
     """What was sent so far: a second run or a repeated decision id needs more than the first."""
 
     def __init__(self) -> None:
-        self.known = Known()
+        self.context = LineContext(LINE_FORMATS)
         self.refs: dict[str, str] = {}
         self.ids: set[str] = set()
         self.runs = 0
 
     def learn(self, record: Record) -> None:
-        self.known.learn(record)
-        self.refs |= self.known.gates
+        self.context.learn(record)
+        self.refs |= self.context.gates
 
     def needs(self, record: Record) -> Iterator[str]:
         if "crash" in record:

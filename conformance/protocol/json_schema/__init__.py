@@ -2,7 +2,8 @@
 
 `definitions.json` holds every part of a message once.  The other files refer to it by relative references:
 one file a verb and direction, and one each for an observation, a gate's outcome and a line of a trace file.
-They are generated and checked in; `python -m runlock.conformance.protocol.json_schema` writes them.
+They are generated and checked in: `python -m runlock.conformance.protocol.json_schema [FOLDER [FAMILY]]`
+writes them, where FAMILY names the object of a family as `module:object`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from runlock.conformance.protocol import Closed, Handshake, Observation, Refusal, Scenario, Unlisted, Wire
+from runlock.conformance.protocol import Closed, Observation, Refusal, Unlisted, Wire
+from runlock.conformance.protocol.vocabulary import Vocabulary
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 DEFINITIONS: Final = "definitions"
@@ -25,31 +27,26 @@ WIDTH: Final = 110
 Schema = dict[str, Any]
 
 
-def write_schemas(
-    folder: Path,
-    *,
-    methods: Mapping[str, tuple[type[Wire], type[Wire]]],
-    observations: Mapping[str, type[Observation]],
-    outcomes: Mapping[str, TypeAdapter[Any]],
-    scenario: type[Scenario],
-    handshake: type[Handshake],
-) -> list[Path]:
-    """Write the schemas of these messages into the folder; returns the files."""
+def write_schemas(folder: Path, messages: Vocabulary) -> list[Path]:
+    """Write the schemas of a family's messages into the folder; returns the files."""
     sides = {
-        f"{verb}.{side}": one for verb, both in methods.items() for side, one in zip(SIDES, both, strict=True)
+        f"{verb}.{side}": model
+        for verb, both in messages.methods.items()
+        for side, model in zip(SIDES, both, strict=True)
     }
-    adapters: dict[str, TypeAdapter[Any]] = {name: TypeAdapter(model) for name, model in sides.items()}
-    adapters |= {f"observation {kind}": TypeAdapter(model) for kind, model in observations.items()}
-    adapters |= {f"outcome {gate}": adapter for gate, adapter in outcomes.items()}
     parts: dict[str, type[Wire]] = {
-        "handshake": handshake,
-        "scenario": scenario,
+        **sides,
+        **{f"observation {kind}": model for kind, model in messages.observations.items()},
+        "handshake": messages.handshake,
+        "scenario": messages.scenario,
         "end": Closed,
         "refusal": Refusal,
         "unlisted": Unlisted,
     }
-    adapters |= {name: TypeAdapter(model) for name, model in parts.items()}
-    made = _Made(adapters, observations)
+    adapters: dict[str, TypeAdapter[Any]] = {name: TypeAdapter(model) for name, model in parts.items()}
+    adapters |= {f"outcome {gate}": adapter for gate, adapter in messages.outcomes.items()}
+    made = _Made(adapters, messages.observations)
+    folder.mkdir(parents=True, exist_ok=True)
     return [_written(folder / f"{name}.json", schema) for name, schema in made.files(sides)]
 
 

@@ -7,8 +7,9 @@ import sys
 import pytest
 
 from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import UsageError
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import STORE_FILE, durable

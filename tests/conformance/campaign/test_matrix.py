@@ -17,8 +17,9 @@ from runlock.conformance.campaign.result import THIN
 from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.cli.main import main
 from runlock.conformance.driving.strategies.scripted import script_of
+from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.family.recordings import from_text
 from runlock.conformance.report.matrix import as_markdown, dumped, witness_files
-from runlock.conformance.trace.scenario_file import from_text
 from runlock.spec.model import load_spec
 
 STANDALONE = ROOT / "docs/standalone"
@@ -127,7 +128,7 @@ def test_each_witness_can_be_replayed(committed):
     assert len(files) == sum(len(one["violations"]) for one in committed["runtimes"]) > 0
     for path, text in files.items():
         name = from_text(text).records[0]["scenario"]["scenario"]
-        assert script_of(name, text).moves
+        assert script_of(FAMILY, name, text).moves
         assert f"runlock replay {path} 'cmd:" in page
 
 
@@ -176,6 +177,7 @@ def test_a_name_that_is_none_is_told(capsys, words, sentence):
     assert sentence in capsys.readouterr().err
 
 
+@pytest.mark.processes
 def test_a_runtime_is_driven_through_the_pipe_of_its_environment(capsys, tmp_path):
     """What its environment serves is judged, and its witness plays again."""
     environments, out = tmp_path / "envs", tmp_path / "out"

@@ -10,12 +10,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from referencing import Registry, Resource
 
-from runlock.conformance.protocol import (
-    LISTED,
-    METHODS,
-    AnyObservation,
-    GateOutcome,
-)
+from runlock.conformance.families.lifecycle.messages import LISTED, METHODS, AnyObservation, GateOutcome
 
 FOLDER = resources.files("runlock.conformance.protocol.json_schema")
 

@@ -9,8 +9,8 @@ import pytest
 from witness_traces import trace_of
 
 from runlock.conformance.cli.main import main
+from runlock.conformance.family.recordings import to_text
 from runlock.conformance.selftest.witnesses import witnesses
-from runlock.conformance.trace.scenario_file import to_text
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams import matrix
 from runlock.diagrams.lifecycle import sequence

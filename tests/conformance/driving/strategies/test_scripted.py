@@ -14,7 +14,7 @@ import pytest
 from places import GOLDEN, LIFECYCLE
 
 from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.scripted import (
     ENDING,
     Script,
@@ -25,17 +25,21 @@ from runlock.conformance.driving.strategies.scripted import (
     script_of,
     without_answers,
 )
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import UsageError
 from runlock.conformance.families.lifecycle.adapter import Segment
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
-from runlock.conformance.protocol import Handshake, Party
-from runlock.conformance.trace.scenario_file import Document, parse, render, to_text
+from runlock.conformance.families.lifecycle.messages import Handshake
+from runlock.conformance.family.recordings import parse, render, to_text
+from runlock.conformance.protocol import Party
+from runlock.conformance.trace.document import Document
 from runlock.spec.model import load_spec
 
 FOLDER = LIFECYCLE / "scenarios"
 DIGESTS = GOLDEN / "scenarios.txt"
 NAMES = sorted(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))
-SCRIPTS = corpus()
+SCRIPTS = corpus(FAMILY)
 PLAYED_ON = ("reference:awaken-8", "reference:tirea")
 
 
@@ -46,7 +50,7 @@ def bench(target: str) -> Bench:
 
 def recording(text: str, name: str) -> Document:
     """The file with what its target shows now."""
-    script, document = script_of(name, text), parse(text, name)
+    script, document = script_of(FAMILY, name, text), parse(text, name)
     return recorded(document, bench(script.target).session(script.scenario))
 
 
@@ -68,7 +72,7 @@ def digests() -> dict[str, str]:
 def test_each_file_is_moves_and_comments(name, rewrites):
     """A file holds no observations, and says what its moves need; `--rewrite` brings it into this form."""
     text = text_of(name)
-    now = render(without_answers(recording(text, name)))
+    now = render(without_answers(FAMILY, recording(text, name)))
     if rewrites:
         (FOLDER / f"{name}{ENDING}").write_text(now, "utf-8")
         return
@@ -94,7 +98,7 @@ def test_the_targets_show_what_they_showed(rewrites):
 def test_every_script_is_legal_on_every_reference(script, target):
     """One script serves every profile: what it has no occasion for there is left out, nothing is broken."""
     on = bench(target)
-    if applicable(script, on.handshake):
+    if applicable(FAMILY, script, on.handshake):
         return
     tally = Tally()
     on.play(script.scenario, play(script), tally)
@@ -109,7 +113,7 @@ def test_hardly_a_script_is_left_out():
         (script.name, why)
         for script in SCRIPTS
         for on in PLAYED_ON
-        if (why := applicable(script, bench(on).handshake))
+        if (why := applicable(FAMILY, script, bench(on).handshake))
     }
 
     assert left_out == {
@@ -125,7 +129,7 @@ def test_hardly_a_script_is_left_out():
 def test_a_script_is_short_and_says_what_it_shows(name):
     """A scenario fits a head: at most 12 stimuli and 40 lines, with its clauses named at the top."""
     text = text_of(name)
-    script = script_of(name, text)
+    script = script_of(FAMILY, name, text)
     named = re.findall(r"\b[A-Z]{3,}-\d+\b", script.about)
 
     assert len(script.moves) <= 12
@@ -158,7 +162,7 @@ def test_a_recording_keeps_comments_and_moves():
     assert "# The model has nothing to ask for.\nstart r1 hello\n----\nrun.status -> Running\n" in now
     assert "# Over.\nsettle\n----\n\nend\n" in now
     assert render(recording(now, "greeting")) == now
-    assert render(without_answers(shown)) == text
+    assert render(without_answers(FAMILY, shown)) == text
 
 
 def test_a_move_without_occasion_stays_unanswered():
@@ -167,7 +171,7 @@ def test_a_move_without_occasion_stays_unanswered():
     shown = recording(text, "x")
 
     assert "\n\nrelease tool:c1 ok done\n\nsettle\n----\n\nend\n" in render(shown)
-    assert render(without_answers(shown)) == text
+    assert render(without_answers(FAMILY, shown)) == text
 
 
 def test_what_depends_on_the_moment_is_written_down():
@@ -175,9 +179,9 @@ def test_what_depends_on_the_moment_is_written_down():
     text = "scenario x\n  tool write ask\n\nstart r1 hello\n{}decide d1 resume c1\n"
     busy, idle = text.format(""), text.format("release model turn c1:write\n")
 
-    assert without_answers(recording(busy, "x")).needs == ("decisions live",)
-    assert without_answers(recording(idle, "x")).needs == ()
-    assert "decisions live" in script_of("x", f"needs decisions live\n\n{busy}").needs
+    assert without_answers(FAMILY, recording(busy, "x")).needs == ("decisions live",)
+    assert without_answers(FAMILY, recording(idle, "x")).needs == ()
+    assert "decisions live" in script_of(FAMILY, "x", f"needs decisions live\n\n{busy}").needs
 
 
 WEAK = Handshake(
@@ -212,7 +216,7 @@ WEAK = Handshake(
 )
 def test_a_script_says_why_it_does_not_apply(name, why):
     """What a runtime has not declared is not sent to it, and the reason is said."""
-    assert applicable(by_name(name), WEAK) == why
+    assert applicable(FAMILY, by_name(name), WEAK) == why
 
 
 @pytest.mark.parametrize(
@@ -299,6 +303,6 @@ def by_name(name: str) -> Script:
 def test_a_script_that_does_not_fit_the_protocol_is_turned_down(text, says):
     """What cannot be sent is found when the script is loaded, with the line that it stands on."""
     with pytest.raises(UsageError) as caught:
-        script_of("x", text)
+        script_of(FAMILY, "x", text)
 
     assert says in str(caught.value)

@@ -2,15 +2,11 @@
 
 import pytest
 
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.protocol import (
-    DecisionSupport,
-    Handshake,
-    Party,
-    Report,
-    Scenario,
-)
-from runlock.conformance.trace.moves import Move, admitted, race
+from runlock.conformance.families.lifecycle.grounding import admit
+from runlock.conformance.families.lifecycle.messages import DecisionSupport, Handshake, Report, Scenario
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.protocol import Party
+from runlock.conformance.trace.moves import Move, race
 
 
 def ended_as(code, **support):
@@ -22,13 +18,13 @@ def ended_as(code, **support):
         stimuli=["decide"],
         decisions=DecisionSupport(**support),
     )
-    account = Account(handshake, {}, Scenario(scenario="toy", tools=[]))
-    account.stimulus("run.start", {"run": "r1", "input": "go"})
+    state = ObservedState(handshake, {}, Scenario(scenario="toy", tools=[]))
+    state.stimulus("run.start", {"run": "r1", "input": "go"})
     finished = {"kind": "run.finished", "run": "r1", "reason": {"code": code}, "pending": []}
     report = Report(observations=[finished])
-    account.observe(report.observations[0])
-    account.report(report.quiescent, report.refused)
-    return account
+    state.observe(report.observations[0])
+    state.report(report.quiescent, report.refused)
+    return state
 
 
 LATE = Move("decide", {"run": "r1", "decisions": [{"id": "d1", "call": "c1", "action": "resume"}]})
@@ -37,7 +33,7 @@ LATE = Move("decide", {"run": "r1", "decisions": [{"id": "d1", "call": "c1", "ac
 @pytest.mark.parametrize("code", ["NaturalEnd", "Cancelled", "Error"])
 def test_a_decision_may_come_too_late(code):
     """A run that is over stays over: that is worth a try, unless the handshake says that it means more."""
-    assert admitted(LATE, ended_as(code)) == LATE
+    assert admit(LATE, ended_as(code)) == LATE
 
 
 @pytest.mark.parametrize(
@@ -46,18 +42,18 @@ def test_a_decision_may_come_too_late(code):
 def test_a_decision_that_would_try_again_is_not_sent(support, kept):
     """Where a runtime takes up again what stopped, a decision behind that end is no late one."""
     ends = ("NaturalEnd", "Cancelled", "Error")
-    sent = {code: admitted(LATE, ended_as(code, **{support: False})) is not None for code in ends}
+    sent = {code: admit(LATE, ended_as(code, **{support: False})) is not None for code in ends}
 
     assert sent == {code: code != kept for code in ends}
 
 
 def test_what_is_for_a_run_that_was_not_begun_is_not_sent():
     """Who cannot be seen to end a run cannot be asked to begin another, and then nothing is for that one."""
-    account = ended_as("NaturalEnd")
+    state = ended_as("NaturalEnd")
     other = Move("decide", {**LATE.params, "run": "r2"})
 
-    assert admitted(other, account) is None
-    assert admitted(LATE, account) == LATE
+    assert admit(other, state) is None
+    assert admit(LATE, state) == LATE
 
 
 def test_what_meets_the_start_of_its_run_is_sent():
@@ -67,4 +63,4 @@ def test_what_meets_the_start_of_its_run_is_sent():
     )
     together = race([Move("run.start", {"run": "r1", "input": "go"}), Move("cancel", {"run": "r1"})])
 
-    assert admitted(together, Account(handshake, {}, Scenario(scenario="toy", tools=[]))) == together
+    assert admit(together, ObservedState(handshake, {}, Scenario(scenario="toy", tools=[]))) == together

@@ -2,9 +2,11 @@
 
 import pytest
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS, name_of, newest_of
 from runlock.conformance.families.lifecycle.invariants.selectors import NEWEST
@@ -21,22 +23,22 @@ class Outspoken(Asked):
     """Asks as its maker does, and notes who else had something to say about an observation."""
 
     def __init__(self, judge):
-        self.asked, self.account, self.spoke = judge.asked, judge.account, []
+        self.asked, self.state, self.spoke = judge.asked, judge.state, []
 
-    def at_rest(self, account):
+    def at_rest(self, state):
         """Let everybody speak, those too that are not asked."""
         self._listen(None, "", "")
-        return self.asked.at_rest(account)
+        return self.asked.at_rest(state)
 
-    def about(self, account, seen):
+    def about(self, state, seen):
         """Let everybody speak, those too that are not asked."""
-        self._listen(type(seen), name_of(seen), newest_of(account, seen), seen)
-        return self.asked.about(account, seen)
+        self._listen(type(seen), name_of(seen), newest_of(state, seen), seen)
+        return self.asked.about(state, seen)
 
     def _listen(self, kind, name, newest, *seen):
-        where = name, newest, self.account.came_to
+        where = name, newest, self.state.features
         left_out = (one for one in INVARIANTS if one.seeing is kind and not one.is_asked(*where))
-        self.spoke += [one.title for one in left_out if list(one.judge(self.account, *seen))]
+        self.spoke += [one.title for one in left_out if list(one.judge(self.state, *seen))]
 
 
 def listened(bench, scenario, schedule):
@@ -56,8 +58,8 @@ def listened(bench, scenario, schedule):
 def test_who_is_not_asked_has_nothing_to_say(profile):
     """A check that names what it judges says nothing of anything else, in scripts and on walks."""
     bench = Bench(lambda: Hosted(factory(profile)))
-    for script in corpus()[::6]:
-        if not applicable(script, bench.handshake):
+    for script in corpus(FAMILY)[::6]:
+        if not applicable(FAMILY, script, bench.handshake):
             assert listened(bench, script.scenario, play(script)) == []
     for index in range(6):
         scenario = bench.scenarios[index % len(bench.scenarios)]

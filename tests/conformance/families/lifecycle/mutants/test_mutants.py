@@ -11,15 +11,16 @@ from collections.abc import Iterator
 import pytest
 
 from runlock.conformance.campaign.stages import Order
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.families.lifecycle.variants import VARIANTS, Variant
 from runlock.conformance.family.chooser import Seeded
-from runlock.conformance.judging.applicability import CHECKED
 from runlock.conformance.selftest.mutation_testing import kill
 from runlock.conformance.selftest.witnesses import Case, witnesses
 
@@ -54,8 +55,8 @@ def test_a_mutant_is_blamed_on_its_clause(mutant: Mutant) -> None:
 
 def schedules(bench: Bench, share: int) -> Iterator[Tally]:
     """Play a share of the corpus, and then random walks; gives what each schedule showed."""
-    for script in corpus()[share % SHARE :: SHARE]:
-        if not applicable(script, bench.handshake):
+    for script in corpus(FAMILY)[share % SHARE :: SHARE]:
+        if not applicable(FAMILY, script, bench.handshake):
             tally = Tally()
             bench.play(script.scenario, play(script), tally)
             yield tally
@@ -90,7 +91,7 @@ def test_every_invariant_has_a_mutant() -> None:
 
 def test_every_mutant_breaks_a_clause_that_is_checked() -> None:
     """A mutant names a clause that the judge knows."""
-    assert {mutant.clause for mutant in MUTANTS} <= CHECKED
+    assert {mutant.clause for mutant in MUTANTS} <= FAMILY.checked
 
 
 def test_mutants_and_variants_have_names_of_their_own() -> None:
