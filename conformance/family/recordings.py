@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.formats import formats_of
-from runlock.conformance.trace import moves, scenario_file
+from runlock.conformance.trace import scenario_file
 from runlock.conformance.trace.document import Document
 from runlock.conformance.trace.input_files import text_of
-from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY, ENDING, family_of
 from runlock.conformance.trace.trace import Trace, read_trace
 
@@ -48,11 +46,6 @@ def render(document: Document) -> str:
     """The text of a scenario file."""
     family = document.family or family_of_trace(document.trace)
     return scenario_file.render(document, formats_of(family))
-
-
-def moves_of(trace: Trace, family: str = "") -> Iterator[Move]:
-    """The moves of a trace, with gates by name; without a family, it is the one of the handshake."""
-    return moves.moves_of(trace, formats_of(family or family_of_trace(trace)).gate_name)
 
 
 def family_of_trace(trace: Trace) -> str:

@@ -29,6 +29,7 @@ SHARED_WORDS: Final[Mapping[str, str]] = {
 
 TARGET: Final = "target"
 FAMILY: Final = "family"
+NEEDS: Final = "needs"
 HEADINGS: Final = ("handshake", "scenario", "crash", "end", "record")
 ANSWERS: Final = ("unlisted", "refused", "report", "unanswered", "record")
 
@@ -104,7 +105,7 @@ class LineFormats:
     call_gate: Callable[[str], Mapping[str, Any]] = no_fields  # implied by the call of a gate
 
     def __post_init__(self) -> None:
-        words = [FAMILY, TARGET, *HEADINGS, *(line.word for line in self.stimuli.values())]
+        words = [FAMILY, TARGET, NEEDS, *HEADINGS, *(line.word for line in self.stimuli.values())]
         answers = [*ANSWERS[:-1], *self.observations]
         twice = sorted({word for word in words + answers if (words + answers).count(word) > 1})
         if twice:

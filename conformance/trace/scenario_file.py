@@ -19,7 +19,7 @@ from runlock.conformance.protocol import Handshake
 from runlock.conformance.trace.definitions import Definitions, define
 from runlock.conformance.trace.document import ANSWERS, Document, Entry
 from runlock.conformance.trace.line_context import LineContext
-from runlock.conformance.trace.line_formats import FAMILY, TARGET, LineFormats
+from runlock.conformance.trace.line_formats import FAMILY, NEEDS, TARGET, LineFormats
 from runlock.conformance.trace.parser import read, unknown
 from runlock.conformance.trace.printer import write
 from runlock.conformance.trace.trace import Record, Trace
@@ -27,7 +27,6 @@ from runlock.conformance.trace.values import Malformed
 
 ENDING: Final = ".scenario"
 RULE: Final = "----"
-NEEDS: Final = "needs"
 UNANSWERED: Final = "unanswered"
 DEFAULT_FAMILY: Final[str] = Handshake.model_fields["family"].default
 """The family of a file, and of a handshake, that names none."""

@@ -14,7 +14,6 @@ from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.family import formats
 from runlock.conformance.family.recordings import (
     from_text,
-    moves_of,
     parse,
     read_recording,
     read_scenario,
@@ -23,8 +22,8 @@ from runlock.conformance.family.recordings import (
 )
 from runlock.conformance.trace.trace import Trace
 
-PARCEL = "family courier\n\nstart r1 go\n\nparcel p1 large\n"
-CANCEL = "start r1 go\n\ncancel\n"
+PARCEL = "family courier\n\nstart r1 go\nparcel p1 large\n"
+CANCEL = "start r1 go\ncancel\n"
 
 
 @pytest.fixture(autouse=True)
@@ -58,18 +57,6 @@ def test_a_trace_is_written_in_the_formats_of_its_handshake() -> None:
     assert text.startswith("family courier\n")
     assert "\nparcel p1 large\n" in text
     assert from_text(text).records == trace.records
-
-
-def test_gates_are_named_as_the_family_names_them() -> None:
-    """The family of the moves is the one that is given, else the one of the handshake."""
-    hook = {"kind": "gate.open", "gate": "g1", "on": "hook", "at": "RunStart"}
-    release = {"method": "gate.release", "params": {"gate": "g1", "outcome": {"kind": "ok"}}}
-    trace = Trace([{"observation": hook}, {"stimulus": release}])
-    recorded = Trace([{"handshake": {"family": "courier"}}, *trace.records])
-
-    assert [move.params["gate"] for move in moves_of(trace)] == ["hook:RunStart"]
-    assert [move.params["gate"] for move in moves_of(trace, "courier")] == ["hook"]
-    assert [move.params["gate"] for move in moves_of(recorded)] == ["hook"]
 
 
 def test_a_recording_is_read_by_the_ending_of_its_name(tmp_path: Path) -> None:

@@ -222,7 +222,7 @@ def test_what_is_repeated_is_read_once():
     raw = {"observations": [{"kind": "gate.open", "gate": "g1", "on": "model", "run": "r1"}]}
 
     assert fitted_report(FAMILY.vocabulary, raw, "settle") is fitted_report(
-        FAMILY.vocabulary, FAMILY.vocabulary, copy.deepcopy(raw), "settle"
+        FAMILY.vocabulary, copy.deepcopy(raw), "settle"
     )
 
 

@@ -12,10 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runlock.conformance.errors import UsageError
-from runlock.conformance.family.recordings import from_text, parse, render, to_text
 from runlock.conformance.trace.line_formats import LineFormat
 from runlock.conformance.trace.moves import moves_of
-from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY, family_of
+from runlock.conformance.trace.scenario_file import (
+    DEFAULT_FAMILY,
+    family_of,
+    from_text,
+    parse,
+    render,
+    to_text,
+)
 from runlock.conformance.trace.trace import Record, Trace
 
 FORMATS = courier_formats()

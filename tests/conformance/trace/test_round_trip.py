@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.families.lifecycle.messages import LISTED
-from runlock.conformance.family.recordings import from_text, to_text
+from runlock.conformance.trace.scenario_file import from_text, to_text
 from runlock.conformance.trace.trace import Record, Trace
 
 ODD = (

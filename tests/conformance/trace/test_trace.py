@@ -52,6 +52,8 @@ def test_records_are_found_by_key() -> None:
 def test_a_digest_is_the_same_under_other_ids() -> None:
     """Ids are renamed by first appearance; anything else that differs counts."""
     assert trace("g1", "r1", "c1").digest() == trace("x", "y", "z").digest()
+    assert trace("g1", "r1", "c1").digest() == trace("c1", "r1", "c1").digest()
+    assert trace("g1", "r1", "c1").digest() != trace("g1", "r1", "r1").digest()
     assert trace("g1", "r1", "c1").digest() != trace("g1", "r1", "c1", to="Done").digest()
     assert Trace().digest() != trace("g1", "r1", "c1").digest()
 

@@ -27,10 +27,10 @@ from runlock.conformance.families.lifecycle.inference.questions import TELLING, 
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.messages import DecisionSupport, Handshake, Scenario
 from runlock.conformance.families.lifecycle.variants import VARIANTS
-from runlock.conformance.family.recordings import moves_of
 from runlock.conformance.protocol import Control, Party
 from runlock.conformance.report import inference as report
 from runlock.conformance.report.console import Page
+from runlock.conformance.trace.moves import moves_of
 from runlock.conformance.trace.trace import Trace
 from runlock.machines.lifecycle.runtime.choices import policies_of
 from runlock.spec.model import load_spec

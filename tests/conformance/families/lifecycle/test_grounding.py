@@ -23,7 +23,7 @@ def ended_as(code, **support):
     finished = {"kind": "run.finished", "run": "r1", "reason": {"code": code}, "pending": []}
     report = Report(observations=[finished])
     state.observe(report.observations[0])
-    state.report(report.quiescent, report.refused)
+    state.report(report)
     return state
 
 

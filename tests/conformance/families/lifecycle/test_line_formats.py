@@ -9,7 +9,7 @@ import pytest
 
 from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.families.lifecycle.messages import LISTED, STIMULI
-from runlock.conformance.family.recordings import parse, render
+from runlock.conformance.trace.scenario_file import parse, render
 
 
 def found_in(folder: str) -> list[Traversable]:
@@ -18,7 +18,7 @@ def found_in(folder: str) -> list[Traversable]:
     return sorted(there, key=lambda file: file.name)
 
 
-FILES = [*found_in("scenarios"), *found_in("witnesses")[::10]]
+FILES = found_in("scenarios")
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)

@@ -9,6 +9,7 @@ import pytest
 from places import LIFECYCLE
 
 from runlock.conformance.errors import UsageError
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.selftest.witnesses import (
     found,
@@ -49,7 +50,7 @@ def test_nothing_of_a_witness_can_be_left_out(area: str, rewrites: bool) -> None
         return
     again = [shortest(one, witnesses()[one.name].scenario, witnesses()[one.name].moves) for one in mutants]
 
-    assert render_witnesses(area, filter(None, again)) == file.read_text("utf-8"), (
+    assert render_witnesses(area, filter(None, again), FAMILY.line_formats) == file.read_text("utf-8"), (
         f"{file.name} is stale{HOW}"
     )
 
@@ -62,7 +63,7 @@ def rewrite(area: str, mutants: list[Mutant]) -> None:
         "no script and no random walk kills these"
     )
     if anew:
-        file.write_text(render_witnesses(area, filter(None, anew.values())), "utf-8")
+        file.write_text(render_witnesses(area, filter(None, anew.values()), FAMILY.line_formats), "utf-8")
     else:
         file.unlink(missing_ok=True)
 
@@ -88,7 +89,17 @@ def test_a_witness_is_read_back_as_it_was_written() -> None:
 
     for area in AREAS:
         kept = [one for one in every if one.area == area]
-        assert list(parse_witnesses(render_witnesses(area, every), "x")) == kept
+        assert (
+            list(
+                parse_witnesses(
+                    render_witnesses(area, every, FAMILY.line_formats),
+                    "x",
+                    FAMILY.vocabulary,
+                    FAMILY.line_formats,
+                )
+            )
+            == kept
+        )
 
 
 @pytest.mark.parametrize(
@@ -102,6 +113,6 @@ def test_a_witness_is_read_back_as_it_was_written() -> None:
 def test_a_file_that_cannot_be_read_names_the_line(text: str, says: str) -> None:
     """What is wrong in a file of witnesses is found with its line."""
     with pytest.raises(UsageError) as caught:
-        list(parse_witnesses(text, "x"))
+        list(parse_witnesses(text, "x", FAMILY.vocabulary, FAMILY.line_formats))
 
     assert says in str(caught.value)
