@@ -128,7 +128,6 @@ EXAMPLES = [
 
 MISFITS = [
     ("initialize.answer", {"protocol": 1}),
-    ("initialize.answer", {**HANDSHAKE, "family": "acme"}),
     ("run.start.params", {"run": 7, "input": "hello"}),
     ("run.start.params", {"run": None, "input": "hello"}),
     ("decide.params", {"run": "r1", "decisions": [{"id": "d1", "call": "c1", "action": "approve"}]}),
