@@ -18,10 +18,11 @@ from runlock.conformance.campaign.runtimes import Known, Runtime, runtimes
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.strategies.scripted import without_answers
 from runlock.conformance.family.family import family_named
-from runlock.conformance.family.recordings import family_of_trace, moves_of, parse, render, to_text
+from runlock.conformance.family.recordings import family_of_trace, parse, render, to_text
 from runlock.conformance.report.clause_names import title
 from runlock.conformance.text import plain
 from runlock.conformance.trace.document import Document, Entry
+from runlock.conformance.trace.moves import moves_of
 from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY, ENDING
 from runlock.spec.model import load_spec
 
@@ -229,7 +230,7 @@ def _steps(found: Object) -> list[str]:
     """The moves of a witness in words."""
     document = parse(_scenario_of(found))
     family = family_named(document.family or DEFAULT_FAMILY)
-    return [family.wording.move(move) for move in moves_of(document.trace, family.name)]
+    return [family.wording.move(move) for move in moves_of(document.trace, family.line_formats.gate_name)]
 
 
 def _elsewhere(known: Known | None) -> Iterator[str]:
