@@ -17,14 +17,13 @@ from runlock.conformance.campaign.result import THIN, Result
 from runlock.conformance.campaign.runtimes import Known, Runtime, runtimes
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.strategies.scripted import without_answers
-from runlock.conformance.family.family import family_named
+from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.family.recordings import family_of_trace, parse, render, to_text
 from runlock.conformance.report.clause_names import title
 from runlock.conformance.text import plain
 from runlock.conformance.trace.document import Document, Entry
 from runlock.conformance.trace.moves import moves_of
 from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY, ENDING
-from runlock.spec.model import load_spec
 
 SCHEMA: Final = 2
 TESTED: Final = ("held", "broken", "error")
@@ -75,6 +74,7 @@ def _runtime(column: Column) -> dict[str, Any]:
     return {
         **known,
         "verdict": result.verdict,
+        "family": result.family_name,
         "implementation": dict(result.implementation),
         "policies": dict(result.policies),
         "schedules": result.schedules,
@@ -145,7 +145,8 @@ def _page(report: Object) -> Iterator[str]:
         "what its words mean, and what they do not. An empty cell is a clause that was not tested there.\n"
     )
     yield from _versions(report["runtimes"])
-    yield from _table(report["runtimes"])
+    for family, some in _by_family(report["runtimes"]).items():
+        yield from _table(family, some)
     known = {one.name: one for one in runtimes()}
     for runtime in report["runtimes"]:
         yield from _section(runtime, known[runtime["name"]])
@@ -170,17 +171,28 @@ def _clauses(runtime: Object, *verdicts: str) -> set[str]:
     return {clause for by_reason in reasons for listed in by_reason.values() for clause in listed}
 
 
-def _table(found: Sequence[Object]) -> Iterator[str]:
-    judged = [one for one in found if one["verdict"] is not None]
-    if not judged:
-        return
+def _by_family(found: Sequence[Object]) -> dict[str, list[Object]]:
+    """The runtimes that were judged, by the name of their family."""
+    families: dict[str, list[Object]] = {}
+    for one in found:
+        if one["verdict"] is not None:
+            families.setdefault(_family(one).name, []).append(one)
+    return families
+
+
+def _family(found: Object) -> Family:
+    return family_named(found.get("family", DEFAULT_FAMILY))
+
+
+def _table(name: str, judged: Sequence[Object]) -> Iterator[str]:
+    family = family_named(name)
     yield "| clause | " + " | ".join(one["title"] for one in judged) + " |"
     yield "|---" * (len(judged) + 1) + "|"
     tested = {clause for one in judged for clause in _clauses(one, *TESTED)}
-    for clause in load_spec().clauses.values():
+    for clause in family.spec.clauses.values():
         if clause.id in tested:
             cells = (_cell(one, clause.id) for one in judged)
-            yield f"| **{clause.id}** {title(clause)} | " + " | ".join(cells) + " |"
+            yield f"| **{clause.id}** {title(family, clause)} | " + " | ".join(cells) + " |"
     yield ""
 
 
@@ -201,7 +213,7 @@ def _section(found: Object, runtime: Runtime) -> Iterator[str]:
     for trouble in found["troubles"]:
         yield f"A schedule could not be judged: {plain(trouble)}\n"
     for violation in found["violations"]:
-        yield from _broken(violation, runtime)
+        yield from _broken(violation, runtime, _family(found))
 
 
 def _policies(found: Object, runtime: Runtime) -> Iterator[str]:
@@ -215,10 +227,10 @@ def _policies(found: Object, runtime: Runtime) -> Iterator[str]:
     yield "" if found["violations"] else "Nothing is broken.\n"
 
 
-def _broken(found: Object, runtime: Runtime) -> Iterator[str]:
-    clause = load_spec().clauses[found["clause"]]
+def _broken(found: Object, runtime: Runtime, family: Family) -> Iterator[str]:
+    clause = family.spec.clauses[found["clause"]]
     file = place(Path(), runtime.name, clause.id)
-    yield f"### {clause.id} ({clause.level}) {title(clause)}\n"
+    yield f"### {clause.id} ({clause.level}) {title(family, clause)}\n"
     yield f"{_sentence(found['because'])}\n"
     yield from (f"{number}. {step}" for number, step in enumerate(_steps(found), 1))
     target = runtime.target(Path(ENVIRONMENTS))
@@ -230,7 +242,8 @@ def _steps(found: Object) -> list[str]:
     """The moves of a witness in words."""
     document = parse(_scenario_of(found))
     family = family_named(document.family or DEFAULT_FAMILY)
-    return [family.wording.move(move) for move in moves_of(document.trace, family.line_formats.gate_name)]
+    moves = moves_of(document.trace, family.line_formats.gate_name)
+    return [family.wording.move(move) for move in moves]
 
 
 def _elsewhere(known: Known | None) -> Iterator[str]:

@@ -41,8 +41,8 @@ def _page() -> str:
     return f"""# The scripted scenarios
 
 Each of these {len(corpus(FAMILY))} short scenarios shows one behaviour. A campaign plays them first, before
-it generates schedules of its own. A scenario holds only what the kit does; what a runtime has to show is up
-to the clauses. The file of each has, in addition, what a reference shows at each step.
+it generates schedules of its own. A scenario holds only what the kit does; the clauses say what a runtime has
+to show. The file of each has, in addition, what a reference shows at each step.
 
 {parts}"""
 

@@ -255,7 +255,7 @@ def without_answers(family: Family, document: Document) -> Document:
     """The moves and comments of a recording, with a line for what the moves need at their moment."""
     moves = moves_of(document.trace, family.line_formats.gate_name)
     entries = [_unanswered(entry, moves) for entry in document.entries if not entry.is_answer]
-    needs = tuple(dict.fromkeys(family.needs_of_moments(document.trace.records)))
+    needs = tuple(dict.fromkeys(family.occasions(document.trace.records)))
     return replace(document, entries=[one for one in entries if one is not None], needs=needs)
 
 

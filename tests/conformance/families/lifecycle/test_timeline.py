@@ -3,8 +3,8 @@
 import pytest
 from places import GOLDEN, TRANSCRIBED
 
+from runlock.conformance.families.lifecycle.timeline import CALLS_MAX, render, timeline
 from runlock.conformance.trace.trace import Trace
-from runlock.diagrams.lifecycle.timeline import CALLS_MAX, render, timeline
 
 TRANSCRIBED = TRANSCRIBED / "timeline.txt"
 

@@ -18,6 +18,7 @@ from runlock.conformance.families.lifecycle.messages import AnyObservation, Hand
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.families.lifecycle.wording import shown, step
+from runlock.conformance.family.timeline import Row
 from runlock.conformance.protocol import Refusal, Report
 from runlock.conformance.text import cut, plain
 from runlock.conformance.trace.moves import Move, moves_of
@@ -35,16 +36,9 @@ LINES_MAX: Final = 3
 TOLD: Final = ("gate.open", "gate.closed", "run.finished")
 """Observations that are worth words beside the statuses; a status speaks for itself."""
 
+__all__ = ["CALLS_MAX", "Row", "render", "timeline", "tools_of"]
+
 _OBSERVATION: Final[TypeAdapter[Any]] = TypeAdapter(AnyObservation)
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One moment: the status of each call and of the run, and what happened."""
-
-    calls: Mapping[str, str]
-    run: str
-    happened: str
 
 
 @dataclass(slots=True)
