@@ -14,7 +14,7 @@ from runlock.conformance.families.lifecycle.messages import Handshake
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call
 from runlock.conformance.family.family import family_named
-from runlock.conformance.family.invariant import HELD, Invariant
+from runlock.conformance.family.invariant import Invariant
 from runlock.conformance.family.state import PolicyView
 from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.protocol import Observation
@@ -91,8 +91,7 @@ def by_a_clause(
     def seen(evidence: Evidence, *shown: Observation) -> Excluded:
         for value in values if not unless(evidence) else ():
             supposed = supposing(evidence.state, {policy: value})
-            because = next((one for one in check.judge(supposed, *shown) if one != HELD), HELD)
-            if because != HELD:
-                yield value, because
+            if reason := check.first_reason(supposed, *shown):
+                yield value, reason
 
     return Sign(policy, tuple(values), seen, check.seeing, tuple(needs), check.clause)

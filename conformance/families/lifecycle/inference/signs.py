@@ -314,7 +314,8 @@ def _lost(state: ObservedState, run: Run, unit: str, whole: list[Call], seen: Ga
     before, run.paid_for = run.paid_for, whole
     try:
         supposed = supposing(state, {"durability": unit})
-        yield from (one for one in a_crash_costs_no_more_than_declared(supposed, seen) if one != HELD)
+        found = a_crash_costs_no_more_than_declared(supposed, seen)
+        yield from (one.reason for one in found if not one.ok)
     finally:
         run.paid_for = before
 

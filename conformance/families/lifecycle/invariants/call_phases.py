@@ -13,7 +13,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation
 
 BEGINS, ENDS = "BeforeToolExecute", "AfterToolExecute"
@@ -22,15 +22,19 @@ PASSES_END = (ENDS, "StepEnd", "RunEnd")
 Shown = Sequence[Observation]
 
 
-def a_blocked_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_blocked_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call that was blocked ends its pass without having been Running."""
     for call, shown in _ended(state, seen):
         if _verdict(state, shown) == "block":
             ran = _ran(shown)
-            yield HELD if not ran else f"call {call.id} was blocked, yet it became Running in the same pass"
+            yield (
+                HELD
+                if not ran
+                else broken(f"call {call.id} was blocked, yet it became Running in the same pass")
+            )
 
 
-def a_held_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_held_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call that was suspended before execution ends its pass without having been Running."""
     for call, shown in _ended(state, seen):
         if call.tool is not None and _verdict_on(state, call, shown) == "suspend":
@@ -38,7 +42,7 @@ def a_held_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntere
             yield (
                 HELD
                 if not ran
-                else f"call {call.id} was held before it ran, yet it ran with no decision in between"
+                else broken(f"call {call.id} was held before it ran, yet it ran with no decision in between")
             )
 
 
@@ -52,24 +56,24 @@ def _ended(state: ObservedState, seen: PhaseEntered) -> Iterator[tuple[Call, Sho
         yield from ((call, shown) for call, shown in _passes(run) if not _is_looked_at(shown))
 
 
-def a_missing_tool_is_not_entered(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_missing_tool_is_not_entered(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No body is entered for a tool that does not exist."""
     run, call = followed(state, seen), state.entering(seen)
     if run is not None and call is not None and call.tool is None:
-        yield f"there is no tool {call.name}, yet call {call.id} was executed"
+        yield broken(f"there is no tool {call.name}, yet call {call.id} was executed")
 
 
-def a_call_for_a_missing_tool_fails(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_call_for_a_missing_tool_fails(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call for a tool that does not exist comes to no end but Failed, unless the run is ended."""
     run, call = followed(state, seen), state.call_of(seen)
     if run is None or call is None or call.tool is not None or call.doubled or is_cut_short(state, run):
         return
     if seen.to in ("Succeeded", "Failed", "Suspended"):
         right = seen.to == "Failed"
-        yield HELD if right else f"there is no tool {call.name}, yet call {call.id} became {seen.to}"
+        yield HELD if right else broken(f"there is no tool {call.name}, yet call {call.id} became {seen.to}")
 
 
-def a_missing_tool_is_a_failure(state: ObservedState, seen: MessageAppended) -> Judgements:
+def a_missing_tool_is_a_failure(state: ObservedState, seen: MessageAppended) -> CheckResults:
     """Counts the errors that are recorded for calls of a tool that does not exist."""
     run = followed(state, seen)
     call = run.calls.get(seen.message.call or "") if run is not None else None
@@ -77,7 +81,7 @@ def a_missing_tool_is_a_failure(state: ObservedState, seen: MessageAppended) -> 
         yield HELD
 
 
-def what_is_allowed_is_executed(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def what_is_allowed_is_executed(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call that nothing holds back does not end its pass without having been executed."""
     call, shown = _ending(state, seen)
     if call is None or call.tool is None or call.decisions or call.raced:
@@ -87,7 +91,11 @@ def what_is_allowed_is_executed(state: ObservedState, seen: PhaseEntered) -> Jud
         return
     if call.tool.permission == "allow" or _verdict(state, shown) == "allow":
         entered = any(isinstance(one, GateOpened) and one.on == "tool" for one in shown)
-        yield HELD if entered else f"nothing held call {call.id} back, yet its pass ends without its tool"
+        yield (
+            HELD
+            if entered
+            else broken(f"nothing held call {call.id} back, yet its pass ends without its tool")
+        )
 
 
 def _is_left_behind(state: ObservedState, run: Run, call: Call) -> bool:
@@ -100,7 +108,7 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
     """The checks of one arrow out of ExecuteTool: what an answer makes of the call and of its result."""
     right = {"Succeeded": "ok", "Failed": "error", "Suspended": "pending"}[status]
 
-    def looked_at(state: ObservedState, seen: PhaseEntered) -> Judgements:
+    def looked_at(state: ObservedState, seen: PhaseEntered) -> CheckResults:
         call, shown = _ending(state, seen)
         if call is None or _answer(state, shown) != kind or call.claimed is None:
             return
@@ -108,10 +116,10 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
         yield (
             HELD
             if not wrong
-            else f"the tool of call {call.id} answered {kind}, yet its pass ends as {call.claimed}"
+            else broken(f"the tool of call {call.id} answered {kind}, yet its pass ends as {call.claimed}")
         )
 
-    def recorded(state: ObservedState, seen: MessageAppended) -> Judgements:
+    def recorded(state: ObservedState, seen: MessageAppended) -> CheckResults:
         call, shown = _recorded(state, seen)
         if call is None or _answer(state, shown) != kind or call.approvals:
             return
@@ -119,9 +127,9 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
         if said == right:
             yield HELD
         elif said in ("ok", "error") and (said == "ok" or right == "ok"):
-            yield f"the tool of call {call.id} answered {kind}, yet its result is recorded as {said}"
+            yield broken(f"the tool of call {call.id} answered {kind}, yet its result is recorded as {said}")
 
-    def moved(state: ObservedState, seen: CallMoved) -> Judgements:
+    def moved(state: ObservedState, seen: CallMoved) -> CheckResults:
         run, call = state.run_of(seen), state.call_of(seen)
         shown = _pass_of(run, call) if run is not None and call is not None and not call.doubled else None
         if seen.to == status and shown is not None and _answer(state, shown) == kind:
@@ -140,7 +148,7 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
 def every_outcome_is_looked_at(clause: str, kind: str) -> Invariant:
     """The check of one arrow into AfterToolExecute: it fires for each call with such an outcome."""
 
-    def looked_at(state: ObservedState, seen: PhaseEntered) -> Judgements:
+    def looked_at(state: ObservedState, seen: PhaseEntered) -> CheckResults:
         run = followed(state, seen)
         if run is None or seen.phase not in ("StepStart", "RunEnd") or _may_have_skipped(state, run, seen):
             return
@@ -148,13 +156,13 @@ def every_outcome_is_looked_at(clause: str, kind: str) -> Invariant:
             outcome = _outcome(state, call, shown)
             if outcome == kind and not _may_have_met_the_end(call, seen):
                 right = _is_looked_at(shown)
-                yield HELD if right else f"call {call.id} {outcome}, yet {ENDS} has not fired for it"
+                yield HELD if right else broken(f"call {call.id} {outcome}, yet {ENDS} has not fired for it")
 
     looked_at.__name__ = f"a_call_that_{kind.replace(' ', '_')}_is_looked_at"
     return Invariant(clause, looked_at, PhaseEntered, at=("StepStart", "RunEnd"), requires="calls")
 
 
-def an_executed_call_is_looked_at(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def an_executed_call_is_looked_at(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call whose tool has answered comes to AfterToolExecute before a step starts or the run ends."""
     run = followed(state, seen)
     if run is None or seen.phase not in ("StepStart", "RunEnd") or _may_have_skipped(state, run, seen):
@@ -163,7 +171,11 @@ def an_executed_call_is_looked_at(state: ObservedState, seen: PhaseEntered) -> J
         answer = _answer(state, shown)
         if answer in ("ok", "warning", "error") and not _may_have_met_the_end(call, seen):
             right = _is_looked_at(shown)
-            yield HELD if right else f"the tool of call {call.id} answered {answer}, yet {ENDS} has not fired"
+            yield (
+                HELD
+                if right
+                else broken(f"the tool of call {call.id} answered {answer}, yet {ENDS} has not fired")
+            )
 
 
 def _may_have_skipped(state: ObservedState, run: Run, seen: PhaseEntered) -> bool:
@@ -288,7 +300,7 @@ INVARIANTS = (
         an_executed_call_is_looked_at,
         PhaseEntered,
         at=("StepStart", "RunEnd"),
-        is_patient=True,
+        is_deferred=True,
         requires="calls",
     ),
 )

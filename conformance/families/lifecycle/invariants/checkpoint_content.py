@@ -16,7 +16,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import Feature, ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 TakenDown = Checkpointed | GateOpened
 Said = tuple[Any, Any, Any]
@@ -35,22 +35,26 @@ def _part(state: ObservedState, seen: TakenDown, key: str) -> Mapping[str, Any] 
     return part if isinstance(part, dict) else None
 
 
-def a_checkpoint_holds_the_status_of_its_run(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_the_status_of_its_run(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds the status of its run, and the reason once it is over or suspended."""
     if not _state(state, seen):
         return
     stored = _part(state, seen, "run") or {}
     status, reason = stored.get("status"), stored.get("reason")
     if status is None:
-        yield "the checkpoint does not say which status the run has"
+        yield broken("the checkpoint does not say which status the run has")
     elif status in ("Waiting", "Done"):
         said = isinstance(reason, dict) and reason.get("code")
-        yield HELD if said else f"the checkpoint says that the run is {status}, and not for which reason"
+        yield (
+            HELD
+            if said
+            else broken(f"the checkpoint says that the run is {status}, and not for which reason")
+        )
     else:
         yield HELD
 
 
-def the_stored_end_is_the_announced_one(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def the_stored_end_is_the_announced_one(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The newest checkpoint of a segment that is over holds the reason that its end is announced with."""
     run, code = state.run_of(seen), seen.reason.code
     newest = state.durable(run) if run is not None else None
@@ -60,10 +64,10 @@ def the_stored_end_is_the_announced_one(state: ObservedState, seen: SegmentEnded
     reason = stored.get("reason") if isinstance(stored, dict) else None
     if isinstance(stored, dict) and isinstance(reason, dict) and stored.get("status") == seen.leaves:
         why = f"the checkpoint says {reason.get('code')}, yet the segment ended as {code}"
-        yield HELD if reason.get("code") == code else why
+        yield HELD if reason.get("code") == code else broken(why)
 
 
-def a_checkpoint_holds_the_number_of_steps(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_the_number_of_steps(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds the number of steps that its run has taken, those before a crash among them."""
     run, stored = state.run_of(seen), _part(state, seen, "run")
     if run is None or stored is None or run.cancel_at or run.faulted:
@@ -77,11 +81,13 @@ def a_checkpoint_holds_the_number_of_steps(state: ObservedState, seen: TakenDown
     yield (
         HELD
         if stored.get("step") in taken
-        else f"the run has taken {steps} steps, yet the checkpoint says {json.dumps(stored.get('step'))}"
+        else broken(
+            f"the run has taken {steps} steps, yet the checkpoint says {json.dumps(stored.get('step'))}"
+        )
     )
 
 
-def a_checkpoint_holds_what_a_suspended_call_is(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_what_a_suspended_call_is(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds for each suspended call its tool, its arguments and what a decision will mean."""
     run, calls = state.run_of(seen), _part(state, seen, "calls")
     for call_id, stored in (calls or {}).items():
@@ -90,7 +96,7 @@ def a_checkpoint_holds_what_a_suspended_call_is(state: ObservedState, seen: Take
             continue
         if stored.get("status") == "Suspended":
             wrong = _what_differs(call, stored)
-            yield HELD if not wrong else f"call {call.id} is Suspended, yet the checkpoint {wrong}"
+            yield HELD if not wrong else broken(f"call {call.id} is Suspended, yet the checkpoint {wrong}")
 
 
 def _what_differs(call: Call, stored: Mapping[str, Any]) -> str:
@@ -110,7 +116,7 @@ def _what_differs(call: Call, stored: Mapping[str, Any]) -> str:
     return ""
 
 
-def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A decision that was taken and has not acted is in the checkpoint."""
     run, calls = state.run_of(seen), _part(state, seen, "calls")
     kept = _part(state, seen, "decisions") or {}
@@ -130,12 +136,14 @@ def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -
             yield (
                 HELD
                 if right
-                else f"call {call.id} took decision {taken.id}, which has not acted, yet the checkpoint "
-                "lacks it"
+                else broken(
+                    f"call {call.id} took decision {taken.id}, which has not acted, yet the checkpoint "
+                    "lacks it"
+                )
             )
 
 
-def a_checkpoint_holds_decisions_as_they_were_sent(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_decisions_as_they_were_sent(state: ObservedState, seen: TakenDown) -> CheckResults:
     """What a checkpoint holds of a decision is what was decided, be the payload false, 0 or null."""
     run = state.run_of(seen)
     for call_id, kept in (_part(state, seen, "decisions") or {}).items():
@@ -145,7 +153,7 @@ def a_checkpoint_holds_decisions_as_they_were_sent(state: ObservedState, seen: T
         if sent:
             whys = [_what_was_changed(one, kept) for one in sent]
             right = not all(whys)
-            yield HELD if right else f"decision {named} for call {call_id} {whys[-1]}"
+            yield HELD if right else broken(f"decision {named} for call {call_id} {whys[-1]}")
 
 
 def _what_was_changed(sent: Decided, kept: Mapping[str, Any]) -> str:
@@ -170,17 +178,17 @@ def _waiting_to_act(state: ObservedState, call: Call) -> Decided | None:
     return None
 
 
-def a_checkpoint_holds_nothing_cleared(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_nothing_cleared(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A decision that a replay which is over has cleared is in no checkpoint."""
     yield from _cleared(state, seen, waits_again=False)
 
 
-def a_checkpoint_holds_nothing_cleared_for_a_new_wait(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_nothing_cleared_for_a_new_wait(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A decision that was cleared since its call waits anew is in no checkpoint."""
     yield from _cleared(state, seen, waits_again=True)
 
 
-def _cleared(state: ObservedState, seen: TakenDown, *, waits_again: bool) -> Judgements:
+def _cleared(state: ObservedState, seen: TakenDown, *, waits_again: bool) -> CheckResults:
     """Judge whether a checkpoint holds what was cleared, once its call waited again or was over."""
     run, kept = state.run_of(seen), _part(state, seen, "decisions")
     if run is None or kept is None or run.crashes:
@@ -193,14 +201,14 @@ def _cleared(state: ObservedState, seen: TakenDown, *, waits_again: bool) -> Jud
         stays = isinstance(written, dict) and written.get("id") == one.decision
         if not (stays and _was_sent_again(run, one.decision)):
             why = f"decision {one.decision} for call {one.call} was cleared, yet the checkpoint holds it"
-            yield why if stays else HELD
+            yield broken(why) if stays else HELD
 
 
 def _was_sent_again(run: Run, decision: str | None) -> bool:
     return sum(one.id == decision for call in run.every_call for one in call.decisions) > 1
 
 
-def a_checkpoint_holds_the_thread(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_the_thread(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds the messages of the thread up to then."""
     run, durable = state.run_of(seen), _state(state, seen)
     if run is None or not durable or state.life > 1:
@@ -212,11 +220,11 @@ def a_checkpoint_holds_the_thread(state: ObservedState, seen: TakenDown) -> Judg
     for message in _standing(state):
         key = (message.role, message.call, message.text)
         why = _misses(kept[key], joined[key])
-        yield HELD if not why else f"{_words(*key)}{why}"
+        yield HELD if not why else broken(f"{_words(*key)}{why}")
     for (role, call, text), times in kept.items():
         if times > joined[role, call, text] and role in ("user", "assistant", "tool"):
             said = _words(role, call, text)
-            yield f"the checkpoint holds that {said}, which has not joined the thread"
+            yield broken(f"the checkpoint holds that {said}, which has not joined the thread")
 
 
 def _words(role: str | None, call: str | None, text: Any) -> str:
@@ -239,7 +247,7 @@ def _standing(state: ObservedState) -> list[Any]:
     return [m for m in state.messages if m.status != "pending" and m.role != "system"]
 
 
-def a_checkpoint_holds_every_live_call(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_every_live_call(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds every call of the run that is not over."""
     run, calls = state.run_of(seen), _part(state, seen, "calls")
     if run is None or calls is None:
@@ -250,10 +258,14 @@ def a_checkpoint_holds_every_live_call(state: ObservedState, seen: TakenDown) ->
         unnamed = state.policy("checkpoint.at") != "triggers" and call.claimed == "New"
         if known_live and not (call.doubled or unnamed):
             stored = call.id in calls
-            yield HELD if stored else f"call {call.id} is {call.claimed}, yet the checkpoint does not hold it"
+            yield (
+                HELD
+                if stored
+                else broken(f"call {call.id} is {call.claimed}, yet the checkpoint does not hold it")
+            )
 
 
-def a_checkpoint_says_what_happened(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_says_what_happened(state: ObservedState, seen: TakenDown) -> CheckResults:
     """The status that a checkpoint gives a call follows from what was seen of that call."""
     run, calls = state.run_of(seen), _part(state, seen, "calls")
     if run is None or calls is None or run.cancel_at or run.crashes:
@@ -264,7 +276,7 @@ def a_checkpoint_says_what_happened(state: ObservedState, seen: TakenDown) -> Ju
             continue
         status = str(stored.get("status"))
         why = _contradiction(call, status)
-        yield HELD if not why else f"the checkpoint says that call {call_id} {_is(status)}, yet {why}"
+        yield HELD if not why else broken(f"the checkpoint says that call {call_id} {_is(status)}, yet {why}")
 
 
 def _is(status: str) -> str:
@@ -284,7 +296,7 @@ def _contradiction(call: Call, status: str) -> str:
     return ""
 
 
-CHECKS: tuple[tuple[str, Callable[..., Judgements], Feature | None], ...] = (
+CHECKS: tuple[tuple[str, Callable[..., CheckResults], Feature | None], ...] = (
     ("STORE-9", a_checkpoint_holds_every_live_call, "calls"),
     ("STORE-8", a_checkpoint_says_what_happened, "calls"),
     ("STORE-10", a_checkpoint_holds_the_status_of_its_run, None),

@@ -11,11 +11,11 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation
 
 
-def a_step_is_stored_at_its_end(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_step_is_stored_at_its_end(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A step is stored at its StepEnd: between the phases before and behind it, whichever is told first."""
     run = _stored_at_the_end(state, seen)
     if run is None or seen.phase not in ("StepStart", "RunEnd") or not run.phases:
@@ -24,10 +24,12 @@ def a_step_is_stored_at_its_end(state: ObservedState, seen: PhaseEntered) -> Jud
         return
     if run.phases[-1].phase == "StepEnd" and is_among(run.phases[-1], run.segment):
         right = _stored_at(state, run, "StepEnd")
-        yield HELD if right else f"{seen.phase} fires behind StepEnd, yet the step was not stored there"
+        yield (
+            HELD if right else broken(f"{seen.phase} fires behind StepEnd, yet the step was not stored there")
+        )
 
 
-def a_run_is_stored_at_its_end(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_run_is_stored_at_its_end(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment that ends behind RunEnd, or behind StepEnd, was stored behind it."""
     run = _stored_at_the_end(state, seen)
     if run is None or not run.phases or not is_among(run.phases[-1], run.segment):
@@ -36,7 +38,11 @@ def a_run_is_stored_at_its_end(state: ObservedState, seen: SegmentEnded) -> Judg
     if last in ("RunEnd", "StepEnd"):
         right = _stored_at(state, run, last)
         where = "at" if last == "StepEnd" else "behind"
-        yield HELD if right else f"the end of the segment is announced, yet nothing was stored {where} {last}"
+        yield (
+            HELD
+            if right
+            else broken(f"the end of the segment is announced, yet nothing was stored {where} {last}")
+        )
 
 
 def _stored_at_the_end(state: ObservedState, seen: PhaseEntered | SegmentEnded) -> Run | None:
@@ -71,7 +77,7 @@ def _takes_down(state: ObservedState, seen: Observation) -> bool:
 
 INVARIANTS = (
     Invariant(
-        "STORE-19", a_step_is_stored_at_its_end, PhaseEntered, at=("StepStart", "RunEnd"), is_patient=True
+        "STORE-19", a_step_is_stored_at_its_end, PhaseEntered, at=("StepStart", "RunEnd"), is_deferred=True
     ),
-    Invariant("STORE-19", a_run_is_stored_at_its_end, SegmentEnded, is_patient=True),
+    Invariant("STORE-19", a_run_is_stored_at_its_end, SegmentEnded, is_deferred=True),
 )

@@ -8,7 +8,7 @@ from typing import Final
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
 @once
@@ -69,28 +69,28 @@ def _holds(call: Call, decided: Decided) -> bool:
     return early and not (decided.turned_down or decided.stale)
 
 
-def a_decision_is_all_that_a_run_needs(state: ObservedState) -> Judgements:
+def a_decision_is_all_that_a_run_needs(state: ObservedState) -> CheckResults:
     """A suspended run that the runtime holds goes on from a decision alone."""
     if state.policy("state") == "runtime":
         yield from _is_taken(state, "the run waits, and all its calls that wait are decided")
 
 
-def a_value_is_all_that_a_run_needs(state: ObservedState) -> Judgements:
+def a_value_is_all_that_a_run_needs(state: ObservedState) -> CheckResults:
     """A suspended run that the caller holds goes on from the value that it was given, and from a decision."""
     if state.policy("state") == "caller":
         yield from _is_taken(state, "the caller gave the run back, and all its calls that wait are decided")
 
 
-def _is_taken(state: ObservedState, given: str) -> Judgements:
+def _is_taken(state: ObservedState, given: str) -> CheckResults:
     found = arrived(state)
     if found is None or may_be_left_out(*found) or found[0].had_input:  # new input may have ended the wait
         return
     for decided in found[1]:
         refused = decided.turned_down
-        yield HELD if not refused else f"{given}, yet decision {decided.id} was turned down"
+        yield HELD if not refused else broken(f"{given}, yet decision {decided.id} was turned down")
 
 
-def a_run_that_was_given_back_is_whole(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_run_that_was_given_back_is_whole(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A suspended run that the caller holds goes on with what it began with."""
     run = state.run_of(seen)
     if run is None or state.policy("state") != "caller" or seen.on != "model" or seen.messages is None:
@@ -101,11 +101,13 @@ def a_run_that_was_given_back_is_whole(state: ObservedState, seen: GateOpened) -
         yield (
             HELD
             if shown
-            else f"the run began with {run.said!r}, yet when it was given back the model is not shown that"
+            else broken(
+                f"the run began with {run.said!r}, yet when it was given back the model is not shown that"
+            )
         )
 
 
-def a_part_of_the_decisions_does_what_was_declared(state: ObservedState) -> Judgements:
+def a_part_of_the_decisions_does_what_was_declared(state: ObservedState) -> CheckResults:
     """Decisions for a part of what waits resume that part, are held, or are turned down, as was declared."""
     found, policy = arrived(state), state.policy("resume")
     if found is None or policy not in WRONG:
@@ -115,7 +117,7 @@ def a_part_of_the_decisions_does_what_was_declared(state: ObservedState) -> Judg
     if left:
         wrong = WRONG[policy](run, decisions, bool(state.gates_of(run)))
         part = f"call {left[0].id} waits as well, and decision {decisions[0].id}"
-        yield f"{part} {wrong}" if wrong else HELD
+        yield broken(f"{part} {wrong}") if wrong else HELD
 
 
 def _no_part(run: Run, decisions: list[Decided], moving: bool) -> str:
@@ -148,7 +150,7 @@ WRONG: Final = {"partial": _no_part, "collect": _not_held, "all_or_nothing": _no
 """What each way with a part of the decisions must not show."""
 
 
-def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) -> Judgements:
+def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that was decided while its round ran is not made to wait again by what the round had for it."""
     call = state.call_of(seen)
     if (
@@ -163,10 +165,10 @@ def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) 
         return
     if not _suspended_anew(call, decided):
         why = f"call {call.id} was decided by {decided.id} while call {decided.beside} executed"
-        yield f"{why}, yet the round made it wait again"
+        yield broken(f"{why}, yet the round made it wait again")
 
 
-def an_answered_call_was_not_made_to_wait(state: ObservedState) -> Judgements:
+def an_answered_call_was_not_made_to_wait(state: ObservedState) -> CheckResults:
     """Counts the calls that were decided while their round ran and do not wait for that again."""
     run = state.run
     if run is None or state.policy("decision.window") != "immediate" or run.crashes:
@@ -204,16 +206,18 @@ def _again(state: ObservedState, run: Run) -> list[Call]:
     ]
 
 
-def a_new_suspension_ends_the_segment(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_new_suspension_ends_the_segment(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a new suspension in the replay at the start ends the segment, nothing is asked beside it."""
     run = state.run_of(seen)
     if run is None or seen.on != "model" or state.policy("replay.start") != "end_if_any":
         return
     for call in _again(state, run) if not (run.crashes or run.had_input) else ():
-        yield f"the replay at the start suspended call {call.id} again, yet the model is asked beside it"
+        yield broken(
+            f"the replay at the start suspended call {call.id} again, yet the model is asked beside it"
+        )
 
 
-def a_new_suspension_counts_as_declared(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_new_suspension_counts_as_declared(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Where a new suspension in the replay at the start is one of the outcomes, the others count too."""
     run, policy = state.run_of(seen), state.policy("replay.start")
     if run is None or policy is None or seen.reason.code != "Suspended" or run.crashes:
@@ -224,10 +228,10 @@ def a_new_suspension_counts_as_declared(state: ObservedState, seen: SegmentEnded
         ]
         why = f"the replay suspended call {call.id} again and call {over[0] if over else ''} is over"
         goes_on = policy == "by_outcomes" and bool(over)
-        yield f"{why}, which counts, yet the segment ended" if goes_on else HELD
+        yield broken(f"{why}, which counts, yet the segment ended") if goes_on else HELD
 
 
-def a_decided_run_does_not_announce_that_it_waits(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_decided_run_does_not_announce_that_it_waits(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run that was decided while it was at work, call by call, does not announce that it waits."""
     run = state.run_of(seen)
     if run is None or seen.reason.code != "Suspended" or state.policy("decision.window") != "after_round":
@@ -239,7 +243,7 @@ def a_decided_run_does_not_announce_that_it_waits(state: ObservedState, seen: Se
     if pending and all(found is not None for _, found in decided):
         call, found = decided[0]
         came = f"decision {found.id if found else ''} for call {call.id} came while the run was at work"
-        yield f"{came}, yet that says that it waits"
+        yield broken(f"{came}, yet that says that it waits")
 
 
 def _unheard(call: Call) -> Decided | None:
@@ -251,7 +255,7 @@ def _unheard(call: Call) -> Decided | None:
     return None
 
 
-def a_decision_that_came_at_work_has_acted(state: ObservedState) -> Judgements:
+def a_decision_that_came_at_work_has_acted(state: ObservedState) -> CheckResults:
     """Counts the decisions that came while the run was at work, and have acted."""
     run = state.run
     if run is None or state.policy("decision.window") != "after_round":
@@ -270,7 +274,7 @@ def only_early(state: ObservedState, run: Run, call: Call) -> Decided | None:
     return early[0] if early and len(early) == len(call.decisions) else None
 
 
-def an_early_decision_does_not_act(state: ObservedState, seen: CallMoved) -> Judgements:
+def an_early_decision_does_not_act(state: ObservedState, seen: CallMoved) -> CheckResults:
     """Where an early decision has no effect, its call waits for another one once it is suspended."""
     run, call = state.run_of(seen), state.call_of(seen)
     if run is None or call is None or state.policy("decision.early") != "ignore":
@@ -279,10 +283,10 @@ def an_early_decision_does_not_act(state: ObservedState, seen: CallMoved) -> Jud
     moved = call.claimed == "Suspended" and seen.to in ("Resuming", "Cancelled")
     if early is not None and moved and not run.is_done:
         why = f"decision {early.id} came before call {call.id} was suspended"
-        yield f"{why}, yet that became {seen.to} on it"
+        yield broken(f"{why}, yet that became {seen.to} on it")
 
 
-def a_call_waits_for_another_decision(state: ObservedState) -> Judgements:
+def a_call_waits_for_another_decision(state: ObservedState) -> CheckResults:
     """Counts the calls that wait though someone had decided too early."""
     run = state.run
     if run is None or state.policy("decision.early") != "ignore":
@@ -292,7 +296,7 @@ def a_call_waits_for_another_decision(state: ObservedState) -> Judgements:
             yield HELD
 
 
-def a_decision_is_replayed_there_and_then(state: ObservedState) -> Judgements:
+def a_decision_is_replayed_there_and_then(state: ObservedState) -> CheckResults:
     """Where decisions act at once, one that comes during inference or a round is replayed there and then."""
     run, at_once = state.run, state.policy("decision.window") == "immediate"
     if run is None or not at_once or state.policy("resume") != "partial":
@@ -301,7 +305,11 @@ def a_decision_is_replayed_there_and_then(state: ObservedState) -> Judgements:
         return
     for call, decided in came_alone_at_work(state, run):
         why = f"decision {decided.id} came while the run was at work"
-        yield HELD if not rests(decided) else f"{why} and acts at once, yet call {call.id} is still Suspended"
+        yield (
+            HELD
+            if not rests(decided)
+            else broken(f"{why} and acts at once, yet call {call.id} is still Suspended")
+        )
 
 
 def came_alone_at_work(state: ObservedState, run: Run) -> Iterator[tuple[Call, Decided]]:
@@ -323,7 +331,7 @@ def came_alone_at_work(state: ObservedState, run: Run) -> Iterator[tuple[Call, D
 INVARIANTS = (
     Invariant("DECIDE-16", an_answered_call_is_not_made_to_wait, CallMoved, at=("Suspended",)),
     Invariant(
-        "DECIDE-23", an_early_decision_does_not_act, CallMoved, at=("Cancelled", "Resuming"), is_patient=True
+        "DECIDE-23", an_early_decision_does_not_act, CallMoved, at=("Cancelled", "Resuming"), is_deferred=True
     ),
     Invariant(
         "DECIDE-19", a_new_suspension_ends_the_segment, GateOpened, at=("model",), requires="a decision"

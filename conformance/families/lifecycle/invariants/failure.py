@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
-def a_block_does_what_was_declared(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_block_does_what_was_declared(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A block ends the run with reason Blocked, or only fails its call, as was declared."""
     run, policy = state.run_of(seen), state.policy("round.block")
     if run is None or policy is None or run.cancel_at or run.faulted or run.crashes:
@@ -21,14 +21,14 @@ def a_block_does_what_was_declared(state: ObservedState, seen: SegmentEnded) -> 
             HELD
             if run.is_blocked and policy == "end_run"
             else (
-                "a block fails its call alone, yet the run ended as Blocked"
+                broken("a block fails its call alone, yet the run ended as Blocked")
                 if run.is_blocked
-                else "nothing was blocked, yet the run ended as Blocked"
+                else broken("nothing was blocked, yet the run ended as Blocked")
             )
         )
 
 
-def nothing_runs_after_a_block(state: ObservedState, seen: GateOpened) -> Judgements:
+def nothing_runs_after_a_block(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a block ends the run, nothing of the run runs after it."""
     run = state.run_of(seen)
     if run is None or state.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
@@ -38,10 +38,10 @@ def nothing_runs_after_a_block(state: ObservedState, seen: GateOpened) -> Judgem
     blocked = [call.id for call in run.every_call if call.last_verdict == "block"]
     what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
     if blocked:
-        yield f"call {blocked[0]} was blocked, which ends the run, yet {what}"
+        yield broken(f"call {blocked[0]} was blocked, which ends the run, yet {what}")
 
 
-def nothing_has_run_after_a_block(state: ObservedState) -> Judgements:
+def nothing_has_run_after_a_block(state: ObservedState) -> CheckResults:
     """Counts the quiescent points behind a block at which nothing had run since."""
     run = state.run
     if run is None or state.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
@@ -56,24 +56,28 @@ def _raised(state: ObservedState, run: Run | None) -> bool:
     return certain and run is not None and not (run.cancel_at or run.crashes)
 
 
-def a_raise_ends_the_run_or_not(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_raise_ends_the_run_or_not(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """An exception in the body of a tool costs its call, or the run, as was declared."""
     run, policy = state.run_of(seen), state.policy("tool.raises")
     if not _raised(state, run):
         return
     code = seen.reason.code
     if policy == "failed_call":
-        yield (HELD if code != "Error" else "a tool threw, which costs its call, yet the run ended as Error")
+        yield (
+            HELD
+            if code != "Error"
+            else broken("a tool threw, which costs its call, yet the run ended as Error")
+        )
     elif policy == "end_run":
-        yield HELD if code == "Error" else f"a tool threw, which ends the run, yet it ended as {code}"
+        yield HELD if code == "Error" else broken(f"a tool threw, which ends the run, yet it ended as {code}")
 
 
-def a_raise_leads_to_the_model_or_not(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_raise_leads_to_the_model_or_not(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After an exception in a tool that costs the run, the model is not asked again."""
     run, policy = state.run_of(seen), state.policy("tool.raises")
     if seen.on == "model" and _raised(state, run) and policy is not None:
         ends = policy == "end_run"
-        yield "a tool threw, which ends the run, yet the model is asked" if ends else HELD
+        yield broken("a tool threw, which ends the run, yet the model is asked") if ends else HELD
 
 
 def _left_behind(state: ObservedState, run: Run, call: Call) -> Call | None:
@@ -93,17 +97,17 @@ def _left_behind(state: ObservedState, run: Run, call: Call) -> Call | None:
     return None
 
 
-def the_rest_does_not_run(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_rest_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where the rest of a sequential round fails, no call of it runs."""
     run, call = state.run_of(seen), state.entering(seen)
     if run is None or call is None or call.entries or state.policy("round.rest") != "failed":
         return
     before = _left_behind(state, run, call)
     if before is not None:
-        yield f"call {call.id} is to fail behind call {before.id}, which was suspended, yet it runs"
+        yield broken(f"call {call.id} is to fail behind call {before.id}, which was suspended, yet it runs")
 
 
-def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> CheckResults:
     """By the next inference the calls behind a suspension have failed, or have run, as was declared."""
     run, policy = state.run_of(seen), state.policy("round.rest")
     if run is None or seen.on != "model" or seen.messages is None:
@@ -115,12 +119,12 @@ def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> Judgements
         requires = f"call {call.id} stands behind call {before.id}, which was suspended"
         if policy == "failed":
             told = any(m.call == call.id and m.status in ("error", None) for m in seen.messages)
-            yield HELD if told else f"{requires}, yet the model is shown no error for it"
+            yield HELD if told else broken(f"{requires}, yet the model is shown no error for it")
         else:
-            yield HELD if call.entries else f"{requires}, and was to be held back, yet it has not run"
+            yield HELD if call.entries else broken(f"{requires}, and was to be held back, yet it has not run")
 
 
-def a_failed_call_does_not_end_the_run(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_failed_call_does_not_end_the_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The failure of a call is no reason for the run to end as Error."""
     run = state.run_of(seen)
     if (
@@ -134,10 +138,12 @@ def a_failed_call_does_not_end_the_run(state: ObservedState, seen: SegmentEnded)
     failed = [(call, why) for call, why in _failures(run) if call.step == run.steps]
     if failed and seen.reason.code == "Error":
         call, why = failed[-1]
-        yield f"call {call.id} failed, since {why}, which the model is to be told, yet the run ended as Error"
+        yield broken(
+            f"call {call.id} failed, since {why}, which the model is to be told, yet the run ended as Error"
+        )
 
 
-def a_failed_call_is_shown(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_failed_call_is_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The failure of a call is a result that the model is shown."""
     run = state.run_of(seen)
     if run is None or seen.on != "model" or seen.messages is None or run.crashes:
@@ -147,7 +153,11 @@ def a_failed_call_is_shown(state: ObservedState, seen: GateOpened) -> Judgements
     for call, why in _failures(run):
         shown = [m for m in seen.messages if m.call == call.id and m.role == "tool"]
         right = any(m.status in ("error", None) for m in shown)
-        yield HELD if right else f"call {call.id} failed, since {why}, yet the model is shown no error for it"
+        yield (
+            HELD
+            if right
+            else broken(f"call {call.id} failed, since {why}, yet the model is shown no error for it")
+        )
 
 
 def _failures(run: Run) -> Iterator[tuple[Call, str]]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from runlock.conformance.families.lifecycle.messages import RunInspected
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
-def a_look_at_a_run_shows_its_status(state: ObservedState, seen: RunInspected) -> Judgements:
+def a_look_at_a_run_shows_its_status(state: ObservedState, seen: RunInspected) -> CheckResults:
     """A look at a run that rests shows the status that it has announced, or that its gates and end tell."""
     run = _looked_at(state, seen)
     announced = _announced(state, run) if run is not None else None
     if announced is not None:
         shown = seen.status or "no status"
-        yield HELD if shown == announced else f"the run is {announced}, yet a look at it shows {shown}"
+        yield (
+            HELD if shown == announced else broken(f"the run is {announced}, yet a look at it shows {shown}")
+        )
 
 
 def _announced(state: ObservedState, run: Run) -> str | None:
@@ -27,15 +29,15 @@ def _announced(state: ObservedState, run: Run) -> str | None:
     return "Waiting" if run.ended is None else "Done"
 
 
-def a_look_at_a_run_shows_its_reason(state: ObservedState, seen: RunInspected) -> Judgements:
+def a_look_at_a_run_shows_its_reason(state: ObservedState, seen: RunInspected) -> CheckResults:
     """A look at a run that is over shows no other reason than the one that its end was announced with."""
     run = _looked_at(state, seen)
     if run is not None and run.ended is not None and seen.reason is not None:
         code, shown = run.ended.code, seen.reason.code
-        yield HELD if shown == code else f"the run ended as {code}, yet a look at it shows {shown}"
+        yield HELD if shown == code else broken(f"the run ended as {code}, yet a look at it shows {shown}")
 
 
-def a_look_at_a_run_shows_its_calls(state: ObservedState, seen: RunInspected) -> Judgements:
+def a_look_at_a_run_shows_its_calls(state: ObservedState, seen: RunInspected) -> CheckResults:
     """A look at a run that rests shows each call of it with the status that it has announced."""
     run = _looked_at(state, seen)
     for call in run.calls.values() if run is not None else ():
@@ -45,7 +47,11 @@ def a_look_at_a_run_shows_its_calls(state: ObservedState, seen: RunInspected) ->
             continue
         status = shown.status if shown is not None else "no such call"
         right = status == call.claimed
-        yield HELD if right else f"call {call.id} is {call.claimed}, yet a look at the run shows {status}"
+        yield (
+            HELD
+            if right
+            else broken(f"call {call.id} is {call.claimed}, yet a look at the run shows {status}")
+        )
 
 
 def _looked_at(state: ObservedState, seen: RunInspected) -> Run | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
-def a_run_that_nothing_holds_goes_on(state: ObservedState) -> Judgements:
+def a_run_that_nothing_holds_goes_on(state: ObservedState) -> CheckResults:
     """A run that is not Done waits at a gate or for a decision."""
     run = state.run
     if run is None or run.is_done or not state.tells_ends:
@@ -18,7 +18,11 @@ def a_run_that_nothing_holds_goes_on(state: ObservedState) -> Judgements:
         return  # it may have come back to a wait, and had no words to say so
     if not held and any(call.doubled for call in run.calls.values()):
         return  # one of two calls with one id may wait under another
-    yield HELD if held else "no gate of the run is open and no call waits for a decision, yet it is not Done"
+    yield (
+        HELD
+        if held
+        else broken("no gate of the run is open and no call waits for a decision, yet it is not Done")
+    )
 
 
 INVARIANTS = (Invariant("PROGRESS-1", a_run_that_nothing_holds_goes_on),)

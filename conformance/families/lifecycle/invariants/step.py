@@ -24,46 +24,46 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
-def StepStart_leads_to_BeforeInference(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def StepStart_leads_to_BeforeInference(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """The phase behind StepStart is BeforeInference."""
     run = _behind(state, seen, "StepStart")
     if run is not None:
         right = seen.phase == "BeforeInference"
-        yield HELD if right else f"StepStart is followed by {seen.phase}, not by BeforeInference"
+        yield HELD if right else broken(f"StepStart is followed by {seen.phase}, not by BeforeInference")
 
 
-def the_request_goes_out_as_prepared(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def the_request_goes_out_as_prepared(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Behind BeforeInference no phase fires before the model is asked, but for what ends the step."""
     run = _behind(state, seen, "BeforeInference")
     if run is None or seen.phase == "StepEnd":
         return
     shown = requires(run, "BeforeInference")
     asked = any(isinstance(one, GateOpened) and one.on == "model" for one in shown)
-    yield HELD if asked else f"{seen.phase} fires behind BeforeInference, yet the model was not asked"
+    yield HELD if asked else broken(f"{seen.phase} fires behind BeforeInference, yet the model was not asked")
 
 
-def AfterInference_has_an_answer(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def AfterInference_has_an_answer(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """AfterInference fires when the model has answered in its step."""
     run, gate = followed(state, seen), state.last_model_gate
     if run is None or seen.phase != "AfterInference" or run.cancel_at is not None:
         return
     asked = gate is not None and gate.run == run.id and is_among(gate.opened, requires(run, "StepStart"))
     answered = asked and gate is not None and gate.outcome is not None
-    yield HELD if answered else "AfterInference fires, yet the model has not answered in this step"
+    yield HELD if answered else broken("AfterInference fires, yet the model has not answered in this step")
 
 
-def AfterInference_leads_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def AfterInference_leads_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends before its tools, the phase behind AfterInference is StepEnd."""
     run = _behind(state, seen, "AfterInference")
     if run is not None and state.policy("step.end") == "before_tools":
         right = seen.phase == "StepEnd"
-        yield HELD if right else f"AfterInference is followed by {seen.phase}, not by StepEnd"
+        yield HELD if right else broken(f"AfterInference is followed by {seen.phase}, not by StepEnd")
 
 
-def a_step_without_calls_has_no_phase_of_tools(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_step_without_calls_has_no_phase_of_tools(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends before its tools, no phase of tools fires for an answer without calls."""
     run = followed(state, seen)
     if run is None or state.policy("step.end") != "before_tools" or not asked_for_nothing(run):
@@ -72,36 +72,40 @@ def a_step_without_calls_has_no_phase_of_tools(state: ObservedState, seen: Phase
         return
     if seen.phase in CALL_PHASES:
         if not (seen.call or may_be_a_replay(run, seen)):
-            yield f"the model asked for no calls, yet {seen.phase} fires"
+            yield broken(f"the model asked for no calls, yet {seen.phase} fires")
     elif seen.phase in ("StepStart", "RunEnd"):
         yield HELD
 
 
-def a_round_begins_with_BeforeToolExecute(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_round_begins_with_BeforeToolExecute(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends before its tools, the first phase of its round is BeforeToolExecute."""
     run = _behind(state, seen, "StepEnd")
     if run is not None and state.policy("step.end") == "before_tools" and seen.phase in CALL_PHASES:
         right = seen.phase == "BeforeToolExecute"
-        yield HELD if right else f"the round begins with {seen.phase}, not with BeforeToolExecute"
+        yield HELD if right else broken(f"the round begins with {seen.phase}, not with BeforeToolExecute")
 
 
-def no_calls_lead_straight_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def no_calls_lead_straight_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends after its tools, AfterInference of an answer without calls leads to StepEnd."""
     run = _behind(state, seen, "AfterInference")
     if run is not None and state.policy("step.end") == "after_tools" and asked_for_nothing(run):
         right = seen.phase == "StepEnd"
-        yield HELD if right else f"the model asked for no calls, yet AfterInference leads to {seen.phase}"
+        yield (
+            HELD
+            if right
+            else broken(f"the model asked for no calls, yet AfterInference leads to {seen.phase}")
+        )
 
 
 def no_answer_is_left_in_its_step(clause: str, at: str) -> Invariant:
     """The check of the end of the last step: an answer without calls passes StepEnd before RunEnd."""
 
-    def closed(state: ObservedState, seen: SegmentEnded) -> Judgements:
+    def closed(state: ObservedState, seen: SegmentEnded) -> CheckResults:
         run = followed(state, seen)
         if run is None or state.policy("step.end") != at or seen.reason.code != "NaturalEnd":
             return
         left = [phase.phase for phase in run.phases[-2:]] == ["AfterInference", "RunEnd"]
-        yield HELD if not left else "the model asked for no calls, yet AfterInference leads to RunEnd"
+        yield HELD if not left else broken("the model asked for no calls, yet AfterInference leads to RunEnd")
 
     closed.__name__ = "no_answer_is_left_in_its_step"
     return Invariant(clause, closed, SegmentEnded, at=("NaturalEnd",))
@@ -110,7 +114,7 @@ def no_answer_is_left_in_its_step(clause: str, at: str) -> Invariant:
 def calls_lead_to(first: str, clause: str, phases: str) -> Invariant:
     """The check of the first phase behind AfterInference of an answer with calls."""
 
-    def leads(state: ObservedState, seen: PhaseEntered) -> Judgements:
+    def leads(state: ObservedState, seen: PhaseEntered) -> CheckResults:
         run = _behind(state, seen, "AfterInference")
         declared = (state.policy("phases"), state.policy("step.end"))
         if run is None or declared != (phases, "after_tools") or not asked_for(run):
@@ -118,13 +122,13 @@ def calls_lead_to(first: str, clause: str, phases: str) -> Invariant:
         if seen.phase not in CALL_PHASES:
             return
         right = seen.phase == first
-        yield HELD if right else f"the round begins with {seen.phase}, not with {first}"
+        yield HELD if right else broken(f"the round begins with {seen.phase}, not with {first}")
 
     leads.__name__ = f"a_round_of_{phases}_phases_begins_with_{first}"
     return Invariant(clause, leads, PhaseEntered, at=CALL_PHASES, after=("AfterInference",))
 
 
-def what_is_allowed_is_prepared(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def what_is_allowed_is_prepared(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there are nine phases, a call that ToolGate allowed comes to BeforeToolExecute in its step."""
     run = followed(state, seen)
     if run is None or seen.phase != "StepEnd" or state.policy("phases") != "nine":
@@ -140,11 +144,13 @@ def what_is_allowed_is_prepared(state: ObservedState, seen: PhaseEntered) -> Jud
             yield (
                 HELD
                 if prepared
-                else f"call {call.id} was allowed at ToolGate, yet BeforeToolExecute has not fired for it"
+                else broken(
+                    f"call {call.id} was allowed at ToolGate, yet BeforeToolExecute has not fired for it"
+                )
             )
 
 
-def a_round_with_nothing_to_execute_ends_its_step(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_round_with_nothing_to_execute_ends_its_step(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends after its tools, a round that leaves nothing to execute leads to StepEnd.
 
     One that leaves calls waiting is not at its end: its step may end before the wait, or behind it.
@@ -161,37 +167,37 @@ def a_round_with_nothing_to_execute_ends_its_step(state: ObservedState, seen: Ph
         return
     if has_fired(run.segment, "AfterInference"):
         ended = has_fired(requires(run, "AfterInference"), "StepEnd")
-        yield HELD if ended else "nothing was left to execute in the round, yet StepEnd has not fired"
+        yield HELD if ended else broken("nothing was left to execute in the round, yet StepEnd has not fired")
 
 
-def a_step_ends_when_its_calls_rest(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_step_ends_when_its_calls_rest(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends after its tools, StepEnd does not fire while a call of the step is at work."""
     run = followed(state, seen)
     if run is None or seen.phase != "StepEnd" or state.policy("step.end") != "after_tools":
         return
     busy = [call.id for call in asked_for(run) if call.executing and not call.decisions]
-    yield HELD if not busy else f"StepEnd fires, yet call {busy[0]} of the step is executing"
+    yield HELD if not busy else broken(f"StepEnd fires, yet call {busy[0]} of the step is executing")
 
 
-def AfterToolExecute_has_an_outcome(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def AfterToolExecute_has_an_outcome(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """AfterToolExecute fires for a call that has its outcome."""
     run, call = followed(state, seen), state.call_of(seen)
     if run is None or call is None or seen.phase != "AfterToolExecute" or call.doubled:
         return
     if call.executing:
-        yield f"AfterToolExecute fires for call {call.id}, yet its body is executing"
+        yield broken(f"AfterToolExecute fires for call {call.id}, yet its body is executing")
     elif not call.decisions and not call.raced:
         waits_to_run = _is_allowed(call) and not call.entries and not call.is_final
         yield (
             HELD
             if not waits_to_run
-            else f"AfterToolExecute fires for call {call.id}, yet the call has not been executed"
+            else broken(f"AfterToolExecute fires for call {call.id}, yet the call has not been executed")
         )
 
 
 def a_round_is_applied_behind_its_phases(
     state: ObservedState, seen: PhaseEntered | Checkpointed
-) -> Judgements:
+) -> CheckResults:
     """Where a step ends before its tools, AfterToolExecute fires before its round is committed."""
     run = followed(state, seen)
     if run is None or state.policy("step.end") != "before_tools":
@@ -204,24 +210,32 @@ def a_round_is_applied_behind_its_phases(
         late = stored(shown, "ToolResultsCommitted", "round") >= 0
         if late:
             who = f"call {seen.call}" if seen.call else "the round"
-            yield f"AfterToolExecute fires for {who}, yet the round is committed already"
+            yield broken(f"AfterToolExecute fires for {who}, yet the round is committed already")
 
 
-def steps_are_counted_by_StepStart(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def steps_are_counted_by_StepStart(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Each StepStart counts one step more than the one before it."""
     run = followed(state, seen)
     if run is None or seen.phase != "StepStart" or seen.step is None:
         return
     former = [phase.step for phase in run.phases if phase.phase == "StepStart"]
     right = (former[-1] or 0) + 1 if former else 1
-    yield HELD if seen.step == right else f"StepStart counts step {seen.step}, where step {right} was next"
+    yield (
+        HELD
+        if seen.step == right
+        else broken(f"StepStart counts step {seen.step}, where step {right} was next")
+    )
 
 
-def the_gate_fires_where_it_has_a_place(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def the_gate_fires_where_it_has_a_place(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """ToolGate is a phase where there are nine, and no phase where there are eight."""
     phases = state.policy("phases")
     if phases == "eight":
-        yield HELD if seen.phase != "ToolGate" else "ToolGate fires, yet there are eight phases without it"
+        yield (
+            HELD
+            if seen.phase != "ToolGate"
+            else broken("ToolGate fires, yet there are eight phases without it")
+        )
     elif phases == "nine" and seen.phase == "ToolGate":
         yield HELD
 
@@ -229,7 +243,7 @@ def the_gate_fires_where_it_has_a_place(state: ObservedState, seen: PhaseEntered
 def permission_is_asked_behind(phase: str, clause: str, phases: str) -> Invariant:
     """The check of the phase in which permission is asked for."""
 
-    def asked(state: ObservedState, seen: GateOpened) -> Judgements:
+    def asked(state: ObservedState, seen: GateOpened) -> CheckResults:
         run, call = followed(state, seen), state.call_of(seen)
         if run is None or call is None or seen.on != "permission" or state.policy("phases") != phases:
             return
@@ -240,7 +254,9 @@ def permission_is_asked_behind(phase: str, clause: str, phases: str) -> Invarian
         yield (
             HELD
             if fired > len(call.judged)
-            else f"permission is asked {often}for call {call.id}, yet {phase} has not fired {often}for it"
+            else broken(
+                f"permission is asked {often}for call {call.id}, yet {phase} has not fired {often}for it"
+            )
         )
 
     asked.__name__ = f"permission_is_asked_behind_{phase}"
@@ -317,7 +333,7 @@ INVARIANTS = (
         )
         for clause in ("PHASE-54", "PHASE-60")
     ),
-    Invariant("PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered, at=("StepEnd",), is_patient=True),
+    Invariant("PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered, at=("StepEnd",), is_deferred=True),
     Invariant("PHASE-56", AfterToolExecute_has_an_outcome, PhaseEntered, at=("AfterToolExecute",)),
     Invariant("PHASE-62", a_round_is_applied_behind_its_phases, PhaseEntered, at=("AfterToolExecute",)),
     Invariant("PHASE-62", a_round_is_applied_behind_its_phases, Checkpointed, requires="calls"),

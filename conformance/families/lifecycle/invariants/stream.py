@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.messages import Published, RunMoved, SegmentEnded, StreamClosed
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation, Unlisted
 
 SEGMENT_END: Final = {"native": "run.finished", "ai-sdk-v6": "finish", "ag-ui": "RUN_FINISHED"}
@@ -28,7 +28,7 @@ def _who(watcher: str | None) -> str:
     return "nobody" if watcher is None else f"watcher {watcher}"
 
 
-def _goes_to_the_watcher(state: ObservedState, seen: Published, *came: str) -> Judgements:
+def _goes_to_the_watcher(state: ObservedState, seen: Published, *came: str) -> CheckResults:
     audience = state.audience
     if not _watched(state) or audience.came not in came:
         return
@@ -38,31 +38,31 @@ def _goes_to_the_watcher(state: ObservedState, seen: Published, *came: str) -> J
     yield (
         HELD
         if right
-        else f"event {seen.name} went to {_who(seen.watcher)}, while {_who(audience.watcher)} watches"
+        else broken(f"event {seen.name} went to {_who(seen.watcher)}, while {_who(audience.watcher)} watches")
     )
 
 
-def an_event_reaches_who_watches(state: ObservedState, seen: Published) -> Judgements:
+def an_event_reaches_who_watches(state: ObservedState, seen: Published) -> CheckResults:
     """An event is received by whoever watches."""
     yield from _goes_to_the_watcher(state, seen, "first", "anew")
 
 
-def a_watcher_of_a_waiting_run_receives_what_follows(state: ObservedState, seen: Published) -> Judgements:
+def a_watcher_of_a_waiting_run_receives_what_follows(state: ObservedState, seen: Published) -> CheckResults:
     """Whoever comes back to a run that waits receives what is published from then on."""
     yield from _goes_to_the_watcher(state, seen, "back")
 
 
-def a_watcher_takes_the_whole_place(state: ObservedState, seen: Published) -> Judgements:
+def a_watcher_takes_the_whole_place(state: ObservedState, seen: Published) -> CheckResults:
     """Whoever takes another's place receives every later event, and the other one none."""
     yield from _goes_to_the_watcher(state, seen, "in place of another")
 
 
-def the_watcher_comes_before_its_decision(state: ObservedState, seen: Published) -> Judgements:
+def the_watcher_comes_before_its_decision(state: ObservedState, seen: Published) -> CheckResults:
     """A watcher who comes with a decision receives what the decision causes from its first event on."""
     yield from _goes_to_the_watcher(state, seen, "with a decision")
 
 
-def an_event_goes_one_way(state: ObservedState, seen: Published) -> Judgements:
+def an_event_goes_one_way(state: ObservedState, seen: Published) -> CheckResults:
     """While watchers take turns, an event is received whole by one of them."""
     number = _number(seen)
     if number is None or state.audience.is_sure:
@@ -71,7 +71,7 @@ def an_event_goes_one_way(state: ObservedState, seen: Published) -> Judgements:
     yield (
         HELD
         if twice is None
-        else f"event {seen.name} went to {_who(twice.watcher)} and again to {_who(seen.watcher)}"
+        else broken(f"event {seen.name} went to {_who(twice.watcher)} and again to {_who(seen.watcher)}")
     )
 
 
@@ -79,12 +79,16 @@ def _number(seen: Published) -> Any:
     return seen.data.get("id") if isinstance(seen.data, dict) else None
 
 
-def a_cut_stream_leaves_the_run(state: ObservedState) -> Judgements:
+def a_cut_stream_leaves_the_run(state: ObservedState) -> CheckResults:
     """A stream that was cut has changed nothing in the run."""
     if [name for name, _ in state.newest] != ["unwatch"] or not state.alone:
         return
     moved = next((seen for seen in state.shown if not isinstance(seen, OF_THE_STREAM)), None)
-    yield HELD if moved is None else f"the stream was cut, and thereupon the runtime showed {_shown(moved)}"
+    yield (
+        HELD
+        if moved is None
+        else broken(f"the stream was cut, and thereupon the runtime showed {_shown(moved)}")
+    )
 
 
 def _shown(seen: Observation) -> str:
@@ -92,21 +96,19 @@ def _shown(seen: Observation) -> str:
     return f"{seen.kind} {what}".strip()
 
 
-def an_event_for_nobody_breaks_nothing(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def an_event_for_nobody_breaks_nothing(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not end in Error for an event that nobody received."""
     run, audience = state.run_of(seen), state.audience
     if run is None or audience.watcher is not None or not audience.is_sure or not audience.gone:
         return
-    because = (
-        f"the run ended in Error: {seen.reason.detail}; nothing broke but that nobody received its events"
-    )
+    why = f"the run ended in Error: {seen.reason.detail}; nothing broke but that nobody received its events"
     if seen.reason.code != "Error":
         yield HELD
     elif run.faulted is None and not run.crashes:
-        yield because
+        yield broken(why)
 
 
-def an_unwatched_run_goes_on(state: ObservedState) -> Judgements:
+def an_unwatched_run_goes_on(state: ObservedState) -> CheckResults:
     """A run that nobody watches any more waits for nobody to watch it."""
     run, audience = state.run, state.audience
     if run is None or run.is_done or audience.watcher is not None or not audience.gone:
@@ -114,26 +116,32 @@ def an_unwatched_run_goes_on(state: ObservedState) -> Judgements:
     if not state.tells_ends:
         return
     held = state.gates_of(run) or run.claimed == "Waiting" or any(c.may_wait for c in run.calls.values())
-    yield HELD if held else "nobody watches the run, and it neither goes on nor waits for anything else"
+    yield (
+        HELD if held else broken("nobody watches the run, and it neither goes on nor waits for anything else")
+    )
 
 
-def a_stream_closes_behind_the_end(state: ObservedState, seen: StreamClosed) -> Judgements:
+def a_stream_closes_behind_the_end(state: ObservedState, seen: StreamClosed) -> CheckResults:
     """A stream that closes has told its watcher how the segment ended."""
     audience = state.audience
     if not _watched(state) or seen.watcher != audience.watcher:
         return
     told = _told_the_end(state)
-    yield HELD if told else f"the stream of {_who(seen.watcher)} closed before it told how the run ended"
+    yield (
+        HELD
+        if told
+        else broken(f"the stream of {_who(seen.watcher)} closed before it told how the run ended")
+    )
 
 
-def the_stream_of_a_run_that_is_over_is_closed(state: ObservedState) -> Judgements:
+def the_stream_of_a_run_that_is_over_is_closed(state: ObservedState) -> CheckResults:
     """Whoever was told that the run is over finds the stream closed when all has come to rest."""
     run, watcher = state.run, state.audience.watcher
     if run is None or not run.is_done or not _watched(state) or not state.alone:
         return
     over = any(isinstance(one, SegmentEnded) for one in state.shown)
     if over and state.observes("stream.closed") and _told_the_end(state) in state.shown:
-        yield f"{_who(watcher)} was told that the run is over, and its stream was not closed"
+        yield broken(f"{_who(watcher)} was told that the run is over, and its stream was not closed")
 
 
 def _told_the_end(state: ObservedState) -> Published | None:
@@ -141,36 +149,40 @@ def _told_the_end(state: ObservedState) -> Published | None:
     return next((event for event in reversed(state.audience.told) if event.name == name), None)
 
 
-def a_suspension_is_told(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_suspension_is_told(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Watchers were told that the segment suspends before it is over."""
     if seen.reason.code != "Suspended":
         return
     closed = [one for one in state.shown if isinstance(one, StreamClosed)]
     told = [one for one in state.shown if isinstance(one, Published) and one.name in SEGMENT_END.values()]
     if _watched(state) or closed:
-        yield HELD if told else "the segment suspends, and whoever watches was not told"
+        yield HELD if told else broken("the segment suspends, and whoever watches was not told")
 
 
-def _suspension_on(state: ObservedState, stream: str, field: str, value: str) -> Judgements:
+def _suspension_on(state: ObservedState, stream: str, field: str, value: str) -> CheckResults:
     for event in state.shown:
         if isinstance(event, Published) and event.stream == stream and event.name == SEGMENT_END[stream]:
             said = event.data.get(field) if isinstance(event.data, dict) else None
-            yield HELD if said == value else f"the segment suspends, and {event.name} says {field} {said!r}"
+            yield (
+                HELD
+                if said == value
+                else broken(f"the segment suspends, and {event.name} says {field} {said!r}")
+            )
 
 
-def an_ai_sdk_suspension_is_a_finish_for_tool_calls(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def an_ai_sdk_suspension_is_a_finish_for_tool_calls(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """On a stream of AI SDK v6 a suspension is a finish whose reason is tool-calls."""
     if seen.reason.code == "Suspended":
         yield from _suspension_on(state, "ai-sdk-v6", "finishReason", "tool-calls")
 
 
-def an_ag_ui_suspension_is_an_interrupt(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def an_ag_ui_suspension_is_an_interrupt(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """On a stream of AG-UI a suspension is a finished run whose outcome is an interrupt."""
     if seen.reason.code == "Suspended":
         yield from _suspension_on(state, "ag-ui", "outcome", "interrupt")
 
 
-def a_parked_run_publishes_nothing(state: ObservedState) -> Judgements:
+def a_parked_run_publishes_nothing(state: ObservedState) -> CheckResults:
     """A run that waits, and for which nobody decides, publishes no event."""
     run = state.run
     if run is None or run.claimed != "Waiting" or not state.settled_before or not state.newest:
@@ -178,7 +190,9 @@ def a_parked_run_publishes_nothing(state: ObservedState) -> Judgements:
     if any(name not in IDLE for name, _ in state.newest) or _entered(state):
         return
     event = next((seen for seen in state.shown if isinstance(seen, Published)), None)
-    yield HELD if event is None else f"the run waits and nobody decided, yet it published {event.name}"
+    yield (
+        HELD if event is None else broken(f"the run waits and nobody decided, yet it published {event.name}")
+    )
 
 
 def _entered(state: ObservedState) -> bool:
@@ -186,7 +200,7 @@ def _entered(state: ObservedState) -> bool:
     return any(isinstance(seen, RunMoved | SegmentEnded) for seen in state.shown)
 
 
-def a_resume_reaches_its_own_watcher(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_resume_reaches_its_own_watcher(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run resumed by another request tells the end of that segment to the watcher of that request."""
     audience = state.audience
     if any(isinstance(one, StreamClosed) for one in state.shown) and audience.answered:
@@ -197,18 +211,22 @@ def a_resume_reaches_its_own_watcher(state: ObservedState, seen: SegmentEnded) -
     yield (
         HELD
         if told
-        else f"the segment that a request resumed ended, and {_who(audience.watcher)} was not told"
+        else broken(f"the segment that a request resumed ended, and {_who(audience.watcher)} was not told")
     )
 
 
-def a_tool_at_work_is_heard(state: ObservedState) -> Judgements:
+def a_tool_at_work_is_heard(state: ObservedState) -> CheckResults:
     """What a tool tells while it is at work reaches whoever watches while it is at work."""
     told = state.audience.activities
     if not told or not _watched(state) or not state.alone:
         return
     heard = [data.get("content") for data in _published(state)]
     for content in told:
-        yield HELD if content in heard else f"a tool at work told {content!r}, and nobody was told of it"
+        yield (
+            HELD
+            if content in heard
+            else broken(f"a tool at work told {content!r}, and nobody was told of it")
+        )
 
 
 def _published(state: ObservedState) -> list[dict[str, Any]]:

@@ -58,8 +58,8 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.monitors.status_charts import RESUME_GATE
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Gate, Run
+from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.protocol import GateClosed, Observation, Report
 from runlock.machines.lifecycle.joint.facts import is_over
@@ -236,7 +236,7 @@ class JointOracle(Monitor):
 
     # -- what it shows
 
-    def observe(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """Yield whether some joint state explains what the runtime shows."""
         if isinstance(seen, PASSING) or self.states is None or seen.run not in (None, self.run):
             return
@@ -251,11 +251,11 @@ class JointOracle(Monitor):
         if self.states is None or self.states.sets is before or self.states.sets == before:
             return
         if self.states.sets:
-            yield Judgement(SEEN_CLAUSE)
+            yield ClauseResult(SEEN_CLAUSE)
             return
         ahead = self._ahead_of(before)
-        because = f"no joint state explains that {shown(seen)}; {expected(ahead, self.names)}"
-        yield Judgement(SEEN_CLAUSE, because)
+        why = f"no joint state explains that {shown(seen)}; {expected(ahead, self.names)}"
+        yield clause_result(SEEN_CLAUSE, why)
 
     def _beyond_the_charts(self, seen: Observation) -> str:
         """What the runtime may do by right, and no chart of the sources draws."""
@@ -342,7 +342,7 @@ class JointOracle(Monitor):
         )
         return Stored(run, tuple((place, status) for place, status in statuses if status is not None))
 
-    def at_rest(self) -> Iterator[Judgement]:
+    def at_rest(self) -> Iterator[ClauseResult]:
         """Yield whether some joint state explains that the runtime rests."""
         gates = [gate.on for gate in self.state.open_gates]
         if self.states is None or not set(gates) <= set(WORKING_GATES):
@@ -355,11 +355,11 @@ class JointOracle(Monitor):
         if self.states is None:
             return
         if self.states.sets:
-            yield Judgement(REST_CLAUSE)
+            yield ClauseResult(REST_CLAUSE)
             return
         ahead = self._ahead_of(before)
-        because = f"no joint state explains that the runtime rests; {untold(ahead, self.names)}"
-        yield Judgement(REST_CLAUSE, because)
+        why = f"no joint state explains that the runtime rests; {untold(ahead, self.names)}"
+        yield clause_result(REST_CLAUSE, why)
 
 
 def _subjects_shown(state: ObservedState) -> Iterator[str]:

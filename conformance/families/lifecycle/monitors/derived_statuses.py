@@ -14,8 +14,8 @@ from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentE
 from runlock.conformance.families.lifecycle.monitors.status_charts import CALLS, EVENT_OF_REASON, RUNS
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
+from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.protocol import Observation
 from runlock.machines.table import Moved, Row, react
@@ -57,7 +57,7 @@ class Derived(Monitor):
 
     # -- runs
 
-    def observe(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """The SUT shows something; nothing is judged."""
         self._follow(seen)
         return iter(())
@@ -106,7 +106,7 @@ class Derived(Monitor):
 
     # -- calls
 
-    def settled(self) -> Iterator[Judgement]:
+    def settled(self) -> Iterator[ClauseResult]:
         """The runtime has settled: look where each call stands now; nothing is judged."""
         self._look_at_calls()
         return iter(())

@@ -28,8 +28,8 @@ from runlock.conformance.family.chart_monitor import (
     Follower,
     Reading,
 )
+from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.protocol import Observation
 from runlock.machines.lifecycle.charts.run_flow import RunFlow
@@ -172,15 +172,15 @@ class Paths(Monitor):
         self.segments: dict[str, Follower] = {}
         self.steps: dict[str, Follower] = {}
         self.passes: dict[Call, Follower] = {}
-        self.objections: list[Judgement] = []
+        self.objections: list[ClauseResult] = []
         self.in_batches = False  # the phases of calls name no call
 
-    def settled(self) -> Iterator[Judgement]:
+    def settled(self) -> Iterator[ClauseResult]:
         """Yield what no drawn way explained, now that everybody else has spoken."""
         yield from self.objections
         self.objections.clear()
 
-    def observe(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """Yield the clauses of the ways that an observation shows to be taken."""
         self._forget_a_lost_life()
         run = self.state.run_of(seen) if isinstance(seen, TELLING) else None
@@ -206,7 +206,7 @@ class Paths(Monitor):
         detours: Detours = NO_DETOURS,
         *,
         surely: bool = True,
-    ) -> Iterator[Judgement]:
+    ) -> Iterator[ClauseResult]:
         closed = follower.reading.closed
         if surely and not follower.after(label, detours):
             self._object(closed, who, follower, label, detours)
@@ -215,9 +215,9 @@ class Paths(Monitor):
         taken = follower.see(label, detours, surely=surely)
         self._note(follower)
         if surely:
-            yield Judgement(closed)
+            yield ClauseResult(closed)
         if taken:
-            yield Judgement(taken)
+            yield ClauseResult(taken)
 
     def _note(self, follower: Follower) -> None:
         """Note the arrows that were certainly taken."""
@@ -233,16 +233,16 @@ class Paths(Monitor):
     def _object(self, clause: str, named: Who, follower: Follower, label: str, detours: Detours) -> None:
         ways, who = " or ".join(follower.right(detours)), "{} {}".format(*named)
         if not ways:
-            because = f"{who} is over, yet {label} was seen behind {follower.last}"
+            why = f"{who} is over, yet {label} was seen behind {follower.last}"
         elif follower.last:
-            because = f"{who}: behind {follower.last} comes {ways}, yet {label} was seen"
+            why = f"{who}: behind {follower.last} comes {ways}, yet {label} was seen"
         else:
-            because = f"{who} begins with {ways}, yet {label} was seen"
-        self.objections.append(Judgement(clause, because))
+            why = f"{who} begins with {ways}, yet {label} was seen"
+        self.objections.append(clause_result(clause, why))
 
     # -- segments
 
-    def _segment(self, run: Run, seen: Observation) -> Iterator[Judgement]:
+    def _segment(self, run: Run, seen: Observation) -> Iterator[ClauseResult]:
         if not self._has_this_flow:
             return
         follower = self.segments.get(run.id)
@@ -292,7 +292,7 @@ class Paths(Monitor):
 
     # -- steps
 
-    def _step(self, run: Run, seen: Observation) -> Iterator[Judgement]:
+    def _step(self, run: Run, seen: Observation) -> Iterator[ClauseResult]:
         label, reading = _step_label(seen), self._step_reading
         if reading is None or label is None:
             return
@@ -345,7 +345,7 @@ class Paths(Monitor):
 
     # -- passes of calls
 
-    def _pass(self, run: Run, seen: Observation) -> Iterator[Judgement]:
+    def _pass(self, run: Run, seen: Observation) -> Iterator[ClauseResult]:
         label = _pass_label(seen)
         call = self.state.call_of(seen) if label is not None else None
         self.in_batches |= label in PHASES_OF_CALLS and call is None

@@ -14,8 +14,8 @@ from runlock.conformance.families.lifecycle.monitors.derived_statuses import sta
 from runlock.conformance.families.lifecycle.monitors.status_charts import CALLS, RUNS, RUNS_WITH_CREATED
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
+from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.protocol import GateClosed, Observation
 from runlock.machines.table import Refused, Table, react
@@ -124,7 +124,7 @@ class Refusals(Monitor):
             return STALE
         return f"decide {raw['action']}"
 
-    def observe(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """The SUT shows something: a gate that it gave up may have had its answer in the same delivery."""
         if isinstance(seen, GateClosed):
             self._gave_up(seen)
