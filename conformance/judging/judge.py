@@ -1,8 +1,8 @@
 """The judge of one scenario: it reads the trace record by record, and says which clauses held or broke.
 
 Invariants and monitors judge each observation, and each quiescent point.  The first objection is the
-violation.  Nothing after it is judged: from there on the observed state may be wrong, and a check would blame a clause
-that the runtime keeps.
+violation.  Nothing after it is judged: from there on the observed state may be wrong, and a check would
+blame a clause that the runtime keeps.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
 from runlock.conformance.family.invariant import HELD
 from runlock.conformance.protocol import Observation
@@ -40,7 +41,7 @@ LATE: Final = ("after_round", "waiting", "between_segments")
 
 def _undisturbed(run: Run | None) -> Run | None:
     """The run, if nothing from outside its flow can be what it shows."""
-    disturbed = run is None or run.cancel_at or run.crashes or run.faulted or run.had_input or run.hooks
+    disturbed = run is None or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or run.hooks
     return None if disturbed else run
 
 

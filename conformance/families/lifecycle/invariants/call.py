@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES, CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation
@@ -20,7 +21,7 @@ def a_call_moves_from_where_it_was(state: ObservedState, seen: CallMoved) -> Che
     if subject is None:
         return
     run, call = subject
-    if (run.crashes and call.claimed is None) or seen.to == call.claimed:
+    if (run.disturbed_by(CRASH) and call.claimed is None) or seen.to == call.claimed:
         return
     was, said = call.claimed or "not at all", seen.origin or "not at all"
     yield (
@@ -96,7 +97,7 @@ def an_answer_decides_the_status(kinds: tuple[str, ...], right: str) -> Invarian
 def a_body_that_was_entered_is_Running(state: ObservedState) -> CheckResults:
     """A call whose body is entered and has not answered is Running; a replay may leave it unsaid."""
     run = state.run
-    if run is None or not state.observes("call.status") or run.cancel_at:
+    if run is None or not state.observes("call.status") or run.disturbed_by(CANCEL):
         return
     for call in run.calls.values():
         if call.doubled or call.claimed in (None, "New", "Resuming"):
@@ -113,7 +114,7 @@ def a_body_that_was_entered_is_Running(state: ObservedState) -> CheckResults:
 def an_answer_is_taken(state: ObservedState) -> CheckResults:
     """Once the round is over, the status of a call is the one that its answer gave it."""
     run = state.run
-    if run is None or not state.observes("call.status") or run.cancel_at or run.faulted or run.crashes:
+    if run is None or not state.observes("call.status") or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     if any(gate.on != "model" for gate in state.gates_of(run)):
         return
@@ -138,7 +139,12 @@ def an_answer_is_taken(state: ObservedState) -> CheckResults:
 def a_block_fails_the_call(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that is blocked, or that names no tool, fails without having run."""
     subject = _subject(state, seen)
-    if subject is None or seen.origin != "New" or seen.to not in FINAL_CALL_STATUSES or subject[0].cancel_at:
+    if (
+        subject is None
+        or seen.origin != "New"
+        or seen.to not in FINAL_CALL_STATUSES
+        or subject[0].disturbed_by(CANCEL)
+    ):
         return
     run, call = subject
     if call.tool is None or call.last_verdict == "block":
@@ -150,13 +156,18 @@ def a_block_fails_the_call(state: ObservedState, seen: CallMoved) -> CheckResult
 
 def _may_end_unjudged(state: ObservedState, run: Run) -> bool:
     """Whether the run may end before it has looked at every call: then it closes those in its own way."""
-    return bool(run.faulted or run.broke_at or state.scenario.agent.stop)
+    return bool(run.disturbed_by(FAULT) or run.broke_at or state.scenario.agent.stop)
 
 
 def a_set_result_succeeds_the_call(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call whose result the permission hook sets succeeds without having run; nothing else does so."""
     subject = _subject(state, seen)
-    if subject is None or seen.origin != "New" or seen.to not in FINAL_CALL_STATUSES or subject[0].cancel_at:
+    if (
+        subject is None
+        or seen.origin != "New"
+        or seen.to not in FINAL_CALL_STATUSES
+        or subject[0].disturbed_by(CANCEL)
+    ):
         return
     call = subject[1]
     if call.last_verdict == "set_result":
@@ -178,7 +189,7 @@ def only_a_decision_resumes(state: ObservedState, seen: CallMoved) -> CheckResul
     decided = [d for d in call.decisions if not (d.turned_down or d.stale)]
     yield (
         HELD
-        if decided or subject[0].crashes
+        if decided or subject[0].disturbed_by(CRASH)
         else broken(f"nobody decided about call {call.id}, yet it is Resuming")
     )
 

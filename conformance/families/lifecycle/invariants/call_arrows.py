@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.messages import CallMoved
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Gate
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -11,7 +12,7 @@ from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, 
 def an_entered_call_goes_from_New_to_Running(state: ObservedState) -> CheckResults:
     """A call that nothing holds back goes from New to Running when its tool is entered."""
     run = state.run
-    if run is None or not state.observes("call.status") or run.cancel_at or run.crashes:
+    if run is None or not state.observes("call.status") or run.disturbed_by(CANCEL, CRASH):
         return
     for call in run.calls.values():
         if call.doubled or call.claimed is None or len(call.entries) != 1 or not call.executing:
@@ -25,7 +26,7 @@ def an_entered_call_goes_from_New_to_Running(state: ObservedState) -> CheckResul
 def a_replay_is_Running_only_in_its_tool(state: ObservedState) -> CheckResults:
     """A call in its replay goes to Running only as its tool is entered."""
     run = state.run
-    if run is None or run.cancel_at or run.faulted or run.crashes:
+    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     for call in run.calls.values():
         if call.claimed == "Running" and call.before_claim == "Resuming" and not call.doubled:
@@ -49,7 +50,7 @@ def replay_verdict(clause: str, verdict: str, right: str, said: str) -> Invarian
 
     def leads(state: ObservedState, seen: CallMoved) -> CheckResults:
         run, call = state.run_of(seen), state.call_of(seen)
-        if run is None or call is None or call.doubled or run.cancel_at or run.faulted or run.crashes:
+        if run is None or call is None or call.doubled or run.disturbed_by(CANCEL, FAULT, CRASH):
             return
         gate = _replay_verdict(call)
         if seen.to in (call.claimed, "Cancelled", "Running") or call.claimed != "Resuming" or gate is None:
@@ -66,7 +67,7 @@ def replay_verdict(clause: str, verdict: str, right: str, said: str) -> Invarian
 def a_replay_whose_result_was_decided_succeeds(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A replay whose decision is the result leaves its call Succeeded."""
     run, call = state.run_of(seen), state.call_of(seen)
-    if run is None or call is None or call.doubled or run.cancel_at or run.faulted or run.crashes:
+    if run is None or call is None or call.doubled or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     decided = call.tool is not None and call.tool.resume_mode == "use_as_result" and bool(call.approvals)
     if decided and call.claimed == "Resuming" and seen.to not in ("Resuming", "Running", "Cancelled"):
@@ -82,7 +83,7 @@ def only_a_cancel_cancels(origin: str) -> Invariant:
 
     def cancels(state: ObservedState) -> CheckResults:
         run = state.run
-        if run is None or run.is_done or run.cancel_at or run.had_input or run.faulted or run.crashes:
+        if run is None or run.is_done or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
             return
         if state.is_committing(run) or not state.tells_ends:  # it may be about to end, or over
             return

@@ -12,6 +12,7 @@ from runlock.conformance.families.lifecycle.messages import (
     PhaseEntered,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation
@@ -180,7 +181,7 @@ def an_executed_call_is_looked_at(state: ObservedState, seen: PhaseEntered) -> C
 
 def _may_have_skipped(state: ObservedState, run: Run, seen: PhaseEntered) -> bool:
     """Whether the round may have been left before its end; a stop leaves none whose tool has answered."""
-    outside = bool(run.cancel_at or run.faulted or run.had_input)
+    outside = run.disturbed_by(CANCEL, FAULT, INPUT)
     stops = seen.phase == "StepStart" or state.scenario.agent.stop
     return outside or (not stops and is_cut_short(state, run))
 

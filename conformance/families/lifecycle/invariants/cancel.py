@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import GateClosed, Observation
@@ -16,7 +17,7 @@ def nothing_new_begins_after_a_cancel(state: ObservedState, seen: GateOpened) ->
     run = state.run_of(seen)
     if run is None or run.cancel_at is None or seen.on not in WORKING_GATES or run.is_done:
         return
-    if run.cancel_settled and run.crashes == 0:
+    if run.cancel_settled and not run.disturbed_by(CRASH):
         what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
         yield broken(f"the run was cancelled, yet {what}")
 
@@ -24,7 +25,7 @@ def nothing_new_begins_after_a_cancel(state: ObservedState, seen: GateOpened) ->
 def nothing_new_has_begun_after_a_cancel(state: ObservedState) -> CheckResults:
     """What opened in the answer to a cancel that met no race has been given up by its end."""
     run = state.run
-    if run is None or not run.cancel_settled or run.crashes or run.cancel_at is None:
+    if run is None or not run.cancel_settled or run.disturbed_by(CRASH) or run.cancel_at is None:
         return
     late = [g for g in state.gates_of(run) if g.on in WORKING_GATES and g.at >= run.cancel_at]
     what = (
@@ -47,7 +48,7 @@ def a_cancelled_run_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) 
 def a_cancelled_run_is_Done(state: ObservedState) -> CheckResults:
     """A cancelled run is Done as soon as nothing of it is under way."""
     run = state.run
-    if run is None or run.cancel_at is None or state.gates_of(run) or run.crashes:
+    if run is None or run.cancel_at is None or state.gates_of(run) or run.disturbed_by(CRASH):
         return
     yield (
         HELD
@@ -59,7 +60,7 @@ def a_cancelled_run_is_Done(state: ObservedState) -> CheckResults:
 def a_cancelled_wait_is_over(state: ObservedState) -> CheckResults:
     """A cancel ends a run that waits."""
     run = state.run
-    if run is None or run.cancel_at is None or run.cancel_status != "Waiting" or run.crashes:
+    if run is None or run.cancel_at is None or run.cancel_status != "Waiting" or run.disturbed_by(CRASH):
         return
     if not state.gates_of(run):
         yield HELD if run.is_done else broken("the run was cancelled while it waited, yet it still waits")
@@ -80,7 +81,7 @@ def a_cancel_is_nothing_to_a_later_run(state: ObservedState, seen: SegmentEnded)
     cancelled = [one.id for one in state.runs.values() if one.was_sent_cancel]
     if run is None or not cancelled or run.id in cancelled:
         return
-    if run.crashes or run.faulted or not run.began_alone:
+    if run.disturbed_by(FAULT, CRASH) or not run.began_alone:
         return
     was = f"a cancel came for run {cancelled[-1]}, which is Done"
     why = f"{was}, yet run {run.id}, which nobody cancelled, ended as Cancelled"
@@ -103,7 +104,7 @@ def a_cancel_aborts_what_runs(state: ObservedState) -> CheckResults:
     """Where a cancel aborts, a tool that ran is given up; where it drains, the tool ends by itself."""
     run = state.run
     mode = state.policy("cancel.inflight")
-    if run is None or run.cancel_at is None or mode is None or run.crashes:
+    if run is None or run.cancel_at is None or mode is None or run.disturbed_by(CRASH):
         return
     if mode == "abort" and run.cancel_settled:
         running = [gate for gate in state.gates_of(run) if gate.on == "tool"]
@@ -121,7 +122,7 @@ def a_draining_cancel_gives_nothing_up(state: ObservedState, seen: GateClosed) -
     gate = state.gates.get(seen.gate)
     if gate is None or gate.on != "tool" or state.policy("cancel.inflight") != "drain":
         return
-    if state.runs[gate.run].cancel_at is not None and state.runs[gate.run].faulted is None:
+    if state.runs[gate.run].cancel_at is not None and not state.runs[gate.run].disturbed_by(FAULT):
         yield broken(f"the cancel drains, yet the body of call {gate.opened.call} was given up")
 
 
@@ -142,7 +143,7 @@ def a_cancelled_call_is_Cancelled(state: ObservedState) -> CheckResults:
 
 
 def _certain(run: Run) -> bool:
-    return run.cancel_at is not None and run.cancel_alone and run.faulted is None and run.crashes == 0
+    return run.cancel_at is not None and run.cancel_alone and not run.disturbed_by(FAULT, CRASH)
 
 
 def results_before_a_cancel_are_treated_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
@@ -168,7 +169,7 @@ def _cut_off(state: ObservedState) -> Iterator[tuple[Run, Call, str]]:
     """The calls that had answered, with a text, in a round that a cancel cut off."""
     for run in state.runs.values():
         cancelled = run.ended is not None and run.ended.code == "Cancelled"
-        for call in run.cut_off if cancelled and not run.crashes else ():
+        for call in run.cut_off if cancelled and not run.disturbed_by(CRASH) else ():
             content = call.result.get("content") if call.result is not None else None
             if isinstance(content, str) and content:
                 yield run, call, content

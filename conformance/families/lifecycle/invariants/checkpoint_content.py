@@ -15,6 +15,7 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import Feature, ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -70,7 +71,7 @@ def the_stored_end_is_the_announced_one(state: ObservedState, seen: SegmentEnded
 def a_checkpoint_holds_the_number_of_steps(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds the number of steps that its run has taken, those before a crash among them."""
     run, stored = state.run_of(seen), _part(state, seen, "run")
-    if run is None or stored is None or run.cancel_at or run.faulted:
+    if run is None or stored is None or run.disturbed_by(CANCEL, FAULT):
         return
     asked = state.last_model_gate
     under_way = asked is not None and asked.outcome is None
@@ -120,7 +121,7 @@ def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -
     """A decision that was taken and has not acted is in the checkpoint."""
     run, calls = state.run_of(seen), _part(state, seen, "calls")
     kept = _part(state, seen, "decisions") or {}
-    if run is None or calls is None or run.is_done or run.cancel_at or run.crashes:
+    if run is None or calls is None or run.is_done or run.disturbed_by(CANCEL, CRASH):
         return
     for call in run.calls.values():
         stored, taken = calls.get(call.id), _waiting_to_act(state, call)
@@ -191,7 +192,7 @@ def a_checkpoint_holds_nothing_cleared_for_a_new_wait(state: ObservedState, seen
 def _cleared(state: ObservedState, seen: TakenDown, *, waits_again: bool) -> CheckResults:
     """Judge whether a checkpoint holds what was cleared, once its call waited again or was over."""
     run, kept = state.run_of(seen), _part(state, seen, "decisions")
-    if run is None or kept is None or run.crashes:
+    if run is None or kept is None or run.disturbed_by(CRASH):
         return
     stations = [station.entered for station in run.stations]
     for before, one in pairwise(stations):
@@ -268,7 +269,7 @@ def a_checkpoint_holds_every_live_call(state: ObservedState, seen: TakenDown) ->
 def a_checkpoint_says_what_happened(state: ObservedState, seen: TakenDown) -> CheckResults:
     """The status that a checkpoint gives a call follows from what was seen of that call."""
     run, calls = state.run_of(seen), _part(state, seen, "calls")
-    if run is None or calls is None or run.cancel_at or run.crashes:
+    if run is None or calls is None or run.disturbed_by(CANCEL, CRASH):
         return
     for call_id, stored in calls.items():
         call = run.calls.get(call_id)

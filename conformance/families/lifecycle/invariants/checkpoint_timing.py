@@ -10,6 +10,7 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT
 from runlock.conformance.families.lifecycle.state.records import Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation
@@ -51,7 +52,7 @@ def _stored_at_the_end(state: ObservedState, seen: PhaseEntered | SegmentEnded) 
     due = state.policy("checkpoint.at") == "step_end" and state.observes("checkpoint")
     if run is None or not due or state.handshake.control.store == "none" or run.faulted == "store.put":
         return None
-    cut_short = isinstance(seen, PhaseEntered) and (run.cancel_at or run.faulted)
+    cut_short = isinstance(seen, PhaseEntered) and run.disturbed_by(CANCEL, FAULT)
     return None if cut_short else run
 
 

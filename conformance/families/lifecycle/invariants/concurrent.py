@@ -14,6 +14,7 @@ from runlock.conformance.families.lifecycle.invariants.round import (
 )
 from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -199,7 +200,7 @@ def what_nobody_waits_for_had_no_effect(state: ObservedState) -> CheckResults:
 def to_come_too_late_breaks_nothing(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A decision whose waiter has gone meanwhile does not end the run."""
     run = state.run_of(seen)
-    if run is None or run.faulted or run.crashes or run.cancel_at or seen.reason.code != "Error":
+    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH) or seen.reason.code != "Error":
         return
     for call in _decided_twice(state, run):
         yield broken(

@@ -10,6 +10,7 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation
@@ -70,7 +71,7 @@ def a_move_follows_the_decision_for_it(state: ObservedState, seen: CallMoved) ->
     run = state.runs[call.run]
     own = any(not (d.turned_down or d.stale) for d in call.decisions)
     closed = seen.to == "Cancelled" and bool(state.scenario.agent.stop)  # perhaps by a run that stops
-    if own or closed or run.cancel_at or run.had_input or run.faulted or run.crashes:
+    if own or closed or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
         return
     for other in run.calls.values():
         for decided in other.decisions:
@@ -238,7 +239,7 @@ def a_late_decision_was_idle(state: ObservedState) -> CheckResults:
 def no_accepted_decision_is_lost(state: ObservedState) -> CheckResults:
     """A decision that a waiting call took acts once nothing else of the run is under way."""
     run = state.run
-    if run is None or run.cancel_at:
+    if run is None or run.disturbed_by(CANCEL):
         return
     for call in run.calls.values():
         if any(d.answers is call and not d.turned_down for d in call.decisions) and not call.waits:

@@ -7,6 +7,7 @@ from typing import Final
 
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -17,7 +18,7 @@ def arrived(state: ObservedState) -> tuple[Run, list[Decided]] | None:
     run = state.run
     if run is None or not state.alone or [name for name, _ in state.newest] != ["decide"]:
         return None
-    if run.cancel_at or run.crashes or run.faulted or state.newest[0][1]["run"] != run.id:
+    if run.disturbed_by(CANCEL, FAULT, CRASH) or state.newest[0][1]["run"] != run.id:
         return None
     sent = [d for call in run.calls.values() for d in call.decisions if d.at == state.stimuli]
     good = [d for d in sent if d.answers is not None and d.at_rest and _is_first(d, d.answers)]
@@ -83,7 +84,9 @@ def a_value_is_all_that_a_run_needs(state: ObservedState) -> CheckResults:
 
 def _is_taken(state: ObservedState, given: str) -> CheckResults:
     found = arrived(state)
-    if found is None or may_be_left_out(*found) or found[0].had_input:  # new input may have ended the wait
+    if (
+        found is None or may_be_left_out(*found) or found[0].disturbed_by(INPUT)
+    ):  # new input may have ended the wait
         return
     for decided in found[1]:
         refused = decided.turned_down
@@ -96,7 +99,7 @@ def a_run_that_was_given_back_is_whole(state: ObservedState, seen: GateOpened) -
     if run is None or state.policy("state") != "caller" or seen.on != "model" or seen.messages is None:
         return
     came_back = any(d.at_rest and d.answers is not None for c in run.every_call for d in c.decisions)
-    if came_back and run.said and not run.crashes:
+    if came_back and run.said and not run.disturbed_by(CRASH):
         shown = any(m.role == "user" and run.said in m.text for m in seen.messages)
         yield (
             HELD
@@ -161,7 +164,11 @@ def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) 
     ):
         return
     decided = _beside_its_round(call)
-    if decided is None or state.policy("decision.window") != "immediate" or state.runs[call.run].crashes:
+    if (
+        decided is None
+        or state.policy("decision.window") != "immediate"
+        or state.runs[call.run].disturbed_by(CRASH)
+    ):
         return
     if not _suspended_anew(call, decided):
         why = f"call {call.id} was decided by {decided.id} while call {decided.beside} executed"
@@ -171,7 +178,7 @@ def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) 
 def an_answered_call_was_not_made_to_wait(state: ObservedState) -> CheckResults:
     """Counts the calls that were decided while their round ran and do not wait for that again."""
     run = state.run
-    if run is None or state.policy("decision.window") != "immediate" or run.crashes:
+    if run is None or state.policy("decision.window") != "immediate" or run.disturbed_by(CRASH):
         return
     for call in run.calls.values():
         if _beside_its_round(call) is not None and call.is_final:
@@ -211,7 +218,7 @@ def a_new_suspension_ends_the_segment(state: ObservedState, seen: GateOpened) ->
     run = state.run_of(seen)
     if run is None or seen.on != "model" or state.policy("replay.start") != "end_if_any":
         return
-    for call in _again(state, run) if not (run.crashes or run.had_input) else ():
+    for call in _again(state, run) if not (run.disturbed_by(CRASH, INPUT)) else ():
         yield broken(
             f"the replay at the start suspended call {call.id} again, yet the model is asked beside it"
         )
@@ -220,7 +227,7 @@ def a_new_suspension_ends_the_segment(state: ObservedState, seen: GateOpened) ->
 def a_new_suspension_counts_as_declared(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Where a new suspension in the replay at the start is one of the outcomes, the others count too."""
     run, policy = state.run_of(seen), state.policy("replay.start")
-    if run is None or policy is None or seen.reason.code != "Suspended" or run.crashes:
+    if run is None or policy is None or seen.reason.code != "Suspended" or run.disturbed_by(CRASH):
         return
     for call in _again(state, run):
         over = [
@@ -236,7 +243,7 @@ def a_decided_run_does_not_announce_that_it_waits(state: ObservedState, seen: Se
     run = state.run_of(seen)
     if run is None or seen.reason.code != "Suspended" or state.policy("decision.window") != "after_round":
         return
-    if run.cancel_at or run.crashes or run.faulted or state.policy("resume") == "all_or_nothing":
+    if run.disturbed_by(CANCEL, FAULT, CRASH) or state.policy("resume") == "all_or_nothing":
         return
     pending = [run.calls[call] for call in seen.pending if call in run.calls]
     decided = [(call, _unheard(call)) for call in pending]
@@ -268,7 +275,7 @@ def a_decision_that_came_at_work_has_acted(state: ObservedState) -> CheckResults
 
 def only_early(state: ObservedState, run: Run, call: Call) -> Decided | None:
     """The decision that came too early for the call, if it has got no other."""
-    if run.cancel_at or run.had_input or run.faulted or run.crashes or call.doubled:
+    if run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or call.doubled:
         return None
     early = [d for d in call.decisions if d.early and d.answers is None]
     return early[0] if early and len(early) == len(call.decisions) else None
@@ -314,7 +321,7 @@ def a_decision_is_replayed_there_and_then(state: ObservedState) -> CheckResults:
 
 def came_alone_at_work(state: ObservedState, run: Run) -> Iterator[tuple[Call, Decided]]:
     """The decision that has just come while the model or a round was at work, and no replay was."""
-    if not state.alone or run.cancel_at or run.crashes or run.faulted or run.is_done:
+    if not state.alone or run.disturbed_by(CANCEL, FAULT, CRASH) or run.is_done:
         return
     if [len(params.get("decisions", ())) for _, params in state.newest] != [1]:
         return

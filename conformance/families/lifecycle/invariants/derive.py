@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.disturbances import CRASH, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -67,7 +68,7 @@ def a_run_waits_for_somebody(state: ObservedState) -> CheckResults:
     run = _claims_both(state)
     if run is None or run.claimed != "Waiting" or _busy(run):
         return
-    if run.crashes and any(call.claimed is None for call in run.calls.values()):
+    if run.disturbed_by(CRASH) and any(call.claimed is None for call in run.calls.values()):
         return  # a life need not say from which statuses it starts
     if any(call.doubled for call in run.calls.values()):
         return  # one of two calls with one id may wait under another
@@ -93,7 +94,7 @@ def no_inference_while_a_call_waits(state: ObservedState, seen: GateOpened) -> C
     run = state.run_of(seen)
     if run is None or seen.on != "model" or state.policy("round.mixed") != "wait" or not run.calls:
         return
-    if run.had_input and state.policy("input.waiting") in (None, "placeholder"):
+    if run.disturbed_by(INPUT) and state.policy("input.waiting") in (None, "placeholder"):
         return  # the wait was put aside, and the input is asked about beside it
     waiting = [call.id for call in run.calls.values() if _certainly_waits(run, call) and not call.doubled]
     yield (
@@ -106,7 +107,7 @@ def no_inference_while_a_call_waits(state: ObservedState, seen: GateOpened) -> C
 def _certainly_waits(run: Run, call: Call) -> bool:
     """Whether neither a decision nor an input can have taken the call out of its wait, if it does not say."""
     undecided = all(decided.turned_down or decided.stale for decided in call.decisions)
-    return call.claimed == "Suspended" or (call.waits and undecided and not run.had_input)
+    return call.claimed == "Suspended" or (call.waits and undecided and not run.disturbed_by(INPUT))
 
 
 def a_suspended_segment_leaves_nothing_running(state: ObservedState, seen: SegmentEnded) -> CheckResults:
@@ -140,7 +141,7 @@ def a_round_leads_to_the_model(state: ObservedState, seen: GateOpened) -> CheckR
 def _round_is_over(run: Run) -> bool:
     """Whether the newest turn asked for calls, and each of them is certainly over."""
     newest = [call for call in run.calls.values() if call.step == run.steps]
-    certain = run.turn_alone and not (run.crashes or run.had_input)
+    certain = run.turn_alone and not (run.disturbed_by(CRASH, INPUT))
     return certain and bool(newest) and all(call.is_final and not call.doubled for call in newest)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -13,7 +14,7 @@ from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, 
 def a_block_does_what_was_declared(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A block ends the run with reason Blocked, or only fails its call, as was declared."""
     run, policy = state.run_of(seen), state.policy("round.block")
-    if run is None or policy is None or run.cancel_at or run.faulted or run.crashes:
+    if run is None or policy is None or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     code = seen.reason.code
     if code == "Blocked":
@@ -31,7 +32,7 @@ def a_block_does_what_was_declared(state: ObservedState, seen: SegmentEnded) -> 
 def nothing_runs_after_a_block(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a block ends the run, nothing of the run runs after it."""
     run = state.run_of(seen)
-    if run is None or state.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
+    if run is None or state.policy("round.block") != "end_run" or run.disturbed_by(CANCEL, CRASH):
         return
     if seen.on not in ("model", "tool", "permission") or not state.alone:
         return  # what had begun beside the block may have been on its way
@@ -44,7 +45,7 @@ def nothing_runs_after_a_block(state: ObservedState, seen: GateOpened) -> CheckR
 def nothing_has_run_after_a_block(state: ObservedState) -> CheckResults:
     """Counts the quiescent points behind a block at which nothing had run since."""
     run = state.run
-    if run is None or state.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
+    if run is None or state.policy("round.block") != "end_run" or run.disturbed_by(CANCEL, CRASH):
         return
     if run.is_blocked:
         yield HELD
@@ -53,7 +54,7 @@ def nothing_has_run_after_a_block(state: ObservedState) -> CheckResults:
 def _raised(state: ObservedState, run: Run | None) -> bool:
     """Whether the newest thing that broke in the run is the body of a tool, which threw and met no race."""
     certain = run is not None and run.faulted == "raise" and run.fault_alone
-    return certain and run is not None and not (run.cancel_at or run.crashes)
+    return certain and run is not None and not (run.disturbed_by(CANCEL, CRASH))
 
 
 def a_raise_ends_the_run_or_not(state: ObservedState, seen: SegmentEnded) -> CheckResults:
@@ -84,7 +85,7 @@ def _left_behind(state: ObservedState, run: Run, call: Call) -> Call | None:
     """The call before it in its round whose body answered pending before this one was reached."""
     if state.policy("round.executor") != "sequential" or call.doubled or call.decisions:
         return None
-    if call.tool is None or call.tool.permission != "allow" or run.crashes or run.cancel_at or run.had_input:
+    if call.tool is None or call.tool.permission != "allow" or run.disturbed_by(CANCEL, CRASH, INPUT):
         return None
     for other in run.calls.values():
         if other is call:
@@ -127,13 +128,7 @@ def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> CheckResul
 def a_failed_call_does_not_end_the_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The failure of a call is no reason for the run to end as Error."""
     run = state.run_of(seen)
-    if (
-        run is None
-        or run.faulted
-        or run.cancel_at
-        or run.crashes
-        or state.policy("round.block") != "fail_call"
-    ):
+    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH) or state.policy("round.block") != "fail_call":
         return
     failed = [(call, why) for call, why in _failures(run) if call.step == run.steps]
     if failed and seen.reason.code == "Error":
@@ -146,7 +141,7 @@ def a_failed_call_does_not_end_the_run(state: ObservedState, seen: SegmentEnded)
 def a_failed_call_is_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The failure of a call is a result that the model is shown."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or seen.messages is None or run.crashes:
+    if run is None or seen.on != "model" or seen.messages is None or run.disturbed_by(CRASH):
         return
     if state.policy("round.block") != "fail_call":
         return

@@ -26,6 +26,7 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import INPUT
 from runlock.conformance.families.lifecycle.state.records import Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation
@@ -65,7 +66,7 @@ def the_committed_input_is_in_the_thread(state: ObservedState, seen: Checkpointe
     if run is None or run.finished or seen.trigger != "UserMessage" or not isinstance(messages, list):
         return
     texts = [m.get("text") for m in messages if isinstance(m, dict) and m.get("role") == "user"]
-    if run.said and not run.had_input:
+    if run.said and not run.disturbed_by(INPUT):
         held = any(isinstance(text, str) and run.said in text for text in texts)
         yield (
             HELD

@@ -16,6 +16,7 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
@@ -33,7 +34,7 @@ def _ends_as_Error(
     state: ObservedState, seen: GateOpened | SegmentEnded, gate: str, subject: str
 ) -> CheckResults:
     run = state.run_of(seen)
-    if run is None or run.faulted != gate or not run.fault_alone or run.cancel_at or run.crashes:
+    if run is None or run.faulted != gate or not run.fault_alone or run.disturbed_by(CANCEL, CRASH):
         return
     if isinstance(seen, SegmentEnded):
         code = seen.reason.code
@@ -45,7 +46,13 @@ def _ends_as_Error(
 def a_cancelled_inference_is_given_up(state: ObservedState) -> CheckResults:
     """A cancel that meets an inference takes it away."""
     run, gate = state.run, state.last_model_gate
-    if run is None or gate is None or run.cancel_at != state.stimuli or run.crashes or not run.cancel_alone:
+    if (
+        run is None
+        or gate is None
+        or run.cancel_at != state.stimuli
+        or run.disturbed_by(CRASH)
+        or not run.cancel_alone
+    ):
         return
     if gate.run == run.id and gate.gone is not None:
         yield HELD
@@ -67,7 +74,7 @@ def _ends_as_Cancelled(
     state: ObservedState, seen: SegmentEnded, on: tuple[str, ...], what: str
 ) -> CheckResults:
     run = state.run_of(seen)
-    if run is None or run.cancel_at is None or not run.cancel_alone or run.faulted or run.crashes:
+    if run is None or run.cancel_at is None or not run.cancel_alone or run.disturbed_by(FAULT, CRASH):
         return
     gone = [gate for gate in state.gates.values() if gate.run == run.id and gate.gone is not None]
     if any(gate.on in on for gate in gone):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken
 
@@ -15,7 +16,7 @@ def input_while_waiting_is_refused(state: ObservedState) -> CheckResults:
     run = state.run
     if run is None or state.policy("input.waiting") != "refuse" or not state.alone or not state.newest:
         return
-    if state.newest[0][0] != "run.input" or run.cancel_at or run.crashes:
+    if state.newest[0][0] != "run.input" or run.disturbed_by(CANCEL, CRASH):
         return
     if run.finished and run.finished[-1].reason.code == "Suspended" and not state.gates_of(run):
         yield (
@@ -42,7 +43,14 @@ def refused_input_is_not_shown(state: ObservedState, seen: GateOpened) -> CheckR
 def the_model_is_shown_what_began_the_run(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The first inference of a run shows the model what the user said to begin it."""
     run = state.run_of(seen)
-    if run is None or run.steps or run.crashes or run.hooks or not run.said or seen.messages is None:
+    if (
+        run is None
+        or run.steps
+        or run.disturbed_by(CRASH)
+        or run.hooks
+        or not run.said
+        or seen.messages is None
+    ):
         return
     shown = any(message.role == "user" and run.said in message.text for message in seen.messages)
     yield HELD if shown else broken(f"run {run.id} began with {run.said!r}, yet the model was not shown that")
@@ -50,7 +58,7 @@ def the_model_is_shown_what_began_the_run(state: ObservedState, seen: GateOpened
 
 def _takes(state: ObservedState, run: Run | None, how: str) -> bool:
     """Whether new input came alone to a run that waited, and does this to it."""
-    if run is None or state.policy("input.waiting") != how or run.crashes or run.cancel_at or run.faulted:
+    if run is None or state.policy("input.waiting") != how or run.disturbed_by(CANCEL, FAULT, CRASH):
         return False
     return run.input_at is not None and any(call.input_at == run.input_at for call in run.calls.values())
 

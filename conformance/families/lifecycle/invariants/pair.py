@@ -13,6 +13,7 @@ from typing import Any
 from runlock.conformance.families.lifecycle.invariants.payload_modes import spelled, spells
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Message
@@ -126,12 +127,12 @@ def _finished(state: ObservedState) -> list[tuple[Run, Call, str]]:
 
 def _bound_to_stay(state: ObservedState, run: Run) -> Iterable[Call]:
     """The calls whose answers nothing may take away: of a run that was cancelled, those that it drains."""
-    if run.crashes:
+    if run.disturbed_by(CRASH):
         return ()
     if run.cancel_at is None:
         return run.every_call
     declared = state.policy("cancel.inflight"), state.policy("cancel.results")
-    return () if run.faulted or declared != ("drain", "kept") else run.left_to_drain
+    return () if run.disturbed_by(FAULT) or declared != ("drain", "kept") else run.left_to_drain
 
 
 def _finished_of(run: Run, calls: Iterable[Call]) -> Iterator[tuple[Run, Call, str]]:
@@ -258,7 +259,7 @@ def a_result_takes_the_place_of_its_placeholder(state: ObservedState, seen: Gate
 def every_success_was_given(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that the model is shown as a success was executed, or somebody gave the result in its place."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or run.hooks or run.cancel_at or run.crashes or run.faulted:
+    if run is None or seen.on != "model" or run.hooks or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     ids = Counter(call.id for other in state.runs.values() for call in other.every_call)
     for call in run.calls.values():
@@ -313,7 +314,7 @@ def _provided(state: ObservedState) -> list[tuple[Call, Any]]:
     return [
         (call, content)
         for run in state.runs.values()
-        if not (run.was_sent_cancel or run.crashes or run.hooks or run.faulted or _ended_early(run))
+        if not (run.was_sent_cancel or run.disturbed_by(FAULT, CRASH) or run.hooks or _ended_early(run))
         for call in run.every_call
         if ids[call.id] == 1 and (content := _given_by_the_check(call)) not in (None, "")
     ]

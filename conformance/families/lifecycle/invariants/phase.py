@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, may_be_a_replay
 from runlock.conformance.families.lifecycle.messages import GateOpened, PhaseEntered, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.invariant import HELD, NOTHING, CheckResults, Invariant, broken
 
@@ -46,7 +47,7 @@ def run_start_fires_once(state: ObservedState, seen: PhaseEntered) -> CheckResul
 def inference_is_framed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Each inference comes right after StepStart and BeforeInference of its step."""
     run = followed(state, seen)
-    if run is None or seen.on != "model" or run.cancel_at is not None:
+    if run is None or seen.on != "model" or run.disturbed_by(CANCEL):
         return
     own = [phase.phase for phase in run.phases if not may_be_a_replay(run, phase)]
     newest = own[-2:]

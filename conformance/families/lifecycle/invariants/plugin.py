@@ -12,6 +12,7 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH
 from runlock.conformance.families.lifecycle.state.records import Gate, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -20,7 +21,13 @@ ENDS = ("terminate", "skip_inference")
 
 def _asked_for_the_end(run: Run | None, at: str, *kinds: str) -> bool:
     """Whether a plugin asked for the end of the run at this phase, and nothing else did."""
-    if run is None or run.faulted != "plugin" or not run.fault_alone or run.cancel_at or not run.hooks:
+    if (
+        run is None
+        or run.faulted != "plugin"
+        or not run.fault_alone
+        or run.disturbed_by(CANCEL)
+        or not run.hooks
+    ):
         return False
     gate = run.hooks[-1]
     return gate.opened.at == at and gate.outcome is not None and gate.outcome["kind"] in (kinds or ENDS)
@@ -89,7 +96,7 @@ def an_end_after_inference_comes_behind_the_step(state: ObservedState, seen: Pha
 def an_end_that_was_asked_for_passes_run_end(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """An end that a plugin asked for passes RunEnd."""
     run = state.run_of(seen)
-    if run is None or seen.reason.code != "BehaviorRequested" or run.crashes:
+    if run is None or seen.reason.code != "BehaviorRequested" or run.disturbed_by(CRASH):
         return
     passed = bool(run.phases) and run.phases[-1].phase == "RunEnd"
     yield HELD if passed else broken("a plugin asked for the end, and the run ended without RunEnd")
@@ -98,7 +105,7 @@ def an_end_that_was_asked_for_passes_run_end(state: ObservedState, seen: Segment
 def what_was_set_up_is_found_again(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A plugin finds in every later phase of a run what it set up in RunStart."""
     run = state.run_of(seen)
-    if run is None or seen.on != "hook" or seen.at == "RunStart" or run.crashes:
+    if run is None or seen.on != "hook" or seen.at == "RunStart" or run.disturbed_by(CRASH):
         return
     set_up = next((gate for gate in reversed(run.hooks) if gate.opened.at == "RunStart"), None)
     if set_up is None or _rewritten(set_up) is None:
@@ -120,7 +127,7 @@ def _rewritten(gate: Gate) -> dict[str, object] | None:
 def the_model_is_asked_as_rewritten(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a plugin changes in BeforeInference is what the model is asked with."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or not run.hooks or run.crashes:
+    if run is None or seen.on != "model" or not run.hooks or run.disturbed_by(CRASH):
         return
     gate = run.hooks[-1]
     left = _rewritten(gate) if gate.opened.at == "BeforeInference" else None

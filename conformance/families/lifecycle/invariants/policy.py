@@ -6,6 +6,7 @@ from runlock.conformance.families.lifecycle.invariants.round import is_intercept
 from runlock.conformance.families.lifecycle.invariants.segment_queries import is_cut_short
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
 from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken
 
@@ -31,13 +32,7 @@ def a_sequential_round_runs_one_at_a_time(state: ObservedState, seen: GateOpened
 def a_parallel_round_runs_all_at_once(state: ObservedState) -> CheckResults:
     """A parallel executor runs all calls of a round that are allowed at the same time."""
     run = state.run
-    if (
-        run is None
-        or state.policy("round.executor") != "parallel"
-        or run.cancel_at
-        or run.faulted
-        or run.crashes
-    ):
+    if run is None or state.policy("round.executor") != "parallel" or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     if any(gate.on != "tool" for gate in state.gates_of(run)):
         return
@@ -74,7 +69,12 @@ def decisions_keep_to_their_window(state: ObservedState, seen: GateOpened) -> Ch
 def decisions_act_at_once(state: ObservedState) -> CheckResults:
     """Where decisions act at once, a waiting call that was decided has moved by the next quiescent point."""
     run = state.run
-    if run is None or state.policy("decision.window") != "immediate" or run.cancel_at or run.is_done:
+    if (
+        run is None
+        or state.policy("decision.window") != "immediate"
+        or run.disturbed_by(CANCEL)
+        or run.is_done
+    ):
         return
     if state.policy("resume") in ("collect", "all_or_nothing"):
         return
@@ -97,9 +97,14 @@ def _acted(call: Call, decided: Decided) -> CheckResult:
 def early_decisions_are_treated_as_declared(state: ObservedState) -> CheckResults:
     """A decision that comes before its call is suspended is kept, refused or ignored, as was declared."""
     run, policy = state.run, state.policy("decision.early")
-    if run is None or policy not in ("buffer", "refuse") or not state.alone or run.cancel_at or run.faulted:
+    if (
+        run is None
+        or policy not in ("buffer", "refuse")
+        or not state.alone
+        or run.disturbed_by(CANCEL, FAULT)
+    ):
         return
-    if state.newest[0][0] != "decide" or run.crashes or state.observes("call.status") is False:
+    if state.newest[0][0] != "decide" or run.disturbed_by(CRASH) or state.observes("call.status") is False:
         return
     sent = [d for call in run.calls.values() for d in call.decisions if d.at == state.stimuli]
     if len(sent) != 1 or len(state.newest[0][1]["decisions"]) != 1 or sent[0].stale or sent[0].repeats:
@@ -165,13 +170,19 @@ def a_rejection_takes_the_declared_way(state: ObservedState, seen: CallMoved) ->
     """A rejected call is Cancelled directly, or by way of Resuming, as was declared."""
     run, call = state.run_of(seen), state.call_of(seen)
     way = state.policy("decision.cancel_path")
-    if run is None or call is None or way is None or call.rejection is None or run.cancel_at or run.faulted:
+    if (
+        run is None
+        or call is None
+        or way is None
+        or call.rejection is None
+        or run.disturbed_by(CANCEL, FAULT)
+    ):
         return
     if (
         seen.to != "Cancelled"
         or seen.to == call.claimed
         or call.suspensions != call.rejection.in_suspension
-        or run.crashes
+        or run.disturbed_by(CRASH)
         or run.hooks
         or is_cut_short(state, run)  # the end of the run may have closed the call before its rejection did
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CRASH
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
@@ -14,7 +15,7 @@ def a_run_that_nothing_holds_goes_on(state: ObservedState) -> CheckResults:
     waits = any(call.may_wait or (call.doubled and call.listed_pending) for call in run.calls.values())
     held = bool(state.gates_of(run)) or state.is_committing() or run.claimed == "Waiting" or waits
     tells = state.observes("run.status") or state.observes("call.status")
-    if not held and run.crashes and not tells:
+    if not held and run.disturbed_by(CRASH) and not tells:
         return  # it may have come back to a wait, and had no words to say so
     if not held and any(call.doubled for call in run.calls.values()):
         return  # one of two calls with one id may wait under another

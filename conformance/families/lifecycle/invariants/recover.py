@@ -7,6 +7,7 @@ from typing import Any
 
 from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, RunMoved
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -81,7 +82,7 @@ def _begins_otherwise(kept: Mapping[str, Any], seen: CallMoved) -> str:
 def a_stored_decision_acts(state: ObservedState) -> CheckResults:
     """A decision in the checkpoint, for a call that waits in it, acts in the life that begins there."""
     run, stored = state.run, state.recovered_from
-    if run is None or not run.crashes or not isinstance(stored, dict) or run.cancel_at or run.had_input:
+    if run is None or not run.crashes or not isinstance(stored, dict) or run.disturbed_by(CANCEL, INPUT):
         return
     if run.is_done or state.gates_of(run) or state.handshake.control.store != "kit":
         return
@@ -165,7 +166,7 @@ def _plain_decision(state: ObservedState, seen: DecisionTaken) -> Mapping[str, A
 
 def _still_waits(state: ObservedState, run: Run, call: Call) -> bool:
     """Whether nothing since the crash can have taken the call out of its wait: no other decision either."""
-    goes_on = not (run.cancel_at or run.had_input or run.faulted or run.is_done)
+    goes_on = not (run.disturbed_by(CANCEL, FAULT, INPUT) or run.is_done)
     anew = [d for d in call.decisions if d.id not in state.forgotten or state.handed_over[d.id] > 1]
     return call.claimed in (None, "Suspended") and goes_on and len(anew) <= 1
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from runlock.conformance.families.lifecycle.invariants.segment_queries import is_cut_short
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, PhaseEntered, ResumeEntered
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import FAULT
 from runlock.conformance.families.lifecycle.state.records import Decided, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -174,7 +175,7 @@ def _replayed(state: ObservedState, seen: ResumeEntered) -> str | None:
 def a_resolved_pass_is_committed(state: ObservedState, seen: ResumeEntered) -> CheckResults:
     """A pass that resolved a decision has its checkpoint before the next pass begins."""
     run = _at(state, seen, "CommitReplay")
-    if run is not None and run.faulted is None and state.observes("checkpoint"):
+    if run is not None and not run.disturbed_by(FAULT) and state.observes("checkpoint"):
         yield from _committed(state, run, "the next pass began")
 
 
@@ -183,7 +184,7 @@ def a_resolved_pass_is_committed_before_the_model_is_asked(
 ) -> CheckResults:
     """A pass that resolved a decision has its checkpoint before the model is asked in the same segment."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or _station(run) != "CommitReplay" or run.faulted is not None:
+    if run is None or seen.on != "model" or _station(run) != "CommitReplay" or run.disturbed_by(FAULT):
         return
     if state.policy("decision.window") != "immediate" and state.observes("checkpoint"):
         yield from _committed(state, run, "the model is asked")

@@ -8,6 +8,7 @@ from typing import Final
 
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, PhaseEntered, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -20,7 +21,7 @@ Round = tuple[Run, list[Call]]
 def round_of(state: ObservedState) -> Round | None:
     """The newest round, while nothing but verdicts, answers and decisions has touched it."""
     run = state.run
-    if run is None or run.is_done or run.cancel_at or run.faulted or run.crashes or run.had_input:
+    if run is None or run.is_done or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
         return None
     calls = [call for call in run.calls.values() if call.step == run.steps]
     if not calls or any(call.doubled or call.raced for call in calls):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import (
     WORKING_GATES,
     Call,
@@ -16,7 +17,7 @@ from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, 
 def a_run_moves_from_where_it_was(state: ObservedState, seen: RunMoved) -> CheckResults:
     """Each report of a run's status names the status that was reported before it."""
     run = state.runs.get(seen.run or "")
-    if run is None or (run.crashes and run.claimed is None) or seen.to == run.claimed:
+    if run is None or (run.disturbed_by(CRASH) and run.claimed is None) or seen.to == run.claimed:
         return
     right = seen.origin == run.claimed
     yield (
@@ -45,7 +46,7 @@ def a_segment_ends_for_a_declared_reason(state: ObservedState, seen: SegmentEnde
 def a_run_that_is_not_created_begins_as_Running(state: ObservedState, seen: RunMoved) -> CheckResults:
     """Where a run is not created first, Running is its first status."""
     run = state.runs.get(seen.run or "")
-    if run is None or run.claims or run.crashes or state.policy("run.created") != "no":
+    if run is None or run.claims or run.disturbed_by(CRASH) or state.policy("run.created") != "no":
         return
     yield HELD if seen.to == "Running" else broken(f"the first status of the run is {seen.to}, not Running")
 
@@ -54,7 +55,13 @@ def a_created_run_is_durable_before_it_runs(state: ObservedState, seen: RunMoved
     """Where a run is created first, it is durable before it is Running."""
     run = state.runs.get(seen.run or "")
     created = state.policy("run.created") == "yes" and state.handshake.control.store != "none"
-    if run is None or not created or run.crashes or run.claimed != "Created" or seen.to != "Running":
+    if (
+        run is None
+        or not created
+        or run.disturbed_by(CRASH)
+        or run.claimed != "Created"
+        or seen.to != "Running"
+    ):
         return
     if run.faulted == "store.put":
         return  # it is not to run at all: RUN-13 speaks of that
@@ -100,7 +107,7 @@ def the_end_and_the_status_agree(state: ObservedState) -> CheckResults:
     if run is None or not state.observes("run.status") or not state.observes("run.finished"):
         return
     if run.claimed == "Done" and run.ended is None:
-        if run.crashes:  # its end was durable, and the announcement was lost with the life before
+        if run.disturbed_by(CRASH):  # its end was durable, and the announcement was lost with the life before
             return
         if state.is_committing(run):  # it is announced behind its commit
             return
@@ -117,7 +124,7 @@ def the_end_and_the_status_agree(state: ObservedState) -> CheckResults:
                 )
             )
         )
-    elif run.claimed == "Waiting" and not run.finished and not run.crashes:
+    elif run.claimed == "Waiting" and not run.finished and not run.disturbed_by(CRASH):
         yield broken("the run says that it waits, yet no run.finished with reason Suspended has told so")
 
 
@@ -169,15 +176,13 @@ def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: Segm
 
 
 def _nothing_else_ends(state: ObservedState, run: Run) -> bool:
-    return run.turn_alone and not (
-        run.cancel_at or run.faulted or run.crashes or run.had_input or state.scenario.agent.stop
-    )
+    return run.turn_alone and not (run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or state.scenario.agent.stop)
 
 
 def a_broken_world_ends_the_run_in_error(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A fault of the model, the permission hook or the tool executor ends the run with reason Error."""
     run = state.run_of(seen)
-    if run is None or run.faulted not in WORKING_GATES or not run.fault_alone or run.cancel_at:
+    if run is None or run.faulted not in WORKING_GATES or not run.fault_alone or run.disturbed_by(CANCEL):
         return
     right = seen.reason.code == "Error"
     yield HELD if right else broken(f"the {run.faulted} gate broke, yet the run ended as {seen.reason.code}")
@@ -186,17 +191,22 @@ def a_broken_world_ends_the_run_in_error(state: ObservedState, seen: SegmentEnde
 def a_broken_world_asks_no_more(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A fault of the permission hook or of the tool executor is no result that the model could be told."""
     run = state.run_of(seen)
-    if run is None or run.faulted not in ("permission", "tool") or not run.fault_alone or run.cancel_at:
+    if (
+        run is None
+        or run.faulted not in ("permission", "tool")
+        or not run.fault_alone
+        or run.disturbed_by(CANCEL)
+    ):
         return
     told = bool(run.finished) and run.finished[-1].reason.code == "Error"  # then somebody tries again
-    if not (told or run.crashes):
+    if not (told or run.disturbed_by(CRASH)):
         yield broken(f"the {run.faulted} gate broke, yet the model is asked as if that were a result")
 
 
 def live_calls_are_treated_as_declared(state: ObservedState) -> CheckResults:
     """Calls that are live when their run is Done are closed, or left as they are, as was declared."""
     run, policy = state.run, state.policy("end.live")
-    if run is None or run.ended is None or run.crashes or state.gates_of(run):
+    if run is None or run.ended is None or run.disturbed_by(CRASH) or state.gates_of(run):
         return
     for call in run.calls.values():
         if call.doubled or call.claimed is None:
@@ -220,13 +230,13 @@ def live_calls_are_treated_as_declared(state: ObservedState) -> CheckResults:
 def _nobody_ended(run: Run, call: Call) -> bool:
     """Whether the call came to wait, and nothing but the end of the run can have moved it since."""
     waited = "Suspended" in call.claims[-2:]
-    return waited and not (call.decisions or run.had_input)
+    return waited and not (call.decisions or run.disturbed_by(INPUT))
 
 
 def a_run_at_work_is_Running(state: ObservedState) -> CheckResults:
     """While a segment is at work the run is Running, be it inference or tools."""
     run = state.run
-    if run is None or (run.crashes and run.claimed is None):
+    if run is None or (run.disturbed_by(CRASH) and run.claimed is None):
         return
     for gate in state.gates_of(run):
         if gate.on in ("model", "tool"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.messages import GateOpened, PhaseEntered, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -11,14 +12,16 @@ from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, 
 def _moving(state: ObservedState, seen: RunMoved) -> Run | None:
     """The run that moves, if its way in this life is known and the move is one."""
     run = state.runs.get(seen.run or "")
-    known = run is not None and not run.crashes and run.claimed is not None and run.claimed != seen.to
+    known = (
+        run is not None and not run.disturbed_by(CRASH) and run.claimed is not None and run.claimed != seen.to
+    )
     return run if known else None
 
 
 def a_run_waits_once_its_commit_is_through(state: ObservedState) -> CheckResults:
     """A run moves to Waiting only when its last commit before the wait is through."""
     run = state.run
-    if run is None or run.claimed != "Waiting" or run.cancel_at or run.faulted or run.crashes:
+    if run is None or run.claimed != "Waiting" or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     if any(method in ("decide", "run.input") for method, _ in state.newest):
         return  # what was decided may be written down before the run goes on
@@ -32,7 +35,7 @@ def a_decision_wakes_the_run(state: ObservedState) -> CheckResults:
     run = state.run
     if run is None or not state.alone or state.newest[0][0] != "decide":
         return
-    if run.cancel_at or run.faulted or run.crashes or state.policy("resume") != "partial":
+    if run.disturbed_by(CANCEL, FAULT, CRASH) or state.policy("resume") != "partial":
         return
     if _is_wake_unneeded(state, run):
         return
@@ -110,7 +113,7 @@ def _blocks(outcome: object) -> bool:
 
 
 def _undisturbed(run: Run) -> bool:
-    return run.cancel_at is None and run.faulted is None and not run.crashes and not run.had_input
+    return not run.disturbed_by(CANCEL, FAULT, CRASH, INPUT)
 
 
 def a_cancel_at_work_does_not_wait(state: ObservedState, seen: RunMoved) -> CheckResults:
@@ -120,7 +123,11 @@ def a_cancel_at_work_does_not_wait(state: ObservedState, seen: RunMoved) -> Chec
         return
     if run.cancel_in_replay is not None and state.policy("waiting") == "parked":
         return  # it ends a wait: DECIDE-46 speaks of that
-    if run.faulted is None and run.claimed == "Running" and "cancel.waiting" in state.handshake.stimuli:
+    if (
+        not run.disturbed_by(FAULT)
+        and run.claimed == "Running"
+        and "cancel.waiting" in state.handshake.stimuli
+    ):
         yield HELD if seen.to == "Done" else broken(f"the run was cancelled at work, yet it became {seen.to}")
 
 
@@ -150,7 +157,7 @@ def a_created_run_begins_before_its_phases(
 ) -> CheckResults:
     """A run that was created moves to Running before any of its phases, and before it asks the model."""
     run = state.run_of(seen)
-    if run is None or run.claimed != "Created" or run.cancel_at or run.crashes:
+    if run is None or run.claimed != "Created" or run.disturbed_by(CANCEL, CRASH):
         return
     if isinstance(seen, PhaseEntered):
         yield broken(f"{seen.phase} fires, yet the run is still Created")
@@ -170,7 +177,7 @@ def a_run_cancelled_as_Created_never_begins(
 ) -> CheckResults:
     """A cancel that comes before a created run begins ends it, with no phase."""
     run = state.runs.get(seen.run or "")
-    if run is None or run.cancel_at is None or run.cancel_status != "Created" or run.crashes:
+    if run is None or run.cancel_at is None or run.cancel_status != "Created" or run.disturbed_by(CRASH):
         return
     if run.cancel_met != run.cancel_at or run.claimed != "Created":
         return

@@ -13,6 +13,7 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.protocol import Observation
 
@@ -27,7 +28,7 @@ def followed(state: ObservedState, seen: Followed) -> Run | None:
     run = state.run_of(seen)
     has_one_segment = state.policies.get("waiting") == "parked"
     is_told = state.observes("phase") and (has_one_segment or state.observes("run.finished"))
-    return run if run is not None and not run.crashes and is_told else None
+    return run if run is not None and not run.disturbed_by(CRASH) and is_told else None
 
 
 def is_cut_short(state: ObservedState, run: Run) -> bool:
@@ -37,7 +38,7 @@ def is_cut_short(state: ObservedState, run: Run) -> bool:
         for call in run.every_call
         for gate in call.judged
     )
-    return bool(run.cancel_at or run.faulted or run.had_input or state.scenario.agent.stop or blocked)
+    return bool(run.disturbed_by(CANCEL, FAULT, INPUT) or state.scenario.agent.stop or blocked)
 
 
 def requires(run: Run, *phases: str) -> Sequence[Observation]:

@@ -23,6 +23,7 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -48,7 +49,7 @@ def the_request_goes_out_as_prepared(state: ObservedState, seen: PhaseEntered) -
 def AfterInference_has_an_answer(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """AfterInference fires when the model has answered in its step."""
     run, gate = followed(state, seen), state.last_model_gate
-    if run is None or seen.phase != "AfterInference" or run.cancel_at is not None:
+    if run is None or seen.phase != "AfterInference" or run.disturbed_by(CANCEL):
         return
     asked = gate is not None and gate.run == run.id and is_among(gate.opened, requires(run, "StepStart"))
     answered = asked and gate is not None and gate.outcome is not None

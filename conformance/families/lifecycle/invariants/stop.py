@@ -12,6 +12,7 @@ from itertools import groupby, takewhile
 
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded, StopCondition
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CRASH
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -25,7 +26,7 @@ def asks(state: ObservedState, seen: GateOpened, *, in_one_life: bool = True) ->
     run = state.run_of(seen)
     if seen.on != "model" or run is None or not run.steps:
         return None
-    return run if not (in_one_life and run.crashes) else None
+    return run if not (in_one_life and run.disturbed_by(CRASH)) else None
 
 
 def stops_for(state: ObservedState, seen: SegmentEnded, kind: str, *, in_one_life: bool = True) -> Run | None:
@@ -34,7 +35,7 @@ def stops_for(state: ObservedState, seen: SegmentEnded, kind: str, *, in_one_lif
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
     named = stop == kind or (stop is None and len(state.scenario.agent.stop) == 1)
     stopped = seen.reason.code == "Stopped" and named and condition(state, kind) is not None
-    return run if stopped and run is not None and not (in_one_life and run.crashes) else None
+    return run if stopped and run is not None and not (in_one_life and run.disturbed_by(CRASH)) else None
 
 
 def looks_behind_tools(state: ObservedState) -> bool:

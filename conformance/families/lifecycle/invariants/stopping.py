@@ -14,6 +14,7 @@ from runlock.conformance.families.lifecycle.invariants.stop import (
 )
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -87,7 +88,7 @@ def _newest(run: Run) -> list[Call]:
 
 
 def _is_open(run: Run) -> bool:
-    return bool(run.crashes or run.cancel_at or run.faulted or run.had_input)
+    return run.disturbed_by(CANCEL, FAULT, CRASH, INPUT)
 
 
 def no_tool_runs_in_the_step_that_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
@@ -123,7 +124,7 @@ def a_stop_comes_behind_the_end_of_its_step(state: ObservedState, seen: SegmentE
     """A stop condition that is met at work ends the run behind StepEnd, before another StepStart."""
     run = state.run_of(seen)
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
-    if run is None or seen.reason.code != "Stopped" or stop == "timeout" or run.crashes:
+    if run is None or seen.reason.code != "Stopped" or stop == "timeout" or run.disturbed_by(CRASH):
         return
     bounds = [entered.phase for entered in run.phases if entered.phase in ("StepStart", "StepEnd")]
     newest = bounds[-1] if bounds else "no phase"

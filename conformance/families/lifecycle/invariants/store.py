@@ -8,6 +8,7 @@ from typing import Any
 from runlock.conformance.families.lifecycle.invariants.stream import SEGMENT_END
 from runlock.conformance.families.lifecycle.messages import Checkpointed, GateOpened, Published, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, INPUT
 from runlock.conformance.families.lifecycle.state.records import Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
@@ -104,7 +105,7 @@ def the_turn_is_durable_before_its_tools(state: ObservedState, seen: GateOpened)
         return
     if not _stores(state) or state.policy("checkpoint.at") != "triggers" or call.step != run.steps:
         return
-    if run.cancel_at is not None:
+    if run.disturbed_by(CANCEL):
         return
     committed = any(c.trigger == "AssistantTurnCommitted" for c in state.since_model)
     yield (
@@ -134,7 +135,7 @@ def _asks_after_a_round(state: ObservedState, seen: GateOpened, at: str) -> bool
     run = state.run_of(seen)
     if run is None or seen.on != "model" or not run.calls or not _stores(state) or state.life > 1:
         return False
-    if run.cancel_at is not None:
+    if run.disturbed_by(CANCEL):
         return False
     return state.policy("checkpoint.at") == at and bool((run.last_turn or {}).get("tool_calls"))
 
@@ -142,7 +143,7 @@ def _asks_after_a_round(state: ObservedState, seen: GateOpened, at: str) -> bool
 def a_failed_commit_ends_the_run_in_Error(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A commit that failed ends the run with reason Error."""
     run = state.run_of(seen)
-    if run is None or run.faulted != "store.put" or run.cancel_at:
+    if run is None or run.faulted != "store.put" or run.disturbed_by(CANCEL):
         return
     code = seen.reason.code
     yield HELD if code == "Error" else broken(f"a commit failed, yet the run ended as {code}")
@@ -184,7 +185,11 @@ def _no_occasion(state: ObservedState, trigger: str) -> str:
     run = state.run
     if run is None:
         return ""
-    if trigger == "UserMessage" and run.steps and not (run.had_input or _may_have_begun_again(state, run)):
+    if (
+        trigger == "UserMessage"
+        and run.steps
+        and not (run.disturbed_by(INPUT) or _may_have_begun_again(state, run))
+    ):
         return "the model has been asked and nothing came from the user since"
     if trigger == "AssistantTurnCommitted" and any(c.trigger == trigger for c in state.since_model):
         return "the newest turn of the model is committed already"

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.messages import Published, RunMoved, SegmentEnded, StreamClosed
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation, Unlisted
 
@@ -104,7 +105,7 @@ def an_event_for_nobody_breaks_nothing(state: ObservedState, seen: SegmentEnded)
     why = f"the run ended in Error: {seen.reason.detail}; nothing broke but that nobody received its events"
     if seen.reason.code != "Error":
         yield HELD
-    elif run.faulted is None and not run.crashes:
+    elif not run.disturbed_by(FAULT, CRASH):
         yield broken(why)
 
 

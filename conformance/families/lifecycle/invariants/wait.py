@@ -5,6 +5,7 @@ from __future__ import annotations
 from runlock.conformance.families.lifecycle.invariants.decision_window import arrived, may_be_left_out, rests
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation
@@ -30,7 +31,7 @@ def a_decision_is_known_before_its_call_resumes(state: ObservedState, seen: Call
     call = state.call_of(seen)
     if call is None or call.doubled or seen.to != "Resuming" or call.claimed != "Suspended":
         return
-    if not _parks(state) or state.runs[call.run].crashes or not state.observes("decision"):
+    if not _parks(state) or state.runs[call.run].disturbed_by(CRASH) or not state.observes("decision"):
         return
     taken = [d for d in call.decisions if d.answers is call and d.in_suspension == call.suspensions]
     if taken:
@@ -59,7 +60,7 @@ def all_are_resuming_before_one_is_replayed(state: ObservedState, seen: GateOpen
 def a_resolved_wait_leads_to_the_model(state: ObservedState) -> CheckResults:
     """A parked run of which no call is suspended any more goes on to its next inference."""
     run = state.run
-    if run is None or not _parks(state) or run.is_done or state.gates_of(run) or run.crashes:
+    if run is None or not _parks(state) or run.is_done or state.gates_of(run) or run.disturbed_by(CRASH):
         return
     formerly = any(call.claimed == "Suspended" for call in run.calls.values())  # set aside for an input
     if _is_resolved(run) and not formerly:
@@ -91,7 +92,7 @@ def _part(run: Run) -> tuple[Call, Call] | None:
 def a_part_does_not_end_the_wait(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A parked run of which a call is still suspended after a replay goes on waiting."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or not _parks(state) or run.crashes or run.had_input:
+    if run is None or seen.on != "model" or not _parks(state) or run.disturbed_by(CRASH, INPUT):
         return
     found = _part(run)
     if found is not None:
@@ -113,7 +114,7 @@ def a_part_has_not_ended_the_wait(state: ObservedState) -> CheckResults:
 def a_cancel_ends_the_wait(state: ObservedState) -> CheckResults:
     """A cancel ends the wait of a parked run."""
     run = state.run
-    if run is None or run.cancel_at is None or not _parks(state) or run.crashes:
+    if run is None or run.cancel_at is None or not _parks(state) or run.disturbed_by(CRASH):
         return
     if run.cancel_status == "Waiting" and not state.gates_of(run):
         yield HELD if run.is_done else broken("the run was cancelled while it was parked, yet it still waits")
@@ -124,7 +125,7 @@ def a_cancel_in_a_replay_ends_the_wait(state: ObservedState, seen: SegmentEnded)
     run = state.run_of(seen)
     if run is None or run.cancel_in_replay is None or run.cancel_at is None or not _parks(state):
         return
-    if run.crashes or run.faulted:
+    if run.disturbed_by(FAULT, CRASH):
         return
     why = f"the run was cancelled while call {run.cancel_in_replay.id} was replayed"
     yield HELD if seen.reason.code != "Suspended" else broken(f"{why}, yet it waits again")
@@ -132,7 +133,7 @@ def a_cancel_in_a_replay_ends_the_wait(state: ObservedState, seen: SegmentEnded)
 
 def _broken_in_a_replay(state: ObservedState, run: Run | None) -> str:
     """What broke or blocked a parked run in the replay of a call, if that has happened."""
-    if run is None or run.broke_at is None or run.cancel_at or run.crashes or not _parks(state):
+    if run is None or run.broke_at is None or run.disturbed_by(CANCEL, CRASH) or not _parks(state):
         return ""
     gate, call = run.broke_at, run.broke_at.call
     blocks = (gate.outcome or {}).get("kind") == "block"
@@ -182,11 +183,11 @@ def _left_alone(state: ObservedState) -> bool:
     """Whether time passed, or nothing happened, for a run that is parked."""
     run = state.run
     idle = [name for name, _ in state.newest] in (["settle"], ["clock.advance"])
-    if run is None or not idle or not state.alone or not _parks(state) or run.crashes:
+    if run is None or not idle or not state.alone or not _parks(state) or run.disturbed_by(CRASH):
         return False
     may_end = any(condition.kind == "timeout" for condition in state.scenario.agent.stop)
     parked = run.claimed in ("Waiting", None) and not run.segment_open and not run.is_done
-    return parked and not (may_end or run.cancel_at or state.gates_of(run))
+    return parked and not (may_end or run.disturbed_by(CANCEL) or state.gates_of(run))
 
 
 INVARIANTS = (

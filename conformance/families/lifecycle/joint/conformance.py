@@ -57,6 +57,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.monitors.status_charts import RESUME_GATE
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Gate, Run
 from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.coverage import Trails
@@ -376,7 +377,7 @@ def _given_to(run: Run) -> Iterator[tuple[str, str]]:
     """Whatever was given to a run and its calls: the call, and the cue."""
     for call in run.calls.values():
         yield from ((call.id, f"decide {one.action}") for one in call.decisions)
-    if run.cancel_at is not None:
+    if run.disturbed_by(CANCEL):
         yield "", "cancel"
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.monitors.status_charts import CALLS, EVENT_OF_REASON, RUNS
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CRASH, INPUT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
 from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Trails
@@ -51,7 +52,7 @@ class Derived(Monitor):
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something: after new input it is open what a run does."""
         run = self.state.run
-        if run is not None and (run.had_input or run.crashes):
+        if run is not None and run.disturbed_by(CRASH, INPUT):
             self.runs.pop(run, None)
             self.trails.lose(RUNS, run)
 
@@ -64,7 +65,7 @@ class Derived(Monitor):
 
     def _follow(self, seen: Observation) -> None:
         run = self.state.runs.get(seen.run or "")
-        if not self.follows_runs or run is None or run.had_input or run.crashes:
+        if not self.follows_runs or run is None or run.disturbed_by(CRASH, INPUT):
             return
         if isinstance(seen, GateOpened) and seen.on in WORKING_GATES:
             self._works(run)
@@ -113,7 +114,7 @@ class Derived(Monitor):
 
     def _look_at_calls(self) -> None:
         run = self.state.run
-        if not self.follows_calls or run is None or run.crashes:
+        if not self.follows_calls or run is None or run.disturbed_by(CRASH):
             return
         for call in run.calls.values():
             if not call.doubled:

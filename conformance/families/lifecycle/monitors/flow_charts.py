@@ -21,6 +21,7 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.chart_monitor import (
     NO_DETOURS,
@@ -269,21 +270,21 @@ class Paths(Monitor):
 
     def _cases_of_the_flow(self, run: Run) -> Iterator[str]:
         """In which cases a run is that other clauses speak of."""
-        if run.finished or run.crashes:  # entered by a decision, or once more: with no input to commit
+        if run.finished or run.disturbed_by(CRASH):  # there is no input to commit again
             yield "entered anew"
         resolved = any(one.entered.state == "ResolveDecision" for one in run.stations)
-        spent = run.crashes or (run.finished and not resolved)  # the decision was, before: the run waits on
+        spent = run.disturbed_by(CRASH) or (run.finished and not resolved)  # an earlier segment took it
         if spent or self.state.policy("replay.commit") != "yes":
             yield "nothing to replay"
-        if run.cancel_at is not None:
+        if run.disturbed_by(CANCEL):
             yield "cancelled"
             if run.finished and not has_fired(run.segment, "RunStart"):  # it met the run between segments
                 yield "cancelled between segments"
-        if run.faulted is not None:
+        if run.disturbed_by(FAULT):
             yield "broken"
         if self.state.scenario.agent.stop or self.state.policy("round.block") != "fail_call":
             yield "may be stopped"
-        if self._holds_back or run.crashes:  # what a life did not begin, the next one begins
+        if self._holds_back or run.disturbed_by(CRASH):  # what a life did not begin, the next one begins
             yield "holds back"
 
     @cached_property
@@ -326,7 +327,7 @@ class Paths(Monitor):
 
     def _is_broken_off(self, run: Run) -> bool:
         """Whether something ends the run, or the round, wherever it stands."""
-        return bool(run.cancel_at or run.faulted or run.had_input or self.state.may_end_by_a_block(run))
+        return bool(run.disturbed_by(CANCEL, FAULT, INPUT) or self.state.may_end_by_a_block(run))
 
     @cached_property
     def _ends_after_tools(self) -> bool:

@@ -12,6 +12,7 @@ from typing import Final
 
 from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.coverage import Trails
@@ -80,7 +81,7 @@ def _onto(trails: Trails, table: Table, who: Hashable) -> Callable[[Row], None]:
 
 def _calm_round(run: Run | None) -> tuple[Run, list[Call]] | None:
     """The newest round of a run, if nothing but verdicts, answers and decisions has touched it."""
-    if run is None or run.cancel_at or run.faulted or run.crashes or run.had_input:
+    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
         return None
     calls = [call for call in run.calls.values() if call.step == run.steps]
     certain = bool(calls) and not any(call.doubled or call.raced for call in calls)
@@ -149,7 +150,13 @@ class Tasks:
     def judge(self, seen: Observation) -> Iterator[ClauseResult]:
         """A status moves the task; a permission gate belongs into its interception, or its replay."""
         run, call = self.state.run_of(seen), self.state.call_of(seen)
-        if run is None or call is None or call.doubled or run.crashes or not _is_concurrent(self.state):
+        if (
+            run is None
+            or call is None
+            or call.doubled
+            or run.disturbed_by(CRASH)
+            or not _is_concurrent(self.state)
+        ):
             return
         cursor = self.cursors.get(call)
         if cursor is None:

@@ -19,6 +19,7 @@ from runlock.conformance.families.lifecycle.messages import (
     Scenario,
 )
 from runlock.conformance.families.lifecycle.state.decisions import turned_down
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.observations import SHOWN
 from runlock.conformance.families.lifecycle.state.records import (
     Audience,
@@ -165,7 +166,7 @@ class ObservedState:
         """Whether the call has answered, and so has all that its loss is declared to be measured in."""
         durability = self.policy("durability")
         unsure = call.doubled or call.raced or call.decisions or not all(gate.alone for gate in call.entries)
-        broken = run.crashes or run.cancel_at or run.faulted
+        broken = run.disturbed_by(CANCEL, FAULT, CRASH)
         if call.result is None or unsure or broken or self.is_committing():
             return False
         if durability == "call":

@@ -20,6 +20,7 @@ from runlock.conformance.families.lifecycle.messages import (
     ToolSpec,
     gate_name,
 )
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT, Disturbance
 from runlock.conformance.protocol import Observation
 
 WORKING_GATES = ("model", "permission", "tool")
@@ -270,6 +271,15 @@ class Run:
     segment: list[Observation] = field(default_factory=list)  # what it showed since its last run.finished
     stations: list[Station] = field(default_factory=list)  # of the resume gate, in this segment
     last_turn: Mapping[str, Any] | None = None
+
+    def disturbed_by(self, *kinds: Disturbance) -> bool:
+        """Whether one of these disturbances has met the run."""
+        return (
+            (self.cancel_at is not None and CANCEL in kinds)
+            or (self.faulted is not None and FAULT in kinds)
+            or (self.crashes > 0 and CRASH in kinds)
+            or (self.had_input and INPUT in kinds)
+        )
 
     @property
     def ended(self) -> Reason | None:
