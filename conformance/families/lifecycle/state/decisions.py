@@ -122,7 +122,7 @@ def turned_down(state: ObservedState, refusal: Refusal) -> None:
         state.run = next(reversed(state.runs.values()), None)
     certain = refusal.decision is None and state.settled_before
     if method == "cancel" and certain and run is not None and run.cancel_at == state.stimuli:
-        run.cancel_at = None
+        run.volatile.cancel_at = None
     if method == "run.input" and certain and run is not None and run.input_at == state.stimuli:
         state.inputs.remove(params["input"])
         state.refused_inputs.append(params["input"])

@@ -22,13 +22,14 @@ from runlock.conformance.families.lifecycle.state.decisions import turned_down
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.observations import SHOWN
 from runlock.conformance.families.lifecycle.state.records import (
-    Audience,
     Call,
     Decided,
     Gate,
     Run,
 )
 from runlock.conformance.families.lifecycle.state.stimuli import SENT
+from runlock.conformance.families.lifecycle.state.volatile import StateVolatile
+from runlock.conformance.families.lifecycle.state.watchers import Audience
 from runlock.conformance.family.state import PolicyView
 from runlock.conformance.protocol import Message, Observation, Report
 
@@ -88,16 +89,25 @@ class ObservedState:
         self.inputs: list[str] = []  # what the user said, and may have been taken
         self.refused_inputs: list[str] = []  # and what a run that waited certainly turned down
         self.last_model_gate: Gate | None = None
-        self.audience = Audience()
         self.shown: list[Observation] = []  # since the newest stimulus
         self.known: dict[tuple[Any, ...], Any] = {}  # what was looked up since it took something in
-        self.open_gates: Sequence[Gate] = ()  # at which the SUT waits, oldest first
+        self.volatile = StateVolatile()  # what a crash takes away
 
     def __getstate__(self) -> dict[str, Any]:
         """All of it but what was looked up, which goes by who somebody is and not by what is known of him."""
         return {**vars(self), "known": {}}
 
     # -- what it knows
+
+    @property
+    def open_gates(self) -> Sequence[Gate]:
+        """The gates at which the runtime waits, the oldest first."""
+        return self.volatile.open_gates
+
+    @property
+    def audience(self) -> Audience:
+        """Who watches."""
+        return self.volatile.audience
 
     def observes(self, kind: str) -> bool:
         """Whether the SUT said that it shows this kind."""
@@ -184,7 +194,7 @@ class ObservedState:
 
     def shut(self, gate: Gate) -> None:
         """The SUT waits at a gate no longer."""
-        self.open_gates = [one for one in self.open_gates if one is not gate]
+        self.volatile.open_gates = [one for one in self.open_gates if one is not gate]
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something."""
@@ -237,4 +247,4 @@ class ObservedState:
             self.last_settled = self.stimuli
             self.audience.possible = {self.audience.watcher}
             for run in self.runs.values():
-                run.cancel_settled = run.cancel_settled or run.cancel_at is not None
+                run.volatile.cancel_settled = run.cancel_settled or run.cancel_at is not None

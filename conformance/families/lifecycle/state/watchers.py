@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from runlock.conformance.families.lifecycle.messages import Published, StreamClosed
 
 if TYPE_CHECKING:
     from runlock.conformance.families.lifecycle.state.observed_state import ObservedState
+
+
+@dataclass(eq=False, slots=True)
+class Audience:
+    """Who watches the events of the thread, as far as is known."""
+
+    watcher: str | None = None
+    stream: str = "native"
+    came: str = "nobody"  # first, in place of another, back to a run that waited, with a decision
+    possible: set[str | None] = field(default_factory=lambda: {None})  # who may receive an event by now
+    gone: set[str] = field(default_factory=set)  # who watched before
+    told: list[Published] = field(default_factory=list)  # what the present watcher received
+    answered: bool = False  # whether the last stream that was closed belonged to a request that decided
+    activities: list[Any] = field(default_factory=list)  # what tools told since the newest stimulus came
+
+    def comes(self, watcher: str | None, stream: str, came: str, sure: bool) -> None:
+        """Somebody takes the place, or with None leaves it; in a race both may be there."""
+        if self.watcher is not None:
+            self.gone.add(self.watcher)
+        self.gone.discard(watcher or "")
+        self.possible = {watcher} if sure else {*self.possible, watcher}
+        self.watcher, self.stream, self.came, self.told = watcher, stream, came, []
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is certain who watches."""
+        return self.possible == {self.watcher}
 
 
 def watched(state: ObservedState, params: Mapping[str, Any]) -> None:
