@@ -6,7 +6,7 @@ nothing has judged nothing, and its clause was not exercised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -68,8 +68,9 @@ class Invariant:
     observations with one of these names, `after` to those whose predecessor of the same kind in the run has
     one of these names, and `requires` to scenarios in which that feature has occurred.
 
-    A deferred check sees consequences.  Its objection waits until the runtime is quiescent, so that a clause
-    that names the cause is blamed first.
+    Where several checks object to the same observation, the one of the lowest `rank` is blamed, and of equal
+    ranks the first one of the family.  A deferred check sees consequences: its objection waits until the
+    runtime is quiescent, so that a clause that names the cause is blamed first.
     """
 
     clause: str
@@ -79,6 +80,7 @@ class Invariant:
     after: tuple[str, ...] = ()
     requires: str | None = None
     is_deferred: bool = False
+    rank: int = 0
 
     @property
     def title(self) -> str:
@@ -97,3 +99,8 @@ class Invariant:
     def first_reason(self, state: Any, *seen: Any) -> str:
         """The first reason why the clause is broken, or an empty string."""
         return next((found.reason for found in self.run(state, *seen) if not found.ok), "")
+
+
+def in_order_of_blame(checks: Iterable[Invariant]) -> tuple[Invariant, ...]:
+    """The checks by rank; those of equal rank stay in the order in which they are given."""
+    return tuple(sorted(checks, key=lambda check: check.rank))

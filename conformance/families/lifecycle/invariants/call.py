@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES, CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
@@ -194,7 +195,8 @@ def only_a_decision_resumes(state: ObservedState, seen: CallMoved) -> CheckResul
     )
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.CALL_STATUS,
     Invariant("CALL-23", only_what_the_model_asked_for_lives, CallMoved),
     Invariant("CALL-23", only_what_the_model_asked_for_lives, GateOpened),
     Invariant("CALL-23", a_call_runs_the_tool_that_was_asked_for, GateOpened, at=("permission", "tool")),

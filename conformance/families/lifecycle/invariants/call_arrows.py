@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
@@ -108,7 +109,8 @@ def a_rejected_call_is_Cancelled_in_the_end(state: ObservedState) -> CheckResult
             yield HELD
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.CALL_TRANSITION,
     replay_verdict("CALL-10", "suspend", "Suspended", "held"),
     replay_verdict("CALL-11", "set_result", "Succeeded", "set the result of"),
     Invariant("CALL-11", a_replay_whose_result_was_decided_succeeds, CallMoved, requires="a decision"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, is_cut_short
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
@@ -277,7 +278,8 @@ def _outcome(state: ObservedState, call: Call, shown: Shown) -> str:
     return {"block": "was blocked", "suspend": "was suspended"}.get(verdict, "")
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.CALL_PASS,
     Invariant("PHASE-4", a_missing_tool_is_not_entered, GateOpened, at=("tool",)),
     Invariant("PHASE-4", a_missing_tool_is_a_failure, MessageAppended, requires="calls"),
     Invariant("PHASE-4", a_call_for_a_missing_tool_fails, CallMoved, at=("Failed", "Succeeded", "Suspended")),

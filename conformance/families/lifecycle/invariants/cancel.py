@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
@@ -175,36 +176,38 @@ def _cut_off(state: ObservedState) -> Iterator[tuple[Run, Call, str]]:
                 yield run, call, content
 
 
-FIRST_INVARIANTS = (
-    Invariant("CANCEL-4", a_cancel_is_nothing_to_a_later_run, SegmentEnded, requires="a cancel"),
-)
-"""Asked before what is said of an end as such, since a cancel of another run is the cause of it."""
-
 INVARIANTS = (
-    Invariant(
-        "CANCEL-7",
-        results_before_a_cancel_are_treated_as_declared,
-        GateOpened,
-        at=("model",),
-        requires="a cancel",
+    *ranked(
+        Rank.CANCEL_OF_ANOTHER_RUN,
+        Invariant("CANCEL-4", a_cancel_is_nothing_to_a_later_run, SegmentEnded, requires="a cancel"),
     ),
-    Invariant(
-        "CANCEL-1",
-        nothing_new_begins_after_a_cancel,
-        GateOpened,
-        at=("model", "permission", "tool"),
-        requires="a cancel",
+    *ranked(
+        Rank.CANCEL,
+        Invariant(
+            "CANCEL-7",
+            results_before_a_cancel_are_treated_as_declared,
+            GateOpened,
+            at=("model",),
+            requires="a cancel",
+        ),
+        Invariant(
+            "CANCEL-1",
+            nothing_new_begins_after_a_cancel,
+            GateOpened,
+            at=("model", "permission", "tool"),
+            requires="a cancel",
+        ),
+        Invariant("CANCEL-5", a_draining_cancel_gives_nothing_up, GateClosed),
+        Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, GateOpened, requires="a cancel"),
+        Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, SegmentEnded),
+        Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, RunMoved, requires="a cancel"),
+        Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, CallMoved, requires="a cancel"),
+        Invariant("CANCEL-2", a_cancelled_run_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
+        Invariant("CANCEL-1", nothing_new_has_begun_after_a_cancel, requires="a cancel"),
+        Invariant("CANCEL-5", a_cancel_aborts_what_runs, requires="a cancel"),
+        Invariant("CANCEL-6", a_cancelled_call_is_Cancelled, requires="a cancel"),
+        Invariant("CANCEL-3", a_cancelled_wait_is_over, requires="a cancel"),
+        Invariant("CANCEL-2", a_cancelled_run_is_Done, requires="a cancel"),
+        Invariant("CANCEL-4", a_cancel_of_a_done_run_was_idle, requires="a cancel"),
     ),
-    Invariant("CANCEL-5", a_draining_cancel_gives_nothing_up, GateClosed),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, GateOpened, requires="a cancel"),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, SegmentEnded),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, RunMoved, requires="a cancel"),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, CallMoved, requires="a cancel"),
-    Invariant("CANCEL-2", a_cancelled_run_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
-    Invariant("CANCEL-1", nothing_new_has_begun_after_a_cancel, requires="a cancel"),
-    Invariant("CANCEL-5", a_cancel_aborts_what_runs, requires="a cancel"),
-    Invariant("CANCEL-6", a_cancelled_call_is_Cancelled, requires="a cancel"),
-    Invariant("CANCEL-3", a_cancelled_wait_is_over, requires="a cancel"),
-    Invariant("CANCEL-2", a_cancelled_run_is_Done, requires="a cancel"),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_was_idle, requires="a cancel"),
 )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import (
     FINAL_CALL_STATUSES,
     Checkpointed,
@@ -310,7 +311,8 @@ CHECKS: tuple[tuple[str, Callable[..., CheckResults], Feature | None], ...] = (
     ("RESUME-12", a_checkpoint_holds_nothing_cleared_for_a_new_wait, None),
 )
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.CHECKPOINT_CONTENT,
     Invariant("STORE-10", the_stored_end_is_the_announced_one, SegmentEnded),
     *(
         Invariant(clause, check, kind, at=at, requires=requires)

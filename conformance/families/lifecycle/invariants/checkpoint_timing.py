@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, is_among
 from runlock.conformance.families.lifecycle.messages import (
     Checkpointed,
@@ -76,7 +77,8 @@ def _takes_down(state: ObservedState, seen: Observation) -> bool:
     return isinstance(seen, Checkpointed) and "store.put" not in state.scenario.hold
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.CHECKPOINT_TIMING,
     Invariant(
         "STORE-19", a_step_is_stored_at_its_end, PhaseEntered, at=("StepStart", "RunEnd"), is_deferred=True
     ),

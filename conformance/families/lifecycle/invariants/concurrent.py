@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.round import (
     intercepted,
     is_between,
@@ -263,26 +264,30 @@ def a_round_waits_for_its_tasks(state: ObservedState, seen: GateOpened) -> Check
 RESULTS = ("ok", "warning", "error")
 
 INVARIANTS = (
-    Invariant("ROUND-81", a_round_waits_for_its_tasks, GateOpened, at=("model",)),
-    Invariant("ROUND-80", the_last_call_has_ended_the_round, GateOpened, at=("model",)),
-    Invariant("ROUND-70", a_batch_is_dealt_with_in_order, DecisionTaken),
-    Invariant("ROUND-73", what_nobody_waits_for_has_no_effect, CallMoved),
-    Invariant("ROUND-74", to_come_too_late_breaks_nothing, SegmentEnded, at=("Error",)),
-    Invariant("ROUND-62", interception_gives_the_outcome),
-    an_answer_moves_its_call_at_once("ROUND-63", ("pending",), replayed=False),
-    an_answer_moves_its_call_at_once("ROUND-65", RESULTS, replayed=False),
-    an_answer_moves_its_call_at_once("ROUND-66", ("pending",), replayed=True),
-    an_answer_moves_its_call_at_once("ROUND-67", RESULTS, replayed=True),
-    a_wait_can_be_decided("ROUND-66", "anew", "waits anew"),
-    a_wait_can_be_decided("ROUND-72", "first", "waits"),
-    a_wait_can_be_decided("ROUND-75", "later", "waits behind another batch"),
-    Invariant("ROUND-64", a_decision_is_replayed_beside_the_others, requires="a decision"),
-    Invariant("ROUND-68", a_rejected_call_is_over, requires="a decision"),
-    each_allowed_call_has_its_task("ROUND-60", beside_a_hold=False),
-    each_allowed_call_has_its_task("ROUND-61", beside_a_hold=True),
-    Invariant("ROUND-73", what_nobody_waits_for_had_no_effect),
-    Invariant("ROUND-74", what_came_too_late_broke_nothing),
+    *ranked(
+        Rank.CONCURRENT_ROUND,
+        Invariant("ROUND-81", a_round_waits_for_its_tasks, GateOpened, at=("model",)),
+        Invariant("ROUND-80", the_last_call_has_ended_the_round, GateOpened, at=("model",)),
+        Invariant("ROUND-70", a_batch_is_dealt_with_in_order, DecisionTaken),
+        Invariant("ROUND-73", what_nobody_waits_for_has_no_effect, CallMoved),
+        Invariant("ROUND-74", to_come_too_late_breaks_nothing, SegmentEnded, at=("Error",)),
+        Invariant("ROUND-62", interception_gives_the_outcome),
+        an_answer_moves_its_call_at_once("ROUND-63", ("pending",), replayed=False),
+        an_answer_moves_its_call_at_once("ROUND-65", RESULTS, replayed=False),
+        an_answer_moves_its_call_at_once("ROUND-66", ("pending",), replayed=True),
+        an_answer_moves_its_call_at_once("ROUND-67", RESULTS, replayed=True),
+        a_wait_can_be_decided("ROUND-66", "anew", "waits anew"),
+        a_wait_can_be_decided("ROUND-72", "first", "waits"),
+        a_wait_can_be_decided("ROUND-75", "later", "waits behind another batch"),
+        Invariant("ROUND-64", a_decision_is_replayed_beside_the_others, requires="a decision"),
+        Invariant("ROUND-68", a_rejected_call_is_over, requires="a decision"),
+        each_allowed_call_has_its_task("ROUND-60", beside_a_hold=False),
+        each_allowed_call_has_its_task("ROUND-61", beside_a_hold=True),
+        Invariant("ROUND-73", what_nobody_waits_for_had_no_effect),
+        Invariant("ROUND-74", what_came_too_late_broke_nothing),
+    ),
+    *ranked(
+        Rank.BARRIER,
+        Invariant("ROUND-80", the_last_call_ends_the_round),
+    ),
 )
-
-LAST_INVARIANTS = (Invariant("ROUND-80", the_last_call_ends_the_round),)
-"""Asked when everything else that may keep a run from going on has been."""

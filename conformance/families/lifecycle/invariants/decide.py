@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     DecisionTaken,
@@ -284,28 +285,30 @@ def _is_unused(call: Call, decided: Decided) -> bool:
     return len(call.entries) == decided.entries_before and call.suspensions == decided.in_suspension
 
 
-FIRST_INVARIANTS = (
-    Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened, at=("tool",)),
-    Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened, at=("tool",)),
-    *(
-        Invariant(clause, check, kind, requires="a decision")
-        for clause, check in (
-            ("DECIDE-2", a_decision_taken_twice_changes_nothing),
-            ("DECIDE-3", a_late_decision_changes_nothing),
-        )
-        for kind in (GateOpened, CallMoved, MessageAppended, SegmentEnded)
-    ),
-    Invariant("DECIDE-5", a_move_follows_the_decision_for_it, CallMoved, requires="a decision"),
-)
-"""Asked before it is looked at what a decision carries: one that went astray has carried nothing."""
-
 INVARIANTS = (
-    Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken, requires="a decision"),
-    Invariant("DECIDE-2", a_decision_is_not_accepted_twice, DecisionTaken, requires="a decision"),
-    Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened, at=("tool",)),
-    Invariant("DECIDE-1", a_decision_executes_once, GateOpened, at=("tool",)),
-    Invariant("DECIDE-4", no_accepted_decision_is_lost, requires="a decision"),
-    Invariant("DECIDE-2", a_repeated_decision_was_idle, requires="a decision"),
-    Invariant("DECIDE-3", a_late_decision_was_idle, requires="a decision"),
-    Invariant("DECIDE-3", each_wait_has_a_number_of_its_own, CallMoved),
+    *ranked(
+        Rank.DECISION_TARGET,
+        Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened, at=("tool",)),
+        Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened, at=("tool",)),
+        *(
+            Invariant(clause, check, kind, requires="a decision")
+            for clause, check in (
+                ("DECIDE-2", a_decision_taken_twice_changes_nothing),
+                ("DECIDE-3", a_late_decision_changes_nothing),
+            )
+            for kind in (GateOpened, CallMoved, MessageAppended, SegmentEnded)
+        ),
+        Invariant("DECIDE-5", a_move_follows_the_decision_for_it, CallMoved, requires="a decision"),
+    ),
+    *ranked(
+        Rank.DECISION_LOST,
+        Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken, requires="a decision"),
+        Invariant("DECIDE-2", a_decision_is_not_accepted_twice, DecisionTaken, requires="a decision"),
+        Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened, at=("tool",)),
+        Invariant("DECIDE-1", a_decision_executes_once, GateOpened, at=("tool",)),
+        Invariant("DECIDE-4", no_accepted_decision_is_lost, requires="a decision"),
+        Invariant("DECIDE-2", a_repeated_decision_was_idle, requires="a decision"),
+        Invariant("DECIDE-3", a_late_decision_was_idle, requires="a decision"),
+        Invariant("DECIDE-3", each_wait_has_a_number_of_its_own, CallMoved),
+    ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
@@ -335,7 +336,8 @@ def came_alone_at_work(state: ObservedState, run: Run) -> Iterator[tuple[Call, D
                 yield call, decided
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.DECISION_TIME,
     Invariant("DECIDE-16", an_answered_call_is_not_made_to_wait, CallMoved, at=("Suspended",)),
     Invariant(
         "DECIDE-23", an_early_decision_does_not_act, CallMoved, at=("Cancelled", "Resuming"), is_deferred=True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, INPUT
@@ -145,7 +146,8 @@ def _round_is_over(run: Run) -> bool:
     return certain and bool(newest) and all(call.is_final and not call.doubled for call in newest)
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.DERIVED_STATUS,
     Invariant("DERIVE-7", the_calls_do_not_end_the_run, RunMoved, at=("Done",), requires="calls"),
     Invariant("DERIVE-7", a_round_leads_to_the_model, GateOpened, at=("model",), requires="calls"),
     Invariant("DERIVE-6", a_suspended_segment_leaves_nothing_running, SegmentEnded, at=("Suspended",)),

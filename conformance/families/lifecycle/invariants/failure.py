@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
@@ -168,7 +169,8 @@ def _failures(run: Run) -> Iterator[tuple[Call, str]]:
             yield call, "its tool answered with an error"
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.FAILED_CALL,
     Invariant("ROUND-7", nothing_runs_after_a_block, GateOpened, at=("model", "permission", "tool")),
     Invariant("ROUND-6", a_block_does_what_was_declared, SegmentEnded, requires="calls"),
     Invariant("ROUND-7", nothing_has_run_after_a_block, requires="calls"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import (
     asked_for,
     asked_for_nothing,
@@ -431,78 +432,82 @@ def _is(status: str | None) -> str:
     return f"{status}" if status in ("Succeeded", "Failed") else f"is {status}"
 
 
-FIRST_INVARIANTS = (
-    Invariant("FLOW-10", a_step_asks_the_model, GateOpened, at=("model",)),
-    Invariant("FLOW-10", a_step_asks_the_model, PhaseEntered, at=("RunEnd",)),
-    Invariant("FLOW-4", nothing_replayed_is_committed, Checkpointed, at=("ToolResultsCommitted",)),
-)
-"""Asked before the reasons of a run are weighed: they say where in the flow it went wrong."""
-
 INVARIANTS = (
-    Invariant("FLOW-1", a_segment_begins_with_RunStart, PhaseEntered),
-    Invariant("FLOW-1", the_input_is_committed_first, PhaseEntered, at=("StepStart",)),
-    Invariant("FLOW-1", the_committed_input_is_in_the_thread, Checkpointed),
-    Invariant("FLOW-2", an_input_looks_for_decisions, PhaseEntered, at=("StepStart",)),
-    Invariant(
-        "FLOW-3",
-        a_replay_at_the_start_is_committed,
-        PhaseEntered,
-        at=("StepStart", "RunEnd"),
-        requires="a decision",
+    *ranked(
+        Rank.SKIPPED_STATION,
+        Invariant("FLOW-10", a_step_asks_the_model, GateOpened, at=("model",)),
+        Invariant("FLOW-10", a_step_asks_the_model, PhaseEntered, at=("RunEnd",)),
+        Invariant("FLOW-4", nothing_replayed_is_committed, Checkpointed, at=("ToolResultsCommitted",)),
     ),
-    Invariant("FLOW-4", a_start_without_replay_stores_once, PhaseEntered, at=("StepStart",)),
-    Invariant(
-        "FLOW-6",
-        a_new_suspension_at_the_start_ends_the_segment,
-        PhaseEntered,
-        at=("StepStart", "RunEnd"),
-        requires="a wait",
+    *ranked(
+        Rank.SEGMENT_FLOW,
+        Invariant("FLOW-1", a_segment_begins_with_RunStart, PhaseEntered),
+        Invariant("FLOW-1", the_input_is_committed_first, PhaseEntered, at=("StepStart",)),
+        Invariant("FLOW-1", the_committed_input_is_in_the_thread, Checkpointed),
+        Invariant("FLOW-2", an_input_looks_for_decisions, PhaseEntered, at=("StepStart",)),
+        Invariant(
+            "FLOW-3",
+            a_replay_at_the_start_is_committed,
+            PhaseEntered,
+            at=("StepStart", "RunEnd"),
+            requires="a decision",
+        ),
+        Invariant("FLOW-4", a_start_without_replay_stores_once, PhaseEntered, at=("StepStart",)),
+        Invariant(
+            "FLOW-6",
+            a_new_suspension_at_the_start_ends_the_segment,
+            PhaseEntered,
+            at=("StepStart", "RunEnd"),
+            requires="a wait",
+        ),
+        Invariant(
+            "FLOW-5",
+            a_replay_that_ends_the_wait_leads_on,
+            PhaseEntered,
+            at=("StepStart", "RunEnd"),
+            requires="a decision",
+        ),
+        Invariant("FLOW-8", a_step_starts_with_StepStart, PhaseEntered, at=("BeforeInference",)),
+        Invariant("FLOW-13", an_answer_is_followed_by_AfterInference, PhaseEntered),
+        Invariant(
+            "FLOW-13", an_answer_is_followed_by_AfterInference, Checkpointed, at=("AssistantTurnCommitted",)
+        ),
+        Invariant(
+            "FLOW-14", a_turn_is_committed_behind_its_step, Checkpointed, at=("AssistantTurnCommitted",)
+        ),
+        Invariant("FLOW-14", no_turn_is_left_uncommitted, PhaseEntered, at=("RunEnd",)),
+        Invariant("FLOW-16", a_turn_without_calls_is_the_last, PhaseEntered, at=("StepStart",)),
+        Invariant("FLOW-16", a_turn_without_calls_ended_the_segment, SegmentEnded),
+        Invariant(
+            "FLOW-17",
+            a_turn_with_calls_has_its_round,
+            PhaseEntered,
+            at=("StepStart", "BeforeToolExecute", "RunEnd"),
+            requires="calls",
+        ),
+        Invariant("FLOW-20", a_round_is_committed_whole, Checkpointed, at=("ToolResultsCommitted",)),
+        Invariant("FLOW-20", a_round_is_committed_before_a_wait, PhaseEntered, at=("RunEnd",)),
+        Invariant(
+            "FLOW-21",
+            a_committed_round_passes_the_gate,
+            PhaseEntered,
+            at=("StepStart", "RunEnd"),
+            requires="calls",
+        ),
+        Invariant(
+            "FLOW-22",
+            a_round_that_waits_ends_the_segment,
+            PhaseEntered,
+            at=("StepStart", "RunEnd"),
+            requires="a wait",
+        ),
+        Invariant(
+            "FLOW-23",
+            a_round_with_an_outcome_leads_on,
+            PhaseEntered,
+            at=("StepStart", "RunEnd"),
+            requires="calls",
+        ),
+        Invariant("FLOW-7", every_turn_passes_the_gate, PhaseEntered, at=("StepStart",)),
     ),
-    Invariant(
-        "FLOW-5",
-        a_replay_that_ends_the_wait_leads_on,
-        PhaseEntered,
-        at=("StepStart", "RunEnd"),
-        requires="a decision",
-    ),
-    Invariant("FLOW-8", a_step_starts_with_StepStart, PhaseEntered, at=("BeforeInference",)),
-    Invariant("FLOW-13", an_answer_is_followed_by_AfterInference, PhaseEntered),
-    Invariant(
-        "FLOW-13", an_answer_is_followed_by_AfterInference, Checkpointed, at=("AssistantTurnCommitted",)
-    ),
-    Invariant("FLOW-14", a_turn_is_committed_behind_its_step, Checkpointed, at=("AssistantTurnCommitted",)),
-    Invariant("FLOW-14", no_turn_is_left_uncommitted, PhaseEntered, at=("RunEnd",)),
-    Invariant("FLOW-16", a_turn_without_calls_is_the_last, PhaseEntered, at=("StepStart",)),
-    Invariant("FLOW-16", a_turn_without_calls_ended_the_segment, SegmentEnded),
-    Invariant(
-        "FLOW-17",
-        a_turn_with_calls_has_its_round,
-        PhaseEntered,
-        at=("StepStart", "BeforeToolExecute", "RunEnd"),
-        requires="calls",
-    ),
-    Invariant("FLOW-20", a_round_is_committed_whole, Checkpointed, at=("ToolResultsCommitted",)),
-    Invariant("FLOW-20", a_round_is_committed_before_a_wait, PhaseEntered, at=("RunEnd",)),
-    Invariant(
-        "FLOW-21",
-        a_committed_round_passes_the_gate,
-        PhaseEntered,
-        at=("StepStart", "RunEnd"),
-        requires="calls",
-    ),
-    Invariant(
-        "FLOW-22",
-        a_round_that_waits_ends_the_segment,
-        PhaseEntered,
-        at=("StepStart", "RunEnd"),
-        requires="a wait",
-    ),
-    Invariant(
-        "FLOW-23",
-        a_round_with_an_outcome_leads_on,
-        PhaseEntered,
-        at=("StepStart", "RunEnd"),
-        requires="calls",
-    ),
-    Invariant("FLOW-7", every_turn_passes_the_gate, PhaseEntered, at=("StepStart",)),
 )

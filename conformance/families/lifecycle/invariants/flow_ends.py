@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import (
     TRIGGERS,
     followed,
@@ -119,23 +120,27 @@ def the_end_was_committed_behind_RunEnd(state: ObservedState, seen: Checkpointed
         yield HELD
 
 
-FIRST_INVARIANTS = (
-    Invariant("FLOW-11", a_broken_model_ends_the_segment, GateOpened, at=("model",), requires="a fault"),
-    Invariant("FLOW-11", a_broken_model_ends_the_segment, SegmentEnded, requires="a fault"),
-    Invariant("FLOW-18", a_broken_executor_ends_the_segment, GateOpened, at=("model",), requires="a fault"),
-    Invariant("FLOW-18", a_broken_executor_ends_the_segment, SegmentEnded, requires="a fault"),
-    Invariant("FLOW-12", a_cancelled_inference_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
-    Invariant("FLOW-19", a_cancelled_round_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
-    Invariant("FLOW-12", a_cancelled_inference_is_given_up, requires="a cancel"),
-)
-"""Asked before the reasons of a run are weighed: they say where in the flow it went wrong."""
-
 INVARIANTS = (
-    an_end_passes_RunEnd("FLOW-25", "NaturalEnd"),
-    an_end_passes_RunEnd("FLOW-26", "Suspended"),
-    an_end_passes_RunEnd("FLOW-27", "Cancelled"),
-    an_end_passes_RunEnd("FLOW-28", "Error"),
-    Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, PhaseEntered, at=("RunEnd",)),
-    Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, Checkpointed, at=TRIGGERS),
-    Invariant("FLOW-29", the_end_was_committed_behind_RunEnd, Checkpointed, at=("RunFinished",)),
+    *ranked(
+        Rank.BROKEN_SEGMENT,
+        Invariant("FLOW-11", a_broken_model_ends_the_segment, GateOpened, at=("model",), requires="a fault"),
+        Invariant("FLOW-11", a_broken_model_ends_the_segment, SegmentEnded, requires="a fault"),
+        Invariant(
+            "FLOW-18", a_broken_executor_ends_the_segment, GateOpened, at=("model",), requires="a fault"
+        ),
+        Invariant("FLOW-18", a_broken_executor_ends_the_segment, SegmentEnded, requires="a fault"),
+        Invariant("FLOW-12", a_cancelled_inference_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
+        Invariant("FLOW-19", a_cancelled_round_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
+        Invariant("FLOW-12", a_cancelled_inference_is_given_up, requires="a cancel"),
+    ),
+    *ranked(
+        Rank.SEGMENT_END,
+        an_end_passes_RunEnd("FLOW-25", "NaturalEnd"),
+        an_end_passes_RunEnd("FLOW-26", "Suspended"),
+        an_end_passes_RunEnd("FLOW-27", "Cancelled"),
+        an_end_passes_RunEnd("FLOW-28", "Error"),
+        Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, PhaseEntered, at=("RunEnd",)),
+        Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, Checkpointed, at=TRIGGERS),
+        Invariant("FLOW-29", the_end_was_committed_behind_RunEnd, Checkpointed, at=("RunFinished",)),
+    ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Decided
@@ -149,18 +150,20 @@ def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-FIRST_INVARIANTS = (
-    Invariant("GATE-2", a_rejected_call_never_executes, GateOpened, at=("tool",)),
-    Invariant("GATE-5", a_blocked_call_never_executes, GateOpened, at=("tool",)),
-)
-"""Asked before the decisions are counted: a refusal that was overrun needs no counting."""
-
 INVARIANTS = (
-    Invariant("GATE-6", a_replay_is_judged_as_declared, GateOpened, at=("permission", "tool")),
-    Invariant("GATE-1", a_call_that_asks_waits_for_approval, GateOpened, at=("tool",)),
-    Invariant("GATE-3", a_call_behind_the_gate_waits_for_its_verdict, GateOpened, at=("tool",)),
-    Invariant("GATE-4", a_tool_that_asks_opens_no_permission_gate, GateOpened, at=("permission", "tool")),
-    Invariant("GATE-4", an_approved_call_is_not_asked_again, CallMoved, at=("Suspended",)),
-    Invariant("GATE-2", a_rejected_call_was_not_executed, requires="a decision"),
-    Invariant("GATE-5", a_blocked_call_was_not_executed, requires="calls"),
+    *ranked(
+        Rank.REFUSED_CALL,
+        Invariant("GATE-2", a_rejected_call_never_executes, GateOpened, at=("tool",)),
+        Invariant("GATE-5", a_blocked_call_never_executes, GateOpened, at=("tool",)),
+    ),
+    *ranked(
+        Rank.APPROVAL,
+        Invariant("GATE-6", a_replay_is_judged_as_declared, GateOpened, at=("permission", "tool")),
+        Invariant("GATE-1", a_call_that_asks_waits_for_approval, GateOpened, at=("tool",)),
+        Invariant("GATE-3", a_call_behind_the_gate_waits_for_its_verdict, GateOpened, at=("tool",)),
+        Invariant("GATE-4", a_tool_that_asks_opens_no_permission_gate, GateOpened, at=("permission", "tool")),
+        Invariant("GATE-4", an_approved_call_is_not_asked_again, CallMoved, at=("Suspended",)),
+        Invariant("GATE-2", a_rejected_call_was_not_executed, requires="a decision"),
+        Invariant("GATE-5", a_blocked_call_was_not_executed, requires="calls"),
+    ),
 )

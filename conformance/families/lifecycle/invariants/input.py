@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
@@ -154,7 +155,8 @@ def what_was_put_aside_still_waits(state: ObservedState) -> CheckResults:
             yield broken(why) if newest.turned_down else HELD
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.USER_INPUT,
     Invariant("INPUT-2", a_superseded_call_does_not_run, GateOpened, at=("tool",)),
     Invariant("INPUT-2", the_model_is_asked_about_the_input, GateOpened, at=("model",)),
     Invariant("INPUT-3", a_placeholder_stands_beside_the_input, GateOpened, at=("model",)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import RunInspected
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
@@ -65,7 +66,8 @@ def _looked_at(state: ObservedState, seen: RunInspected) -> Run | None:
     return run if rests and is_held else None
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.INSPECTED_STATUS,
     Invariant("RUN-33", a_look_at_a_run_shows_its_status, RunInspected),
     Invariant("RUN-33", a_look_at_a_run_shows_its_reason, RunInspected),
     Invariant("CALL-25", a_look_at_a_run_shows_its_calls, RunInspected),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
@@ -50,7 +51,8 @@ def a_body_is_entered_once_at_a_time(state: ObservedState, seen: GateOpened) -> 
         )
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.REPEATED_CALL,
     Invariant("ONCE-1", a_call_with_a_result_is_not_executed_again, GateOpened, at=("tool",)),
     Invariant("ONCE-2", a_durable_result_is_not_executed_again, GateOpened, at=("tool",)),
     Invariant("ONCE-3", a_body_is_entered_once_at_a_time, GateOpened, at=("tool",)),

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.payload_modes import spelled, spells
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState, once
@@ -334,7 +335,8 @@ def _was_given(call: Call) -> bool:
     return bool(call.entries or by_a_decision or by_the_check)
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.HISTORY,
     Invariant("PAIR-5", a_placeholder_stands_for_what_waits, GateOpened, at=("model",)),
     Invariant(
         "PAIR-5", a_result_takes_the_place_of_its_placeholder, GateOpened, at=("model",), requires="a wait"

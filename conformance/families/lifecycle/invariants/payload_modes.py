@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
@@ -183,17 +184,21 @@ def spelled(value: Any) -> str:
 
 
 INVARIANTS = (
-    Invariant("DECIDE-8", a_decision_used_as_result_executes_nothing, GateOpened, at=("tool",)),
-    Invariant("DECIDE-6", the_payload_arrives, GateOpened, at=("tool",), requires="a decision"),
-    Invariant("DECIDE-17", the_payload_is_the_arguments, GateOpened, at=("tool",)),
-    Invariant("DECIDE-6", an_empty_payload_is_the_result, GateOpened, at=("model",), requires="a decision"),
-    Invariant("DECIDE-18", a_decision_used_as_result_is_the_result, GateOpened, at=("model",)),
-    Invariant("DECIDE-7", the_models_arguments_are_executed, GateOpened, at=("tool",)),
-    Invariant("DECIDE-21", a_replay_has_the_models_arguments, GateOpened, at=("tool",)),
+    *ranked(
+        Rank.DECISION_PAYLOAD,
+        Invariant("DECIDE-8", a_decision_used_as_result_executes_nothing, GateOpened, at=("tool",)),
+        Invariant("DECIDE-6", the_payload_arrives, GateOpened, at=("tool",), requires="a decision"),
+        Invariant("DECIDE-17", the_payload_is_the_arguments, GateOpened, at=("tool",)),
+        Invariant(
+            "DECIDE-6", an_empty_payload_is_the_result, GateOpened, at=("model",), requires="a decision"
+        ),
+        Invariant("DECIDE-18", a_decision_used_as_result_is_the_result, GateOpened, at=("model",)),
+        Invariant("DECIDE-7", the_models_arguments_are_executed, GateOpened, at=("tool",)),
+        Invariant("DECIDE-21", a_replay_has_the_models_arguments, GateOpened, at=("tool",)),
+    ),
+    *ranked(
+        Rank.DECISION_EFFECT,
+        Invariant("DECIDE-8", a_decision_used_as_result_has_executed_nothing, requires="a decision"),
+        Invariant("DECIDE-21", a_replay_is_an_execution, requires="a decision"),
+    ),
 )
-
-LATE_INVARIANTS = (
-    Invariant("DECIDE-8", a_decision_used_as_result_has_executed_nothing, requires="a decision"),
-    Invariant("DECIDE-21", a_replay_is_an_execution, requires="a decision"),
-)
-"""Asked at rest, after it is known that no decision was lost."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, may_be_a_replay
 from runlock.conformance.families.lifecycle.messages import GateOpened, PhaseEntered, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
@@ -179,7 +180,8 @@ def run_end_comes_before_the_end(state: ObservedState, seen: SegmentEnded) -> Ch
     )
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.PHASE,
     Invariant("PHASE-21", run_start_comes_first, PhaseEntered, after=(NOTHING,)),
     Invariant("PHASE-22", run_start_fires_once, PhaseEntered, at=("RunStart",)),
     Invariant("PHASE-29", run_end_comes_last, PhaseEntered),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     GateOpened,
@@ -189,7 +190,8 @@ def ends(clause: str, check: Callable[..., CheckResults], *gates: str) -> tuple[
     )
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.PLUGIN,
     Invariant("PHASE-80", what_was_set_up_is_found_again, GateOpened, at=("hook",), requires="a plugin"),
     Invariant("PHASE-81", the_model_is_asked_as_rewritten, GateOpened, at=("model",), requires="a plugin"),
     Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, CallMoved, requires="a plugin"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.round import is_intercepting
 from runlock.conformance.families.lifecycle.invariants.segment_queries import is_cut_short
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened
@@ -200,7 +201,8 @@ def a_rejection_takes_the_declared_way(state: ObservedState, seen: CallMoved) ->
     )
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.POLICY,
     Invariant("ROUND-4", a_sequential_round_runs_one_at_a_time, GateOpened, at=("tool",)),
     Invariant("DECIDE-9", decisions_keep_to_their_window, GateOpened, at=("tool",)),
     Invariant("DECIDE-13", a_rejection_takes_the_declared_way, CallMoved, at=("Cancelled",)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
@@ -26,4 +27,7 @@ def a_run_that_nothing_holds_goes_on(state: ObservedState) -> CheckResults:
     )
 
 
-INVARIANTS = (Invariant("PROGRESS-1", a_run_that_nothing_holds_goes_on),)
+INVARIANTS = ranked(
+    Rank.PROGRESS,
+    Invariant("PROGRESS-1", a_run_that_nothing_holds_goes_on),
+)

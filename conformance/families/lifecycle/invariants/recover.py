@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, RunMoved
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
@@ -185,7 +186,8 @@ def a_crash_costs_no_more_than_declared(state: ObservedState, seen: GateOpened) 
             yield HELD if shown else broken(f"{why}, yet the model is not shown that any more")
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.RECOVERY,
     Invariant(
         "RECOVER-5", a_crash_costs_no_more_than_declared, GateOpened, at=("model",), requires="a crash"
     ),

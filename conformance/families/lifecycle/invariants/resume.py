@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import is_cut_short
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, PhaseEntered, ResumeEntered
 from runlock.conformance.families.lifecycle.state import ObservedState
@@ -213,7 +214,8 @@ def _committed(state: ObservedState, run: Run, what: str) -> CheckResults:
     yield HELD if kept else broken(f"a pass resolved a decision, yet {what} before ToolResultsCommitted")
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.RESUME_GATE,
     Invariant("RESUME-20", no_pass_is_left_open, PhaseEntered, at=("StepStart", "RunEnd")),
     Invariant(
         "RESUME-3",

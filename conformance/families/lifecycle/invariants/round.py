@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, PhaseEntered, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
@@ -297,48 +298,54 @@ PHASES_20: Final = ("ROUND-20", "ROUND-22", "ROUND-23")
 STAGES_40: Final = ("ROUND-40", "ROUND-42", "ROUND-43")
 
 INVARIANTS = (
-    *(
-        Invariant(clause, nothing_behind_a_block_is_looked_at, kind, at=at, requires="calls")
-        for clause in ("ROUND-21", "ROUND-41")
-        for kind, at in ((CallMoved, ("Suspended",)), (PhaseEntered, LOOKS))
+    *ranked(
+        Rank.ROUND,
+        *(
+            Invariant(clause, nothing_behind_a_block_is_looked_at, kind, at=at, requires="calls")
+            for clause in ("ROUND-21", "ROUND-41")
+            for kind, at in ((CallMoved, ("Suspended",)), (PhaseEntered, LOOKS))
+        ),
+        *(
+            Invariant(clause, all_are_looked_at_before_any_runs, GateOpened, at=("tool",))
+            for clause in ("ROUND-24", "ROUND-25", "ROUND-46", "ROUND-47")
+        ),
+        Invariant("ROUND-27", nothing_behind_a_suspension_runs, GateOpened, at=("tool",), requires="a wait"),
+        Invariant("ROUND-26", the_next_call_runs, GateOpened),
+        Invariant("ROUND-26", the_next_call_runs, SegmentEnded),
+        Invariant("ROUND-30", a_batch_waits_for_every_outcome, GateOpened, at=("model",)),
+        Invariant("ROUND-48", what_has_run_is_not_judged_again, GateOpened, at=("permission",)),
+        Invariant("ROUND-27", what_stands_behind_a_suspension_has_not_run, SegmentEnded, at=("Suspended",)),
+        *(
+            interception_goes_on_behind(clause, made, said, seeing)
+            for clauses in (PHASES_20, STAGES_40)
+            for clause, (made, said) in zip(clauses, BEHIND, strict=True)
+            for seeing in ((False, True) if made != "allowed" else (False,))
+        ),
+        *(
+            Invariant(clause, a_call_that_is_allowed_is_left_alone, CallMoved)
+            for clause in ("ROUND-23", "ROUND-43")
+        ),
+        *(
+            Invariant(clause, what_stands_behind_a_block_was_not_looked_at)
+            for clause in ("ROUND-21", "ROUND-41")
+        ),
+        *(
+            Invariant(clause, a_round_with_a_held_call_leaves_its_step_suspended)
+            for clause in ("ROUND-28", "ROUND-31")
+        ),
+        Invariant("ROUND-29", a_round_without_a_held_call_has_completed, GateOpened, at=("model",)),
+        Invariant("ROUND-32", a_round_without_a_held_call_has_completed, GateOpened, at=("model",)),
     ),
-    *(
-        Invariant(clause, all_are_looked_at_before_any_runs, GateOpened, at=("tool",))
-        for clause in ("ROUND-24", "ROUND-25", "ROUND-46", "ROUND-47")
+    *ranked(
+        Rank.ROUND_OF_PASSES,
+        Invariant(
+            "ROUND-44", all_are_judged_before_any_is_made_ready, PhaseEntered, at=("BeforeToolExecute",)
+        ),
+        Invariant("ROUND-45", a_call_is_made_ready_once, PhaseEntered, at=("BeforeToolExecute",)),
     ),
-    Invariant("ROUND-27", nothing_behind_a_suspension_runs, GateOpened, at=("tool",), requires="a wait"),
-    Invariant("ROUND-26", the_next_call_runs, GateOpened),
-    Invariant("ROUND-26", the_next_call_runs, SegmentEnded),
-    Invariant("ROUND-30", a_batch_waits_for_every_outcome, GateOpened, at=("model",)),
-    Invariant("ROUND-48", what_has_run_is_not_judged_again, GateOpened, at=("permission",)),
-    Invariant("ROUND-27", what_stands_behind_a_suspension_has_not_run, SegmentEnded, at=("Suspended",)),
-    *(
-        interception_goes_on_behind(clause, made, said, seeing)
-        for clauses in (PHASES_20, STAGES_40)
-        for clause, (made, said) in zip(clauses, BEHIND, strict=True)
-        for seeing in ((False, True) if made != "allowed" else (False,))
+    *ranked(
+        Rank.END_OF_ROUND,
+        Invariant("ROUND-29", a_round_without_a_held_call_completes),
+        Invariant("ROUND-32", a_round_without_a_held_call_completes),
     ),
-    *(
-        Invariant(clause, a_call_that_is_allowed_is_left_alone, CallMoved)
-        for clause in ("ROUND-23", "ROUND-43")
-    ),
-    *(Invariant(clause, what_stands_behind_a_block_was_not_looked_at) for clause in ("ROUND-21", "ROUND-41")),
-    *(
-        Invariant(clause, a_round_with_a_held_call_leaves_its_step_suspended)
-        for clause in ("ROUND-28", "ROUND-31")
-    ),
-    Invariant("ROUND-29", a_round_without_a_held_call_has_completed, GateOpened, at=("model",)),
-    Invariant("ROUND-32", a_round_without_a_held_call_has_completed, GateOpened, at=("model",)),
 )
-
-LATE_INVARIANTS = (
-    Invariant("ROUND-44", all_are_judged_before_any_is_made_ready, PhaseEntered, at=("BeforeToolExecute",)),
-    Invariant("ROUND-45", a_call_is_made_ready_once, PhaseEntered, at=("BeforeToolExecute",)),
-)
-"""Asked after the phases of a single call, which know better why one of them is wrong."""
-
-LAST_INVARIANTS = (
-    Invariant("ROUND-29", a_round_without_a_held_call_completes),
-    Invariant("ROUND-32", a_round_without_a_held_call_completes),
-)
-"""Asked when everything else that may keep a run from going on has been."""

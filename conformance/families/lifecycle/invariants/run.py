@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
@@ -257,21 +258,23 @@ def _or_nothing(status: str | None) -> str:
 
 
 INVARIANTS = (
-    Invariant("RUN-24", a_segment_ends_for_a_declared_reason, SegmentEnded),
-    Invariant("RUN-25", a_run_that_is_not_created_begins_as_Running, RunMoved),
-    Invariant("RUN-26", a_created_run_is_durable_before_it_runs, RunMoved, at=("Running",)),
-    Invariant("RUN-19", a_run_moves_from_where_it_was, RunMoved),
-    Invariant("RUN-20", a_done_run_opens_no_gate, GateOpened, at=("model", "permission", "tool")),
-    Invariant("RUN-21", a_segment_finishes_once, SegmentEnded, is_deferred=True),
-    Invariant("RUN-3", a_turn_without_calls_ends_the_run_naturally, SegmentEnded),
-    Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded, requires="a fault"),
-    Invariant("RUN-8", a_broken_world_asks_no_more, GateOpened, at=("model",), requires="a fault"),
-    Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded, at=("Suspended",)),
+    *ranked(
+        Rank.END_OF_RUN,
+        Invariant("RUN-24", a_segment_ends_for_a_declared_reason, SegmentEnded),
+        Invariant("RUN-25", a_run_that_is_not_created_begins_as_Running, RunMoved),
+        Invariant("RUN-26", a_created_run_is_durable_before_it_runs, RunMoved, at=("Running",)),
+        Invariant("RUN-19", a_run_moves_from_where_it_was, RunMoved),
+        Invariant("RUN-20", a_done_run_opens_no_gate, GateOpened, at=("model", "permission", "tool")),
+        Invariant("RUN-21", a_segment_finishes_once, SegmentEnded, is_deferred=True),
+        Invariant("RUN-3", a_turn_without_calls_ends_the_run_naturally, SegmentEnded),
+        Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded, requires="a fault"),
+        Invariant("RUN-8", a_broken_world_asks_no_more, GateOpened, at=("model",), requires="a fault"),
+        Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded, at=("Suspended",)),
+    ),
+    *ranked(
+        Rank.RUN_STATUS,
+        Invariant("RUN-22", the_end_and_the_status_agree),
+        Invariant("RUN-30", a_run_at_work_is_Running),
+        Invariant("RUN-27", live_calls_are_treated_as_declared, requires="calls"),
+    ),
 )
-
-LATE_INVARIANTS = (
-    Invariant("RUN-22", the_end_and_the_status_agree),
-    Invariant("RUN-30", a_run_at_work_is_Running),
-    Invariant("RUN-27", live_calls_are_treated_as_declared, requires="calls"),
-)
-"""Asked after the projection of the calls, which knows better why a status is wrong."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, PhaseEntered, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
@@ -228,7 +229,8 @@ def _out_of_time(state: ObservedState, run: Run) -> bool:
     return any(limit is not None and state.now_ms - run.began_at_ms > limit * 1000 for limit in limits)
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.RUN_TRANSITION,
     Invariant("RUN-13", a_run_that_is_not_taken_never_begins, RunMoved),
     Invariant("RUN-12", a_run_cancelled_as_Created_never_begins, RunMoved),
     Invariant("RUN-12", a_run_cancelled_as_Created_never_begins, PhaseEntered),

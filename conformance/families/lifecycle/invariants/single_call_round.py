@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import CALL_PHASES, followed
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
@@ -121,7 +122,8 @@ def _judged_while_it_waited(run: Run, call: Call) -> str:
     return ""
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.SINGLE_CALL,
     Invariant(
         "PHASE-90",
         a_phase_fires_once_a_pass,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import (
     CALL_PHASES,
     asked_for,
@@ -293,49 +294,54 @@ def _named(shown: Sequence[object], phase: str, call: Call) -> bool:
     )
 
 
-FIRST_INVARIANTS = (
-    Invariant("PHASE-86", the_gate_fires_where_it_has_a_place, PhaseEntered),
-    Invariant("PHASE-85", steps_are_counted_by_StepStart, PhaseEntered, at=("StepStart",)),
-    Invariant("PHASE-40", StepStart_leads_to_BeforeInference, PhaseEntered, after=("StepStart",)),
-    Invariant("PHASE-43", AfterInference_has_an_answer, PhaseEntered, at=("AfterInference",)),
-    Invariant("PHASE-41", the_request_goes_out_as_prepared, PhaseEntered, after=("BeforeInference",)),
-    Invariant("PHASE-46", AfterInference_leads_to_StepEnd, PhaseEntered, after=("AfterInference",)),
-    Invariant(
-        "PHASE-47",
-        a_step_without_calls_has_no_phase_of_tools,
-        PhaseEntered,
-        at=("StepStart", *CALL_PHASES, "RunEnd"),
-    ),
-    Invariant(
-        "PHASE-48",
-        a_round_begins_with_BeforeToolExecute,
-        PhaseEntered,
-        at=CALL_PHASES,
-        after=("StepEnd",),
-    ),
-    Invariant("PHASE-49", no_calls_lead_straight_to_StepEnd, PhaseEntered, after=("AfterInference",)),
-    no_answer_is_left_in_its_step("PHASE-46", "before_tools"),
-    no_answer_is_left_in_its_step("PHASE-49", "after_tools"),
-    permission_is_asked_behind("BeforeToolExecute", "PHASE-87", "eight"),
-    permission_is_asked_behind("ToolGate", "PHASE-88", "nine"),
-)
-
 INVARIANTS = (
-    calls_lead_to("BeforeToolExecute", "PHASE-50", "eight"),
-    calls_lead_to("ToolGate", "PHASE-51", "nine"),
-    Invariant("PHASE-53", what_is_allowed_is_prepared, PhaseEntered, at=("StepEnd",)),
-    *(
+    *ranked(
+        Rank.STEP_START,
+        Invariant("PHASE-86", the_gate_fires_where_it_has_a_place, PhaseEntered),
+        Invariant("PHASE-85", steps_are_counted_by_StepStart, PhaseEntered, at=("StepStart",)),
+        Invariant("PHASE-40", StepStart_leads_to_BeforeInference, PhaseEntered, after=("StepStart",)),
+        Invariant("PHASE-43", AfterInference_has_an_answer, PhaseEntered, at=("AfterInference",)),
+        Invariant("PHASE-41", the_request_goes_out_as_prepared, PhaseEntered, after=("BeforeInference",)),
+        Invariant("PHASE-46", AfterInference_leads_to_StepEnd, PhaseEntered, after=("AfterInference",)),
         Invariant(
-            clause,
-            a_round_with_nothing_to_execute_ends_its_step,
+            "PHASE-47",
+            a_step_without_calls_has_no_phase_of_tools,
             PhaseEntered,
-            at=("StepStart",),
-            requires="calls",
-        )
-        for clause in ("PHASE-54", "PHASE-60")
+            at=("StepStart", *CALL_PHASES, "RunEnd"),
+        ),
+        Invariant(
+            "PHASE-48",
+            a_round_begins_with_BeforeToolExecute,
+            PhaseEntered,
+            at=CALL_PHASES,
+            after=("StepEnd",),
+        ),
+        Invariant("PHASE-49", no_calls_lead_straight_to_StepEnd, PhaseEntered, after=("AfterInference",)),
+        no_answer_is_left_in_its_step("PHASE-46", "before_tools"),
+        no_answer_is_left_in_its_step("PHASE-49", "after_tools"),
+        permission_is_asked_behind("BeforeToolExecute", "PHASE-87", "eight"),
+        permission_is_asked_behind("ToolGate", "PHASE-88", "nine"),
     ),
-    Invariant("PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered, at=("StepEnd",), is_deferred=True),
-    Invariant("PHASE-56", AfterToolExecute_has_an_outcome, PhaseEntered, at=("AfterToolExecute",)),
-    Invariant("PHASE-62", a_round_is_applied_behind_its_phases, PhaseEntered, at=("AfterToolExecute",)),
-    Invariant("PHASE-62", a_round_is_applied_behind_its_phases, Checkpointed, requires="calls"),
+    *ranked(
+        Rank.STEP_FLOW,
+        calls_lead_to("BeforeToolExecute", "PHASE-50", "eight"),
+        calls_lead_to("ToolGate", "PHASE-51", "nine"),
+        Invariant("PHASE-53", what_is_allowed_is_prepared, PhaseEntered, at=("StepEnd",)),
+        *(
+            Invariant(
+                clause,
+                a_round_with_nothing_to_execute_ends_its_step,
+                PhaseEntered,
+                at=("StepStart",),
+                requires="calls",
+            )
+            for clause in ("PHASE-54", "PHASE-60")
+        ),
+        Invariant(
+            "PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered, at=("StepEnd",), is_deferred=True
+        ),
+        Invariant("PHASE-56", AfterToolExecute_has_an_outcome, PhaseEntered, at=("AfterToolExecute",)),
+        Invariant("PHASE-62", a_round_is_applied_behind_its_phases, PhaseEntered, at=("AfterToolExecute",)),
+        Invariant("PHASE-62", a_round_is_applied_behind_its_phases, Checkpointed, requires="calls"),
+    ),
 )

@@ -10,6 +10,7 @@ import json
 import re
 from itertools import groupby, takewhile
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded, StopCondition
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH
@@ -288,7 +289,8 @@ def a_stop_names_its_condition(state: ObservedState, seen: SegmentEnded) -> Chec
             )
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.STOP_CONDITION,
     Invariant("STOP-1", a_stop_names_its_condition, SegmentEnded, at=("Stopped",)),
     Invariant("STOP-2", max_rounds_is_kept, GateOpened, at=("model",), requires="a stop condition"),
     Invariant("STOP-2", max_rounds_is_not_early, SegmentEnded, at=("Stopped",)),

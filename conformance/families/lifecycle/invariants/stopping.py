@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.stop import (
     asks,
     condition,
@@ -135,7 +136,8 @@ def a_stop_comes_behind_the_end_of_its_step(state: ObservedState, seen: SegmentE
     )
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.STOP_COUNT,
     Invariant(
         "STOP-8", a_limit_that_is_reached_stops, GateOpened, at=("model",), requires="a stop condition"
     ),

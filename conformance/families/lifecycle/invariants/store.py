@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.stream import SEGMENT_END
 from runlock.conformance.families.lifecycle.messages import Checkpointed, GateOpened, Published, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
@@ -241,7 +242,8 @@ def a_run_ends_without_a_store(state: ObservedState, seen: SegmentEnded) -> Chec
     yield HELD
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.CHECKPOINT_OCCASION,
     *(
         Invariant("STORE-15", a_runtime_without_a_store_stores_nothing, kind)
         for kind in (Checkpointed, GateOpened)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import Published, RunMoved, SegmentEnded, StreamClosed
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
@@ -235,25 +236,29 @@ def _published(state: ObservedState) -> list[dict[str, Any]]:
     return [data for data in events if isinstance(data, dict)]
 
 
-FIRST_INVARIANTS = (
-    Invariant("STREAM-3", an_event_for_nobody_breaks_nothing, SegmentEnded, requires="a watcher"),
-    Invariant("STREAM-2", a_cut_stream_leaves_the_run, requires="a watcher"),
-)
-"""Asked before all others, which would see a run that broke and not that it broke for nobody's sake."""
-
 INVARIANTS = (
-    Invariant("STREAM-8", an_event_goes_one_way, Published),
-    Invariant("STREAM-9", the_watcher_comes_before_its_decision, Published),
-    Invariant("STREAM-4", a_watcher_of_a_waiting_run_receives_what_follows, Published),
-    Invariant("STREAM-5", a_watcher_takes_the_whole_place, Published),
-    Invariant("STREAM-1", an_event_reaches_who_watches, Published),
-    Invariant("STREAM-6", a_stream_closes_behind_the_end, StreamClosed),
-    Invariant("STREAM-13", an_ai_sdk_suspension_is_a_finish_for_tool_calls, SegmentEnded, at=("Suspended",)),
-    Invariant("STREAM-14", an_ag_ui_suspension_is_an_interrupt, SegmentEnded, at=("Suspended",)),
-    Invariant("STREAM-16", a_resume_reaches_its_own_watcher, SegmentEnded, requires="a watcher"),
-    Invariant("STREAM-12", a_suspension_is_told, SegmentEnded, at=("Suspended",)),
-    Invariant("STREAM-6", the_stream_of_a_run_that_is_over_is_closed, requires="a watcher"),
-    Invariant("STREAM-10", a_parked_run_publishes_nothing),
-    Invariant("STREAM-7", an_unwatched_run_goes_on, requires="a watcher"),
-    Invariant("STREAM-17", a_tool_at_work_is_heard, requires="a watcher"),
+    *ranked(
+        Rank.UNWATCHED_RUN,
+        Invariant("STREAM-3", an_event_for_nobody_breaks_nothing, SegmentEnded, requires="a watcher"),
+        Invariant("STREAM-2", a_cut_stream_leaves_the_run, requires="a watcher"),
+    ),
+    *ranked(
+        Rank.STREAM,
+        Invariant("STREAM-8", an_event_goes_one_way, Published),
+        Invariant("STREAM-9", the_watcher_comes_before_its_decision, Published),
+        Invariant("STREAM-4", a_watcher_of_a_waiting_run_receives_what_follows, Published),
+        Invariant("STREAM-5", a_watcher_takes_the_whole_place, Published),
+        Invariant("STREAM-1", an_event_reaches_who_watches, Published),
+        Invariant("STREAM-6", a_stream_closes_behind_the_end, StreamClosed),
+        Invariant(
+            "STREAM-13", an_ai_sdk_suspension_is_a_finish_for_tool_calls, SegmentEnded, at=("Suspended",)
+        ),
+        Invariant("STREAM-14", an_ag_ui_suspension_is_an_interrupt, SegmentEnded, at=("Suspended",)),
+        Invariant("STREAM-16", a_resume_reaches_its_own_watcher, SegmentEnded, requires="a watcher"),
+        Invariant("STREAM-12", a_suspension_is_told, SegmentEnded, at=("Suspended",)),
+        Invariant("STREAM-6", the_stream_of_a_run_that_is_over_is_closed, requires="a watcher"),
+        Invariant("STREAM-10", a_parked_run_publishes_nothing),
+        Invariant("STREAM-7", an_unwatched_run_goes_on, requires="a watcher"),
+        Invariant("STREAM-17", a_tool_at_work_is_heard, requires="a watcher"),
+    ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.decision_window import arrived, may_be_left_out, rests
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
@@ -190,7 +191,8 @@ def _left_alone(state: ObservedState) -> bool:
     return parked and not (may_end or run.disturbed_by(CANCEL) or state.gates_of(run))
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.PARKED_WAIT,
     *(
         Invariant("DECIDE-50", a_wait_takes_only_the_drawn_ways, kind)
         for kind in (GateOpened, CallMoved, RunMoved)
