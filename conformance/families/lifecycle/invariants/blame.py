@@ -19,7 +19,7 @@ class Rank(IntEnum):
     """The ranks, from the first to be blamed to the last, each with the reason for its place."""
 
     PARKED_WAIT = auto()
-    """A parked run waits within its segment; later groups take that for a hang (DECIDE-43 before PROGRESS-1)."""
+    """A parked run waits within its segment; later groups see a hang (DECIDE-43 before PROGRESS-1)."""
     UNWATCHED_RUN = auto()
     """A run breaks because nobody receives its events; all others see only that it broke."""
     PLUGIN = auto()
