@@ -5,7 +5,7 @@ Nothing of it depends on the machine: the budget is counted, and each campaign h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -60,11 +60,3 @@ def _judged(runtime: Runtime, order: Order) -> Column:
         return Column(runtime, campaign(order, jobs=1))
     except RunlockError as error:
         return Column(runtime, why=str(error))
-
-
-def rows(columns: Sequence[Column]) -> Iterator[str]:
-    """The clauses that at least one of the runtimes held or broke, in the order of the spec."""
-    results = [column.result for column in columns if column.result is not None]
-    for at in range(len(results[0].clauses) if results else 0):
-        if any(result.clauses[at].verdict in ("held", "broken", "error") for result in results):
-            yield results[0].clauses[at].id

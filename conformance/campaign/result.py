@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.leaks import Leak
 from runlock.conformance.family.coverage import ChartCoverage
+from runlock.conformance.family.family import Family, family_named
 
 Verdict = Literal["held", "broken", "untested", "not-applicable", "error"]
 Overall = Literal["held", "broken", "undecided"]
@@ -93,6 +94,7 @@ class Result:
     profile: str
     policies: Mapping[str, Any]
     spec: str
+    family_name: str
     budget: Mapping[str, Any]
     schedules: int = 0
     stimuli: int = 0
@@ -104,6 +106,11 @@ class Result:
     coverage: list[ChartCoverage] = field(default_factory=list)
     tours: list[Toured] = field(default_factory=list)
     search: Search | None = None
+
+    @property
+    def family(self) -> Family:
+        """The family of the runtime."""
+        return family_named(self.family_name)
 
     def count(self, verdict: Verdict) -> int:
         """How many clauses have a verdict."""

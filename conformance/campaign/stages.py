@@ -27,7 +27,7 @@ from runlock.conformance.driving.strategies.scripted import (
 )
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Seeded
-from runlock.conformance.family.family import DEFAULT, Family, Strategy, family_named
+from runlock.conformance.family.family import Family, Strategy
 
 SCRIPT_UNITS: Final = 4
 SCRIPTED: Final = "scripted scenarios"
@@ -86,12 +86,6 @@ WITNESS_SHARE: Final = 16
 LEVELS: Final = 2
 LEVELS_FROM: Final = 3_000
 """A campaign of so many schedules or more plays every one of up to two stimuli as well."""
-
-
-def total_of(order: Order) -> int:
-    """How many schedules the stages of an order play, as far as that is known before the handshake."""
-    family = family_named(DEFAULT)
-    return sum(stage.schedules for stage in stages_of(order, family))
 
 
 def stages_of(order: Order, family: Family) -> tuple[Stage, ...]:

@@ -46,6 +46,9 @@ STOP_SECONDS: Final = 5.0
 Advanced = Callable[[int], None]
 """Told how many schedules were played so far."""
 
+Expects = Callable[[int], None]
+"""Told how many schedules will be played, once the family of the runtime is known."""
+
 
 @dataclass(slots=True)
 class Limits:
@@ -88,13 +91,18 @@ class Workforce(Protocol):
 
 
 def campaign(
-    order: Order, jobs: int, budget_seconds: float | None = None, advanced: Advanced = lambda _: None
+    order: Order,
+    jobs: int,
+    budget_seconds: float | None = None,
+    advanced: Advanced = lambda _: None,
+    expects: Expects = lambda _: None,
 ) -> Result:
     """Play a whole campaign; an interrupt makes its result partial instead of ending it."""
     limits = Limits.of(budget_seconds)
     with employed(order, jobs) as workforce:
         facts = workforce.facts()
         stages = stages_of(order, facts.family)
+        expects(sum(stage.schedules for stage in stages))
         units = [(at, unit) for at, stage in enumerate(stages) for unit in range(stage.units)]
         played = workforce.play(units, limits, advanced)
         tally, hopeless = merged(units, played)
@@ -203,6 +211,7 @@ def concluded(
         profile=facts.handshake.profile,
         policies=facts.policies,
         spec=SPEC_REVISION,
+        family_name=facts.family.name,
         budget=budget,
         schedules=tally.schedules,
         stimuli=tally.stimuli,

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from runlock.conformance.driving.bench import Bench, Schedule
 from runlock.conformance.driving.session import Session
@@ -24,13 +23,11 @@ from runlock.conformance.driving.strategies.scripted import (
 )
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
-from runlock.conformance.families.lifecycle.family import FAMILY
-from runlock.conformance.families.lifecycle.host.hosted import Hosted
-from runlock.conformance.families.lifecycle.messages import Scenario
-from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
-from runlock.conformance.families.lifecycle.requirements import occasions_of
 from runlock.conformance.family.chooser import Seeded
+from runlock.conformance.family.family import Family
+from runlock.conformance.family.made import Mutant
 from runlock.conformance.judging.judge import Violation
+from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move, moves_of, record_of
 from runlock.conformance.trace.trace import Trace
 from runlock.conformance.trace.witness_file import Witness
@@ -38,21 +35,15 @@ from runlock.conformance.trace.witness_file import Witness
 WALKS_MAX: Final = 400
 SEED: Final = 1
 
-BY_COMPARISON: Final = frozenset({"RUN-29"})
-"""Clauses that no schedule breaks by itself: only two of them, compared, show that something is wrong."""
 
-OUT_OF_REACH: Final = frozenset({"AsksAgainWhileItWaits", "JudgesBesideABatch", "ReturnsAtAFailure"})
-"""Mutants that take longer walks than are searched here, so that they have no witness yet."""
-
-
-def witnesses() -> Mapping[str, Witness]:
+def witnesses(family: Family) -> Mapping[str, Witness]:
     """The stored witnesses, by the names of their mutants."""
-    return witness_files(FAMILY)
+    return witness_files(family)
 
 
-def replay(mutant: Mutant, witness: Witness) -> Session:
+def replay(family: Family, mutant: Mutant, witness: Witness) -> Session:
     """The closed session of a witness on its mutant."""
-    bench = Bench(lambda: Hosted(mutant))
+    bench = Bench(lambda: family.host(mutant))
     try:
         session = bench.session(witness.scenario)
         session.play(witness.moves)
@@ -62,19 +53,21 @@ def replay(mutant: Mutant, witness: Witness) -> Session:
         bench.close()
 
 
-def witnessed() -> list[Mutant]:
-    """The mutants that one schedule gives away, each of which has a file."""
-    return [one for one in MUTANTS if one.clause not in BY_COMPARISON and one.name not in OUT_OF_REACH]
+def witnessed(family: Family) -> list[Mutant]:
+    """The mutants that one schedule gives away, each of which has a stored witness.
+
+    A clause that is judged by comparison needs two schedules, so that no single one breaks it.
+    """
+    every = family.made.mutants().values()
+    return [
+        one for one in every
+        if one.clause != family.determinism and one.name not in family.made.out_of_reach
+    ]  # fmt: skip
 
 
-def mutants_of(clause: str) -> list[Mutant]:
+def mutants_of(family: Family, clause: str) -> list[Mutant]:
     """The mutants that are blamed on a clause."""
-    return [mutant for mutant in MUTANTS if mutant.clause == clause]
-
-
-def fault_of(mutant: Mutant) -> str:
-    """What a mutant does wrong, in one sentence."""
-    return " ".join((mutant.make.__doc__ or mutant.name).partition("\n\n")[0].split())
+    return [mutant for mutant in family.made.mutants().values() if mutant.clause == clause]
 
 
 # --- searching ----------------------------------------------------------------------------------
@@ -83,10 +76,11 @@ def fault_of(mutant: Mutant) -> str:
 class Case:
     """A mutant on the bench, next to the reference that it was made from."""
 
-    def __init__(self, mutant: Mutant) -> None:
+    def __init__(self, family: Family, mutant: Mutant) -> None:
+        self.family = family
         self.mutant = mutant
-        self.bench = Bench(lambda: Hosted(mutant))
-        self.reference = Bench(lambda: Hosted(innocent(mutant)))
+        self.bench = Bench(lambda: family.host(mutant))
+        self.reference = Bench(lambda: family.host(mutant.innocent()))
 
     def close(self) -> None:
         """Give both benches back."""
@@ -107,15 +101,6 @@ class Case:
         return declared and violation is not None and self.mutant.says in violation.because
 
 
-def innocent(mutant: Mutant) -> Mutant:
-    """The mutant without its fault: the reference under the same profile and policies."""
-    layers = mutant.make.__mro__
-    right = next(
-        layer for layer in layers if layer.__module__.startswith("runlock.machines.lifecycle.runtime")
-    )
-    return replace(mutant, make=right)
-
-
 def _played(
     bench: Bench, scenario: Scenario, moves: Sequence[Move], *, to_the_end: bool = False
 ) -> Session | None:
@@ -132,23 +117,23 @@ def _played(
     return session
 
 
-def found(mutant: Mutant) -> Witness | None:
+def found(family: Family, mutant: Mutant) -> Witness | None:
     """The witness that a search finds, if it finds one."""
-    with closing(Case(mutant)) as case:
+    with closing(Case(family, mutant)) as case:
         shows = next((one for one in _found(case) if case.shown(*one) is not None), None)
         return None if shows is None else _witness(case, *shows)
 
 
-def shortest(mutant: Mutant, scenario: Scenario, moves: Sequence[Move]) -> Witness | None:
+def shortest(family: Family, mutant: Mutant, scenario: Scenario, moves: Sequence[Move]) -> Witness | None:
     """The witness that these moves shrink to; None if they show nothing."""
-    with closing(Case(mutant)) as case:
+    with closing(Case(family, mutant)) as case:
         return None if case.shown(scenario, moves) is None else _witness(case, scenario, moves)
 
 
 def _found(case: Case) -> Iterator[tuple[Scenario, Sequence[Move]]]:
     """Schedules that break the clause: those of the corpus, the shortest first, then those of walks."""
-    for script in sorted(corpus(FAMILY), key=lambda one: (len(one.moves), one.name)):
-        if applicable(FAMILY, script, case.bench.handshake):
+    for script in sorted(corpus(case.family), key=lambda one: (len(one.moves), one.name)):
+        if applicable(case.family, script, case.bench.handshake):
             continue
         if (one := _tried(case, script.scenario, play(script))) is not None:
             yield one
@@ -187,27 +172,11 @@ def shortened(case: Case, scenario: Scenario, moves: Sequence[Move]) -> tuple[Sc
 
 
 def _bared(case: Case, scenario: Scenario, moves: Sequence[Move]) -> Scenario:
-    """The scenario without the tools that no move names, and without all else that it does without."""
-    asked = str([move.params for move in moves])
-    used = [tool for tool in scenario.tools if repr(tool.name) in asked]
-    scenario = scenario.model_copy(update={"tools": used})
-    for part in ("stop", "hold", "hooks"):
-        at = 0
-        while at < len(_parts(scenario, part)):
-            barer = _without(scenario, part, at)
-            scenario, at = (barer, at) if case.shown(barer, moves) is not None else (scenario, at + 1)
+    """The scenario without whatever the mutant is given away without."""
+    for barer in case.family.bare(scenario, moves):
+        if case.shown(barer, moves) is not None:
+            return _bared(case, barer, moves)
     return scenario
-
-
-def _parts(scenario: Scenario, part: str) -> list[Any]:
-    return list(getattr(scenario.agent if part == "stop" else scenario, part))
-
-
-def _without(scenario: Scenario, part: str, at: int) -> Scenario:
-    kept = [one for index, one in enumerate(_parts(scenario, part)) if index != at]
-    if part == "stop":
-        return scenario.model_copy(update={"agent": scenario.agent.model_copy(update={"stop": kept})})
-    return scenario.model_copy(update={part: kept})
 
 
 # --- the result ---------------------------------------------------------------------------------
@@ -223,6 +192,8 @@ def _witness(case: Case, scenario: Scenario, moves: Sequence[Move]) -> Witness:
         case.mutant.clause,
         session.violation.because,
         session.scenario,
-        tuple(moves_of(Trace([record_of(move) for move in session.sent]), FAMILY.line_formats.gate_name)),
-        tuple(dict.fromkeys(occasions_of(records))),
+        tuple(
+            moves_of(Trace([record_of(move) for move in session.sent]), case.family.line_formats.gate_name)
+        ),
+        tuple(dict.fromkeys(case.family.occasions(records))),
     )

@@ -10,8 +10,8 @@ import pytest
 from places import ROOT
 from witness_traces import trace_of
 
+from runlock.conformance.families.lifecycle.timeline import timeline
 from runlock.diagrams.charts.playable import playable, script
-from runlock.diagrams.lifecycle.timeline import timeline
 from runlock.machines.catalogue import tables
 from runlock.machines.playback import Game
 from runlock.machines.table import Moved, react

@@ -76,6 +76,7 @@ RESULT = Result(
     profile="awaken-8",
     policies={},
     spec="1.0",
+    family_name="lifecycle",
     budget={"examples": 100},
     schedules=100,
     stimuli=812,

@@ -34,6 +34,7 @@ from runlock.conformance.judging.judge import Violation
 from runlock.conformance.judging.policy_hypotheses import Exclusion
 
 Advanced = Callable[[int], None]
+Expects = Callable[[int], None]
 
 
 @dataclass(slots=True)
@@ -58,7 +59,11 @@ class _Known:
 
 
 def infer(
-    order: Order, jobs: int, budget_seconds: float | None = None, advanced: Advanced = lambda _: None
+    order: Order,
+    jobs: int,
+    budget_seconds: float | None = None,
+    advanced: Advanced = lambda _: None,
+    expects: Expects = lambda _: None,
 ) -> Inferred:
     """Find out as much of the policies as the schedules of the order tell."""
     limits, known = Limits.of(budget_seconds), _Known()
@@ -66,6 +71,7 @@ def infer(
         with employed(order, jobs) as workforce:
             facts = workforce.facts()
             family = facts.family
+            expects(sum(stage.schedules for stage in stages_of(order, family)))
             tally, partial = _pass(order, family, workforce, limits, advanced)
             known.learn(family, tally)
             more = replace(order, settled=tuple(settled(family, known.against).items()))

@@ -28,6 +28,7 @@ def swarm(actions: Actions, chooser: Chooser) -> list[str]:
         for name in actions.table
         if name in actions.always or chance(chooser, actions.seldom.get(name, 2))
     ]
+    kept = kept or list(actions.table)  # a family may have no class that is always on
     return [name for name in kept for _ in range(actions.weights.get(name, 1))]
 
 

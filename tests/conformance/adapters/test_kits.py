@@ -13,6 +13,7 @@ from runlock.conformance import adapters
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.protocol import ProtocolError
 from runlock.conformance.selftest.mutation_testing import Hunt, portions
 from runlock.conformance.transport.stdio import Pipe
@@ -52,7 +53,7 @@ def found(open_sut):
     """What a short campaign says is broken, what could not be judged, and how much was exercised."""
     bench, tally = Bench(open_sut), Tally()
     try:
-        for stage, unit in portions(Order("", EXAMPLES)):
+        for stage, unit in portions(FAMILY, Order("", EXAMPLES)):
             tally.add(stage.play(bench, unit))
     finally:
         bench.close()
@@ -63,12 +64,13 @@ def blamed(open_sut, clause):
     """Why a clause is broken, as soon as it is."""
     hunt = Hunt(open_sut, clause)
     try:
-        hunt.run(portions(Order("", EXAMPLES)))
+        hunt.run(portions(FAMILY, Order("", EXAMPLES)))
     finally:
         hunt.close()
     return hunt.found.violation.because if hunt.found else f"it is not; {list(hunt.blamed)} is"
 
 
+@pytest.mark.kits
 @needs_node
 @pytest.mark.parametrize("name", ["example.mjs", "adapter.mjs"])
 def test_the_javascript_examples_hold(name):
@@ -79,6 +81,7 @@ def test_the_javascript_examples_hold(name):
     assert len(exercised) > 20
 
 
+@pytest.mark.kits
 @needs_cargo
 def test_the_rust_example_holds(tmp_path):
     """An agent without a library, in a language that awaits nothing, keeps the universal core."""
@@ -89,6 +92,7 @@ def test_the_rust_example_holds(tmp_path):
     assert len(exercised) > 20
 
 
+@pytest.mark.kits
 @needs_node
 @pytest.mark.parametrize(
     ("line", "slip", "clause", "says"),
@@ -115,6 +119,7 @@ def test_a_slip_in_the_javascript_example_is_blamed_on_its_clause(tmp_path, line
     assert says in blamed(node(folder, "example.mjs"), clause)
 
 
+@pytest.mark.kits
 @needs_cargo
 def test_a_slip_in_the_rust_example_is_blamed_on_its_clause(tmp_path):
     """A call that answered pending and is not parked leaves the model without a result for it."""

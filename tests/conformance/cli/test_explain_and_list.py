@@ -76,7 +76,7 @@ def test_every_other_thing_can_be_explained():
 
 def test_what_is_judged_has_examples():
     """A clause that some mutant breaks shows how it looks broken, and almost always how it looks kept."""
-    facts = {mutant.clause: sheet_of(mutant.clause).facts for mutant in witnessed()}
+    facts = {mutant.clause: sheet_of(mutant.clause).facts for mutant in witnessed(FAMILY)}
 
     assert [clause for clause, said in facts.items() if said["illegal"] is None] == []
     assert len([clause for clause, said in facts.items() if said["legal"] is None]) <= len(facts) // 20
@@ -122,7 +122,7 @@ def test_a_page_for_a_machine(capsys):
     assert [line["on"] for line in said["charts"][0]["lines"] if line["marked"]] == ["cancel"]
     assert said["legal"]["timeline"][-1]["calls"] == {"c1": "Cancelled", "c2": "Succeeded"}
     assert said["illegal"]["because"] and said["illegal"]["target"] == f"mutant:{said['illegal']['source']}"
-    assert said["mutants"][0]["name"] in {mutant.name for mutant in mutants_of("CALL-8")}
+    assert said["mutants"][0]["name"] in {mutant.name for mutant in mutants_of(FAMILY, "CALL-8")}
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_every_list_names_what_it_holds(capsys, kind):
     page, told = run(capsys, "list", kind), run(capsys, "list", kind, "--json").json
     starts = [line for line in page.out.splitlines()[1:] if line[:1].strip()]
 
-    assert (page.code, set(told)) == (0, {"schema", kind})
+    assert (page.code, set(told)) == (0, {"schema", "family", kind})
     assert [next(iter(entry.values())) for entry in told[kind]][: len(names)] == names
     assert all(line.startswith(name) for line, name in zip(starts, names, strict=False))
     assert len(starts) >= len(names)
@@ -198,13 +198,15 @@ def test_a_clause_is_listed_with_what_stands_behind_it(capsys):
         clause.id: clause.since for clause in load_spec().clauses.values()
     }
     assert {clause: entry["mutants"] for clause, entry in clauses.items() if entry["mutants"]} == {
-        clause: len(mutants_of(clause)) for clause in {mutant.clause for mutant in MUTANTS}
+        clause: len(mutants_of(FAMILY, clause)) for clause in {mutant.clause for mutant in MUTANTS}
     }
 
 
 def test_what_is_checked_is_explained_by_what():
     """Of a clause that a run may find broken, nobody is told that nothing checks it yet."""
-    silent = {clause.id for clause in load_spec().clauses.values() if checks_of(clause) == ["none yet"]}
+    silent = {
+        clause.id for clause in load_spec().clauses.values() if checks_of(FAMILY, clause) == ["none yet"]
+    }
 
     assert silent & FAMILY.checked == set()
 

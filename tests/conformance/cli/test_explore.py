@@ -10,6 +10,7 @@ from command_line import run
 
 from runlock.conformance.cli.commands import explore as command
 from runlock.conformance.families.lifecycle.exploration import Explored, Plan, guess
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.state_space import as_json, write
 from runlock.machines.lifecycle.joint.calls import Calls
@@ -191,7 +192,7 @@ def broken():
 def test_a_fault_is_told_with_its_clause_and_the_way_there(broken):
     """The clause, what was seen, and a table of the run and its calls, step by step."""
     file = io.StringIO()
-    write(broken, Page(file))
+    write(FAMILY, broken, Page(file))
     lines = file.getvalue().splitlines()
 
     assert lines[0].startswith(

@@ -9,6 +9,8 @@ import pytest
 from witness_traces import trace_of
 
 from runlock.conformance.cli.main import main
+from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.families.lifecycle.timeline import timeline
 from runlock.conformance.family.recordings import to_text
 from runlock.conformance.selftest.witnesses import witnesses
 from runlock.conformance.trace.trace import Trace
@@ -23,7 +25,6 @@ from runlock.diagrams.lifecycle.sequence import (
     Noted,
     Sent,
 )
-from runlock.diagrams.lifecycle.timeline import timeline
 from runlock.diagrams.render import graphviz_layout as layout
 from runlock.diagrams.render.png import painted
 from runlock.diagrams.render.svg import width_of, wrapped
@@ -107,7 +108,7 @@ def test_mermaid_reads_words_as_words():
 
 def test_every_witness_can_be_drawn():
     """Every witness fits into a picture; nothing is drawn outside of its paper."""
-    for name in [*witnesses()][::9]:
+    for name in [*witnesses(FAMILY)][::9]:
         trace = trace_of(name)
         for made in (drawn_timeline.drawn(trace), drawn_sequence.drawn(trace)):
             places = [float(x) for x in re.findall(r' x="([-\d.]+)"', made.text())]

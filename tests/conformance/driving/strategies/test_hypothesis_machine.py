@@ -96,10 +96,10 @@ def test_every_scenario_has_one_number(bench: Bench, monkeypatch: pytest.MonkeyP
 # --- when it is judged --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mutant", witnessed()[::8], ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", witnessed(FAMILY)[::8], ids=lambda mutant: mutant.name)
 def test_who_is_judged_later_is_judged_alike(mutant: Mutant) -> None:
     """The same is broken for the same reason behind the same stimuli, and what came later is left out."""
-    witness = witnesses()[mutant.name]
+    witness = witnesses(FAMILY)[mutant.name]
     scenario = witness.scenario
     bench = Bench(lambda: Hosted(mutant))
     at_once = bench.session(scenario)

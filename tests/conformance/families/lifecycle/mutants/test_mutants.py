@@ -40,11 +40,11 @@ def test_a_mutant_is_blamed_on_its_clause(mutant: Mutant) -> None:
 
     The reference takes the same schedule and breaks nothing.
     """
-    witness = witnesses().get(mutant.name)
+    witness = witnesses(FAMILY).get(mutant.name)
     if witness is None:
-        assert kill(mutant, WITHOUT_A_WITNESS).why == ""
+        assert kill(FAMILY, mutant, WITHOUT_A_WITNESS).why == ""
         return
-    case = Case(mutant)
+    case = Case(FAMILY, mutant)
     shown = case.shown(witness.scenario, witness.moves)
     case.close()
 

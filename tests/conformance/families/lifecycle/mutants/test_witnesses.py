@@ -13,7 +13,6 @@ from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.selftest.witnesses import (
     found,
-    innocent,
     shortest,
     witnessed,
     witnesses,
@@ -28,27 +27,32 @@ def area_of(mutant: Mutant) -> str:
     return mutant.clause.rpartition("-")[0].lower()
 
 
-AREAS = sorted({area_of(mutant) for mutant in witnessed()} | {one.area for one in witnesses().values()})
+AREAS = sorted(
+    {area_of(mutant) for mutant in witnessed(FAMILY)} | {one.area for one in witnesses(FAMILY).values()}
+)
 
 
 def test_every_mutant_has_a_witness_and_every_witness_a_mutant() -> None:
     """A mutant without a witness cannot be shown, and a witness without a mutant shows nothing."""
-    names = {mutant.name for mutant in witnessed()}
+    names = {mutant.name for mutant in witnessed(FAMILY)}
 
-    assert sorted(names - witnesses().keys()) == [], f"these mutants have no witness{HOW}"
-    assert sorted(witnesses().keys() - names) == [], f"these witnesses have no mutant{HOW}"
+    assert sorted(names - witnesses(FAMILY).keys()) == [], f"these mutants have no witness{HOW}"
+    assert sorted(witnesses(FAMILY).keys() - names) == [], f"these witnesses have no mutant{HOW}"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("area", AREAS)
 def test_nothing_of_a_witness_can_be_left_out(area: str, rewrites: bool) -> None:
     """Shrinking a witness again gives the same witness, and the file of an area is written in the one way."""
-    mutants = [mutant for mutant in witnessed() if area_of(mutant) == area]
+    mutants = [mutant for mutant in witnessed(FAMILY) if area_of(mutant) == area]
     file = FOLDER / f"{area}{ENDING}"
     if rewrites:
         rewrite(area, mutants)
         return
-    again = [shortest(one, witnesses()[one.name].scenario, witnesses()[one.name].moves) for one in mutants]
+    again = [
+        shortest(FAMILY, one, witnesses(FAMILY)[one.name].scenario, witnesses(FAMILY)[one.name].moves)
+        for one in mutants
+    ]
 
     assert render_witnesses(area, filter(None, again), FAMILY.line_formats) == file.read_text("utf-8"), (
         f"{file.name} is stale{HOW}"
@@ -58,7 +62,7 @@ def test_nothing_of_a_witness_can_be_left_out(area: str, rewrites: bool) -> None
 def rewrite(area: str, mutants: list[Mutant]) -> None:
     """Search for the witnesses of an area and write its file."""
     file = FOLDER / f"{area}{ENDING}"
-    anew = {mutant.name: found(mutant) for mutant in mutants}
+    anew = {mutant.name: found(FAMILY, mutant) for mutant in mutants}
     assert [name for name, one in anew.items() if one is None] == [], (
         "no script and no random walk kills these"
     )
@@ -71,21 +75,21 @@ def rewrite(area: str, mutants: list[Mutant]) -> None:
 def test_a_schedule_that_shows_nothing_is_no_witness() -> None:
     """The comparison can fail: with one move less, or on the reference, there is no witness."""
     mutant = MUTANTS[0]
-    witness = witnesses()[mutant.name]
+    witness = witnesses(FAMILY)[mutant.name]
 
-    assert shortest(mutant, witness.scenario, witness.moves) == witness
-    assert shortest(mutant, witness.scenario, witness.moves[:-1]) is None
-    assert shortest(innocent(mutant), witness.scenario, witness.moves) is None
+    assert shortest(FAMILY, mutant, witness.scenario, witness.moves) == witness
+    assert shortest(FAMILY, mutant, witness.scenario, witness.moves[:-1]) is None
+    assert shortest(FAMILY, mutant.innocent(), witness.scenario, witness.moves) is None
 
 
 def test_a_search_is_deterministic() -> None:
     """The same search finds the same witness."""
-    assert found(MUTANTS[0]) == witnesses()[MUTANTS[0].name]
+    assert found(FAMILY, MUTANTS[0]) == witnesses(FAMILY)[MUTANTS[0].name]
 
 
 def test_a_witness_is_read_back_as_it_was_written() -> None:
     """A file holds all of a witness, however long its values are."""
-    every = list(witnesses().values())
+    every = list(witnesses(FAMILY).values())
 
     for area in AREAS:
         kept = [one for one in every if one.area == area]
