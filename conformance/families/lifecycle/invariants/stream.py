@@ -8,6 +8,7 @@ from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import Published, RunMoved, SegmentEnded, StreamClosed
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
+from runlock.conformance.families.lifecycle.state.watchers import Arrival
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation, Unlisted
 
@@ -30,7 +31,7 @@ def _who(watcher: str | None) -> str:
     return "nobody" if watcher is None else f"watcher {watcher}"
 
 
-def _goes_to_the_watcher(state: ObservedState, seen: Published, *came: str) -> CheckResults:
+def _goes_to_the_watcher(state: ObservedState, seen: Published, *came: Arrival) -> CheckResults:
     audience = state.audience
     if not _watched(state) or audience.came not in came:
         return
@@ -46,22 +47,22 @@ def _goes_to_the_watcher(state: ObservedState, seen: Published, *came: str) -> C
 
 def an_event_reaches_who_watches(state: ObservedState, seen: Published) -> CheckResults:
     """An event is received by whoever watches."""
-    yield from _goes_to_the_watcher(state, seen, "first", "anew")
+    yield from _goes_to_the_watcher(state, seen, Arrival.FIRST, Arrival.ANEW)
 
 
 def a_watcher_of_a_waiting_run_receives_what_follows(state: ObservedState, seen: Published) -> CheckResults:
     """Whoever comes back to a run that waits receives what is published from then on."""
-    yield from _goes_to_the_watcher(state, seen, "back")
+    yield from _goes_to_the_watcher(state, seen, Arrival.BACK)
 
 
 def a_watcher_takes_the_whole_place(state: ObservedState, seen: Published) -> CheckResults:
     """Whoever takes another's place receives every later event, and the other one none."""
-    yield from _goes_to_the_watcher(state, seen, "in place of another")
+    yield from _goes_to_the_watcher(state, seen, Arrival.REPLACING)
 
 
 def the_watcher_comes_before_its_decision(state: ObservedState, seen: Published) -> CheckResults:
     """A watcher who comes with a decision receives what the decision causes from its first event on."""
-    yield from _goes_to_the_watcher(state, seen, "with a decision")
+    yield from _goes_to_the_watcher(state, seen, Arrival.WITH_DECISION)
 
 
 def an_event_goes_one_way(state: ObservedState, seen: Published) -> CheckResults:
@@ -207,7 +208,7 @@ def a_resume_reaches_its_own_watcher(state: ObservedState, seen: SegmentEnded) -
     audience = state.audience
     if any(isinstance(one, StreamClosed) for one in state.shown) and audience.answered:
         yield HELD  # STREAM-6 saw to it that its watcher was told
-    if audience.came != "with a decision" or not audience.gone or not _watched(state):
+    if audience.came is not Arrival.WITH_DECISION or not audience.gone or not _watched(state):
         return
     told = _told_the_end(state) is not None
     yield (

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
+from runlock.conformance.families.lifecycle.joint.cues import DECISIONS, Cue
 from runlock.conformance.families.lifecycle.joint.environment import (
     ANSWERS,
     BROKEN,
@@ -126,7 +127,7 @@ class JointOracle(Monitor):
         """Of what was given earlier, some is turned down only now; `is_any` if it is not said what."""
         sent = [self.state.decision_ids[one] for one in down if one in self.state.decision_ids]
         gone = frozenset(
-            Given(frozenset({f"decide {one.action}"}), self.names.index(one.call))
+            Given(frozenset({DECISIONS[one.action]}), self.names.index(one.call))
             for one in sent
             if one.call in self.names and one.at != self.state.stimuli
         )
@@ -150,7 +151,7 @@ class JointOracle(Monitor):
                     self._decided(run, raw)
         elif method == "cancel":
             sure = run.cancel_at == self.state.stimuli and run.cancel_alone
-            self._give(Given(frozenset({"cancel"})), surely=sure)
+            self._give(Given(frozenset({Cue.CANCEL})), surely=sure)
         elif method == "run.input":
             self._give_up("input came while the run was under way")
         elif method == "recover":
@@ -177,7 +178,7 @@ class JointOracle(Monitor):
         elif gate.on == "model" and kind == "turn":
             self._asked(run, [raw["id"] for raw in outcome.get("tool_calls", [])])
         elif gate.on == "model":
-            self._give(Given(frozenset({"end Error"})), surely=False)
+            self._give(Given(frozenset({Cue.END_ERROR})), surely=False)
         elif gate.on in ANSWERS and gate.opened.call in self.names:
             self._answered_call(gate, kind)
 
@@ -201,7 +202,7 @@ class JointOracle(Monitor):
             return
         self.names = [*(self.names[place] for place in kept), *ids]
         self._meet(Asked(tuple(kept), len(ids)))
-        self._give(Given(frozenset({"calls" if ids else "no calls"})))
+        self._give(Given(frozenset({Cue.CALLS if ids else Cue.NO_CALLS})))
 
     def _is_over(self, place: int) -> bool:
         return all(is_over(one.calls[place]) for one in self.states or ())
@@ -212,7 +213,7 @@ class JointOracle(Monitor):
         call = run.calls[raw["call"]]
         newest = call.decisions[-1] if call.decisions else None
         meets = newest is not None and newest.id == raw["id"] and newest.answers is call
-        given = Given(frozenset({f"decide {raw['action']}"}), self.names.index(raw["call"]))
+        given = Given(frozenset({DECISIONS[raw["action"]]}), self.names.index(raw["call"]))
         self._give(given, surely=meets and self.state.alone)
 
     def _give(self, given: Given, *, surely: bool = True) -> None:
@@ -377,9 +378,9 @@ def _subjects_shown(state: ObservedState) -> Iterator[str]:
 def _given_to(run: Run) -> Iterator[tuple[str, str]]:
     """Whatever was given to a run and its calls: the call, and the cue."""
     for call in run.calls.values():
-        yield from ((call.id, f"decide {one.action}") for one in call.decisions)
+        yield from ((call.id, DECISIONS[one.action]) for one in call.decisions)
     if run.disturbed_by(CANCEL):
-        yield "", "cancel"
+        yield "", Cue.CANCEL
 
 
 @cache

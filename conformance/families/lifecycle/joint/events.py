@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from runlock.conformance.families.lifecycle.joint.cues import TURNS
 from runlock.conformance.families.lifecycle.joint.environment import as_stored
 from runlock.conformance.families.lifecycle.joint.hypotheses import (
     Given,
@@ -36,9 +37,6 @@ LATE: Final = {
     ("run", "Done"): {("call", "Cancelled"), ("call", "Failed")},
 }
 """What a run and its calls show in either order, though the one lets the other come."""
-
-TURN: Final = frozenset({"calls", "no calls"})
-"""What the model answers."""
 
 States = Collection[Hypothesis]
 
@@ -128,7 +126,7 @@ class Asking:
     """Whether the run asks the model, and has taken what it was answered before."""
 
     def __call__(self, one: Hypothesis) -> bool:
-        return one.control.work == "model" and not any(TURN & given.cues for given in one.inbox)
+        return one.control.work == "model" and not any(TURNS & given.cues for given in one.inbox)
 
 
 @dataclass(frozen=True, slots=True)

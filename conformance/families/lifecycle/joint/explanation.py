@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from runlock.conformance.families.lifecycle.joint.cues import DECISIONS, TURNS
 from runlock.conformance.families.lifecycle.joint.labels import Label
 from runlock.conformance.families.lifecycle.joint.states import Ahead
 from runlock.conformance.families.lifecycle.messages import (
@@ -81,9 +82,9 @@ def _due(what: str, place: int | None, names: Sequence[str]) -> str:
 def _awaited(cue: str, place: int | None, names: Sequence[str]) -> str:
     """Who has to answer before a way may be gone; not who might end it all."""
     call = f" for call {names[place]}" if place is not None else ""
-    if cue.startswith("decide "):
+    if cue in DECISIONS.values():
         return f"a decision{call}"
-    if cue in ("calls", "no calls"):
+    if cue in TURNS:
         return "a turn of the model"
     return f"an answer{call}" if call else ""
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import Final, NamedTuple
 
+from runlock.conformance.families.lifecycle.joint.cues import Cue, is_end
 from runlock.conformance.families.lifecycle.joint.labels import (
-    DRAINED,
-    UNENTERED,
     Charted,
     Label,
     Way,
@@ -76,11 +75,11 @@ class World(NamedTuple):
     def allows(self, way: Way, one: Hypothesis) -> bool:
         """Whether a way may be gone from here."""
         cue, place = way.cue, way.call
-        if cue.startswith("end "):
+        if is_end(cue):
             return cue not in self.bars
-        if cue == UNENTERED:
+        if cue == Cue.UNENTERED:
             return not any(one.calls[place].status in ("Running", "Resuming") for place in self.entered)
-        if cue in ("may", DRAINED) or (cue, place) in self.given_before:
+        if cue in (Cue.MAY, Cue.DRAINED) or (cue, place) in self.given_before:
             return True
         if place is None:
             return False
@@ -129,7 +128,7 @@ class Ground:
     def due(self, one: Hypothesis, *, are_held: bool) -> Iterator[Way]:
         """The ways that a runtime would go by itself or by what it was given; not those of calls held up."""
         for way in self.charts.ways(one.control, one.calls):
-            if way.cue == DRAINED:
+            if way.cue == Cue.DRAINED:
                 is_due = not are_held
             elif way.cue:
                 is_due = _use(one.inbox, way) is not None

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
+from runlock.conformance.families.lifecycle.joint.cues import Cue
 from runlock.conformance.families.lifecycle.joint.hypotheses import (
     HYPOTHESES_MAX,
     Ground,
@@ -186,7 +187,7 @@ class JointStates:
         An end in an error, to which everything may lead, is not told of unless there is nothing else.
         """
         look = partial(_ahead, are_held=are_held)
-        world = world._replace(bars=world.bars | {"end Error"})
+        world = world._replace(bars=world.bars | {Cue.END_ERROR})
         try:
             every = [one for each in self._each(look, world) for one in each.found]
         except TooMany:

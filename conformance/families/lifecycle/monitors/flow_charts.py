@@ -8,6 +8,7 @@ counts as exercised, permissions too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import Enum, auto
 from functools import cache, cached_property
 from itertools import takewhile
 from typing import Any, Final
@@ -104,20 +105,33 @@ FLOW_DETOURS: Final[Detours] = frozenset(
 )
 """What other clauses add to the flow wherever it is followed."""
 
-DETOURS_OF_CASES: Final[Mapping[str, Detours]] = {
-    "entered anew": frozenset({("RunStart", "ResumeReplay0")}),
-    "nothing to replay": frozenset({("ResumeReplay0", "Suspended")}),
-    "cancelled": frozenset({(None, "Cancelled")}),
-    "cancelled between segments": frozenset({(None, "CommitFinished")}),
-    "broken": frozenset({(None, "Error")}),
-    "may be stopped": frozenset({(None, "Terminate")}),
-    "holds back": frozenset({("ResumeToolCall", "ToolRound"), ("ResumeAfterTool", "ToolRound")}),
+
+class Case(Enum):
+    """A case in which other clauses change the flow of a segment."""
+
+    ENTERED_ANEW = auto()
+    NOTHING_TO_REPLAY = auto()
+    CANCELLED = auto()
+    CANCELLED_BETWEEN = auto()  # between two segments
+    BROKEN = auto()
+    MAY_BE_STOPPED = auto()
+    HOLDS_BACK = auto()  # calls of a round
+
+
+DETOURS_OF_CASES: Final[Mapping[Case, Detours]] = {
+    Case.ENTERED_ANEW: frozenset({("RunStart", "ResumeReplay0")}),
+    Case.NOTHING_TO_REPLAY: frozenset({("ResumeReplay0", "Suspended")}),
+    Case.CANCELLED: frozenset({(None, "Cancelled")}),
+    Case.CANCELLED_BETWEEN: frozenset({(None, "CommitFinished")}),
+    Case.BROKEN: frozenset({(None, "Error")}),
+    Case.MAY_BE_STOPPED: frozenset({(None, "Terminate")}),
+    Case.HOLDS_BACK: frozenset({("ResumeToolCall", "ToolRound"), ("ResumeAfterTool", "ToolRound")}),
 }
 """What they add in some cases: ways out that are open anywhere, and what goes on beside the flow."""
 
 
 @cache
-def _flow_detours(*cases: str) -> Detours:
+def _flow_detours(*cases: Case) -> Detours:
     """What is added to the flow in these cases: one object each time, which is quick to look up."""
     return FLOW_DETOURS.union(*(DETOURS_OF_CASES[case] for case in cases))
 
@@ -269,24 +283,24 @@ class Paths(Monitor):
         flow = [self.state.policy(key) for key in ("checkpoint.at", "step.end", "waiting")]
         return shown and flow == ["triggers", "before_tools", "reentered"]
 
-    def _cases_of_the_flow(self, run: Run) -> Iterator[str]:
-        """In which cases a run is that other clauses speak of."""
+    def _cases_of_the_flow(self, run: Run) -> Iterator[Case]:
+        """The cases that the run is in."""
         if run.finished or run.disturbed_by(CRASH):  # there is no input to commit again
-            yield "entered anew"
+            yield Case.ENTERED_ANEW
         resolved = any(one.entered.state == "ResolveDecision" for one in run.stations)
         spent = run.disturbed_by(CRASH) or (run.finished and not resolved)  # an earlier segment took it
         if spent or self.state.policy("replay.commit") != "yes":
-            yield "nothing to replay"
+            yield Case.NOTHING_TO_REPLAY
         if run.disturbed_by(CANCEL):
-            yield "cancelled"
+            yield Case.CANCELLED
             if run.finished and not has_fired(run.segment, "RunStart"):  # it met the run between segments
-                yield "cancelled between segments"
+                yield Case.CANCELLED_BETWEEN
         if run.disturbed_by(FAULT):
-            yield "broken"
+            yield Case.BROKEN
         if self.state.scenario.agent.stop or self.state.policy("round.block") != "fail_call":
-            yield "may be stopped"
+            yield Case.MAY_BE_STOPPED
         if self._holds_back or run.disturbed_by(CRASH):  # what a life did not begin, the next one begins
-            yield "holds back"
+            yield Case.HOLDS_BACK
 
     @cached_property
     def _holds_back(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from runlock.conformance.families.lifecycle.messages import Published, StreamClosed
@@ -12,20 +13,31 @@ if TYPE_CHECKING:
     from runlock.conformance.families.lifecycle.state.observed_state import ObservedState
 
 
+class Arrival(Enum):
+    """How the present watcher came."""
+
+    NOBODY = auto()
+    FIRST = auto()
+    ANEW = auto()  # after an earlier one had left
+    BACK = auto()  # to a run that waits
+    REPLACING = auto()  # while another one watched
+    WITH_DECISION = auto()  # in one request with a decision
+
+
 @dataclass(eq=False, slots=True)
 class Audience:
     """Who watches the events of the thread, as far as is known."""
 
     watcher: str | None = None
     stream: str = "native"
-    came: str = "nobody"  # first, in place of another, back to a run that waited, with a decision
+    came: Arrival = Arrival.NOBODY
     possible: set[str | None] = field(default_factory=lambda: {None})  # who may receive an event by now
     gone: set[str] = field(default_factory=set)  # who watched before
     told: list[Published] = field(default_factory=list)  # what the present watcher received
     answered: bool = False  # whether the last stream that was closed belonged to a request that decided
     activities: list[Any] = field(default_factory=list)  # what tools told since the newest stimulus came
 
-    def comes(self, watcher: str | None, stream: str, came: str, sure: bool) -> None:
+    def comes(self, watcher: str | None, stream: str, came: Arrival, sure: bool) -> None:
         """Somebody takes the place, or with None leaves it; in a race both may be there."""
         if self.watcher is not None:
             self.gone.add(self.watcher)
@@ -46,18 +58,20 @@ def watched(state: ObservedState, params: Mapping[str, Any]) -> None:
         return
     state.add_feature("a watcher")
     waits = run is not None and not run.is_done and not run.segment_open
-    came = "first" if not state.audience.gone else "back" if waits else "anew"
+    came = Arrival.BACK if waits else Arrival.ANEW
+    if not state.audience.gone:
+        came = Arrival.FIRST
     if state.audience.watcher is not None:
-        came = "in place of another"
+        came = Arrival.REPLACING
     if params.get("decisions"):
-        came = "with a decision"
+        came = Arrival.WITH_DECISION
     state.audience.comes(watcher, params.get("stream") or "native", came, state.alone)
 
 
 def unwatched(state: ObservedState, _params: Mapping[str, Any]) -> None:
     """Whoever watched does so no longer."""
     state.add_feature("a watcher")
-    state.audience.comes(None, "native", "nobody", state.alone)
+    state.audience.comes(None, "native", Arrival.NOBODY, state.alone)
 
 
 def published(state: ObservedState, seen: Published) -> None:
@@ -70,5 +84,5 @@ def stream_closed(state: ObservedState, seen: StreamClosed) -> None:
     """Whoever watched has been told all of it."""
     audience = state.audience
     if seen.watcher == audience.watcher:
-        audience.answered = audience.came == "with a decision" and len(audience.gone) > 0
-        audience.comes(None, "native", "nobody", audience.is_sure)
+        audience.answered = audience.came is Arrival.WITH_DECISION and len(audience.gone) > 0
+        audience.comes(None, "native", Arrival.NOBODY, audience.is_sure)
