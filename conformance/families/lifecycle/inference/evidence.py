@@ -1,8 +1,7 @@
-"""What a sign is: something that a runtime shows and that it would not show if a policy had some value.
+"""A sign: an observation that excludes a value of a policy.
 
-Nothing is said in favour of a value: a policy is told once every other value is ruled out, and where each
-of them is, the runtime mixes two.  A sign keeps silent wherever a race, a crash, a cancel or a fault may
-be what was seen.
+Nothing proves a value: it is known once every other value is excluded, and if all are excluded the runtime
+mixes two.  A sign is silent wherever a race, a crash, a cancel or a fault may explain the observation.
 """
 
 from __future__ import annotations

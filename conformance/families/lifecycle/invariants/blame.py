@@ -21,7 +21,7 @@ class Rank(IntEnum):
     PARKED_WAIT = auto()
     """A parked run waits within its segment; later groups see a hang (DECIDE-43 before PROGRESS-1)."""
     UNWATCHED_RUN = auto()
-    """A run breaks because nobody receives its events; all others see only that it broke."""
+    """A run breaks because it has no watcher; all others see only that it broke."""
     PLUGIN = auto()
     """A plugin asked for an end or rewrote a call, and was ignored (RUN-4 before STOP-1)."""
     BROKEN_SEGMENT = auto()
@@ -49,7 +49,7 @@ class Rank(IntEnum):
     INSPECTED_STATUS = auto()
     """`inspect` disagrees with what was announced; nothing else judges it."""
     REPEATED_CALL = auto()
-    """A call whose result is known runs again, whatever was decided about it (ONCE-3 before GATE-1)."""
+    """A call whose result is known runs again, with or without a decision (ONCE-3 before GATE-1)."""
     REFUSED_CALL = auto()
     """A rejected or blocked call runs; counting its decisions adds nothing (GATE-5 before ROUND-7)."""
     DECISION_TIME = auto()

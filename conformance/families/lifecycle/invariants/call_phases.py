@@ -49,7 +49,7 @@ def a_held_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntere
 
 
 def _ended(state: ObservedState, seen: PhaseEntered) -> Iterator[tuple[Call, Shown]]:
-    """The passes that are over with this phase: the one that is looked at, or those that nobody looks at."""
+    """The passes that end with this phase: the one that is looked at, or those that are not."""
     run = followed(state, seen)
     if seen.phase == ENDS:
         call, shown = _ending(state, seen)
@@ -68,7 +68,7 @@ def a_missing_tool_is_not_entered(state: ObservedState, seen: GateOpened) -> Che
 def a_call_for_a_missing_tool_fails(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call for a tool that does not exist comes to no end but Failed, unless the run is ended."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.tool is not None or call.doubled or is_cut_short(state, run):
+    if run is None or call is None or call.tool is not None or call.duplicate_id or is_cut_short(state, run):
         return
     if seen.to in ("Succeeded", "Failed", "Suspended"):
         right = seen.to == "Failed"
@@ -79,7 +79,7 @@ def a_missing_tool_is_a_failure(state: ObservedState, seen: MessageAppended) -> 
     """Counts the errors that are recorded for calls of a tool that does not exist."""
     run = followed(state, seen)
     call = run.calls.get(seen.message.call or "") if run is not None else None
-    if call is not None and call.tool is None and not call.doubled and seen.message.status == "error":
+    if call is not None and call.tool is None and not call.duplicate_id and seen.message.status == "error":
         yield HELD
 
 
@@ -133,7 +133,9 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
 
     def moved(state: ObservedState, seen: CallMoved) -> CheckResults:
         run, call = state.run_of(seen), state.call_of(seen)
-        shown = _pass_of(run, call) if run is not None and call is not None and not call.doubled else None
+        shown = (
+            _pass_of(run, call) if run is not None and call is not None and not call.duplicate_id else None
+        )
         if seen.to == status and shown is not None and _answer(state, shown) == kind:
             yield HELD  # what else it became is for the arrows of the call to say
 
@@ -210,7 +212,7 @@ def _passes(run: Run) -> Iterator[tuple[Call, Shown]]:
     """The newest pass of each call that began one in this segment."""
     for call in run.calls.values():
         shown = _pass_of(run, call)
-        if shown is not None and not call.doubled:
+        if shown is not None and not call.duplicate_id:
             yield call, shown
 
 
@@ -218,7 +220,7 @@ def _passes(run: Run) -> Iterator[tuple[Call, Shown]]:
 def _ending(state: ObservedState, seen: PhaseEntered) -> tuple[Call | None, Shown]:
     """The call whose pass comes to its end with this phase, and what was shown of the pass."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.doubled or seen.phase != ENDS:
+    if run is None or call is None or call.duplicate_id or seen.phase != ENDS:
         return None, ()
     shown = _pass_of(run, call)
     return (call, shown) if shown is not None else (None, ())
@@ -228,7 +230,7 @@ def _recorded(state: ObservedState, seen: MessageAppended) -> tuple[Call | None,
     """The call whose result is recorded, and what was shown of its newest pass."""
     run = followed(state, seen)
     call = run.calls.get(seen.message.call or "") if run is not None else None
-    if run is None or call is None or call.doubled or is_cut_short(state, run):
+    if run is None or call is None or call.duplicate_id or is_cut_short(state, run):
         return None, ()
     shown = _pass_of(run, call)
     return (call, shown) if shown is not None else (None, ())
@@ -250,7 +252,7 @@ def _answer(state: ObservedState, shown: Shown) -> str:
 
 
 def _verdict_on(state: ObservedState, call: Call, shown: Shown) -> str:
-    """What was said of the call; a tool that asks suspends it, as long as nobody has decided."""
+    """What was said of the call; a tool that asks suspends it until there is a decision."""
     asks = call.tool is not None and call.tool.permission == "ask" and not call.decisions
     return "suspend" if asks else _verdict(state, shown)
 

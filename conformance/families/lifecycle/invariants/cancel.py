@@ -134,7 +134,7 @@ def a_cancelled_call_is_Cancelled(state: ObservedState) -> CheckResults:
         return
     for call in run.calls.values():
         gave_up = [gate for gate in call.entries if gate.gone is not None and gate.gone != "crash"]
-        if gave_up and call.result is None and not call.doubled and call.claimed is not None:
+        if gave_up and call.result is None and not call.duplicate_id and call.claimed is not None:
             wrong = call.claimed in ("Succeeded", "Failed")
             yield (
                 HELD

@@ -94,7 +94,7 @@ def a_checkpoint_holds_what_a_suspended_call_is(state: ObservedState, seen: Take
     run, calls = state.run_of(seen), _part(state, seen, "calls")
     for call_id, stored in (calls or {}).items():
         call = run.calls.get(call_id) if run is not None else None
-        if call is None or call.doubled or not isinstance(stored, dict) or call.tool is None:
+        if call is None or call.duplicate_id or not isinstance(stored, dict) or call.tool is None:
             continue
         if stored.get("status") == "Suspended":
             wrong = _what_differs(call, stored)
@@ -131,7 +131,7 @@ def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -
         named = written.get("id") if isinstance(written, dict) else None
         if rests and taken is None and any(named == decided.id for decided in call.decisions):
             yield HELD  # whether it was taken is said later, or not at all
-        if taken is None or not rests or call.doubled:
+        if taken is None or not rests or call.duplicate_id:
             continue
         right = named == taken.id
         if right or taken.disposition != "buffered":  # what is buffered may still be ignored
@@ -258,7 +258,7 @@ def a_checkpoint_holds_every_live_call(state: ObservedState, seen: TakenDown) ->
         known_live = call.claimed is not None and call.claimed not in FINAL_CALL_STATUSES
         # at the end of a step, sources ask for the calls that wait and leave open what was held back
         unnamed = state.policy("checkpoint.at") != "triggers" and call.claimed == "New"
-        if known_live and not (call.doubled or unnamed):
+        if known_live and not (call.duplicate_id or unnamed):
             stored = call.id in calls
             yield (
                 HELD
@@ -274,7 +274,7 @@ def a_checkpoint_says_what_happened(state: ObservedState, seen: TakenDown) -> Ch
         return
     for call_id, stored in calls.items():
         call = run.calls.get(call_id)
-        if call is None or call.doubled or not isinstance(stored, dict):
+        if call is None or call.duplicate_id or not isinstance(stored, dict):
             continue
         status = str(stored.get("status"))
         why = _contradiction(call, status)

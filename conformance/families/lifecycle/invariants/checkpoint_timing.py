@@ -18,7 +18,7 @@ from runlock.conformance.protocol import Observation
 
 
 def a_step_is_stored_at_its_end(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """A step is stored at its StepEnd: between the phases before and behind it, whichever is told first."""
+    """A step is stored at its StepEnd: between the phases before and after it, whichever is told first."""
     run = _stored_at_the_end(state, seen)
     if run is None or seen.phase not in ("StepStart", "RunEnd") or not run.phases:
         return
@@ -32,7 +32,7 @@ def a_step_is_stored_at_its_end(state: ObservedState, seen: PhaseEntered) -> Che
 
 
 def a_run_is_stored_at_its_end(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """A segment that ends behind RunEnd, or behind StepEnd, was stored behind it."""
+    """A segment that ends after RunEnd, or after StepEnd, was stored after it."""
     run = _stored_at_the_end(state, seen)
     if run is None or not run.phases or not is_among(run.phases[-1], run.segment):
         return
@@ -58,7 +58,7 @@ def _stored_at_the_end(state: ObservedState, seen: PhaseEntered | SegmentEnded) 
 
 
 def _stored_at(state: ObservedState, run: Run, phase: str) -> bool:
-    """Whether a checkpoint was taken down behind the newest phase, or that of StepEnd just before it."""
+    """Whether a checkpoint was taken down after the newest phase, or that of StepEnd just before it."""
     is_behind = True
     for seen in reversed(run.segment):
         if isinstance(seen, PhaseEntered):

@@ -68,7 +68,7 @@ def _answered(state: ObservedState) -> tuple[Call, str, bool] | None:
         return None
     gate = state.gates.get(state.newest[0][1]["gate"])
     call = gate.call if gate is not None and gate.on == "tool" else None
-    if gate is None or call is None or gate.outcome is None or call.claimed is None or call.doubled:
+    if gate is None or call is None or gate.outcome is None or call.claimed is None or call.duplicate_id:
         return None
     replayed = gate.opened.resume is not None or bool(call.approvals)
     hooked = any(gate.on == "hook" for gate in state.open_gates)
@@ -84,7 +84,7 @@ STATUS_OF = {"pending": "Suspended", "ok": "Succeeded", "warning": "Succeeded", 
 
 
 def an_answer_moves_its_call_at_once(clause: str, kinds: tuple[str, ...], replayed: bool) -> Invariant:
-    """The check that an answer shows in the status of its call, whatever its siblings do."""
+    """The check that an answer shows in the status of its call, while its siblings go on."""
 
     def moves(state: ObservedState) -> CheckResults:
         answered = _answered(state)
@@ -95,7 +95,7 @@ def an_answer_moves_its_call_at_once(clause: str, kinds: tuple[str, ...], replay
 
     way = "a_replay" if replayed else "an_execution"
     moves.__name__ = f"{way}_that_answers_{'_or_'.join(kinds)}_moves_its_call_at_once"
-    moves.__doc__ = f"What {way.replace('_', ' ')} answers moves its call, whatever its siblings do."
+    moves.__doc__ = f"What {way.replace('_', ' ')} answers moves its call, while its siblings go on."
     return Invariant(clause, moves)
 
 
@@ -121,7 +121,7 @@ def _just_decided(state: ObservedState) -> Iterator[tuple[Run, Call, Decided]]:
 
 
 def a_decision_is_replayed_beside_the_others(state: ObservedState) -> CheckResults:
-    """A call whose decision arrives is replayed at once, beside the tools that are at work."""
+    """A call whose decision arrives is replayed at once, while other tools are at work."""
     for run, call, decided in _just_decided(state):
         busy = [other.id for other in run.calls.values() if other.executing and other is not call]
         if busy and decided.action == "resume" and not decided.turned_down:
@@ -175,7 +175,7 @@ def a_batch_is_dealt_with_in_order(state: ObservedState, seen: DecisionTaken) ->
 
 
 def what_nobody_waits_for_has_no_effect(state: ObservedState, seen: CallMoved) -> CheckResults:
-    """A decision that came when nobody waited for it does not act on a wait that begins later."""
+    """A decision that came when no call waited for it does not act on a wait that begins later."""
     found, call = round_of(state), state.call_of(seen)
     if found is None or call not in found[1] or call.claimed != "Suspended" or seen.to == "Suspended":
         return
@@ -189,7 +189,7 @@ def what_nobody_waits_for_has_no_effect(state: ObservedState, seen: CallMoved) -
 
 
 def what_nobody_waits_for_had_no_effect(state: ObservedState) -> CheckResults:
-    """Counts the decisions for calls that did not wait, behind which the call was what it had been."""
+    """Counts the decisions for calls that did not wait, after which the call was what it had been."""
     found = round_of(state)
     if found is not None and state.alone and state.newest[0][0] == "decide":
         for call in found[1]:
@@ -210,7 +210,7 @@ def to_come_too_late_breaks_nothing(state: ObservedState, seen: SegmentEnded) ->
 
 
 def what_came_too_late_broke_nothing(state: ObservedState) -> CheckResults:
-    """Counts the waits that were decided twice at once, behind which the run was whole."""
+    """Counts the waits that were decided twice at once, after which the run was whole."""
     run = state.run
     for _ in _decided_twice(state, run) if run is not None else ():
         yield HELD

@@ -31,7 +31,7 @@ def _is_first(decided: Decided, call: Call) -> bool:
     """Whether no other decision can have been taken for the suspension that it answers."""
     others = [d for d in call.decisions if d is not decided and not (d.turned_down or d.stale)]
     early = [d for d in others if d.disposition == "buffered" and d.in_suspension + 1 == call.suspensions]
-    return not (call.doubled or early or any(d.in_suspension == decided.in_suspension for d in others))
+    return not (call.duplicate_id or early or any(d.in_suspension == decided.in_suspension for d in others))
 
 
 def rests(decided: Decided) -> bool:
@@ -42,7 +42,7 @@ def rests(decided: Decided) -> bool:
 
 
 def left_out(run: Run, decisions: list[Decided]) -> list[Call]:
-    """The calls that wait and that nobody has decided about."""
+    """The calls that wait and have no decision."""
     named = {decided.call for decided in decisions}
     return [
         call
@@ -159,7 +159,7 @@ def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) 
     call = state.call_of(seen)
     if (
         call is None
-        or call.doubled
+        or call.duplicate_id
         or seen.to != "Suspended"
         or call.claimed in ("Suspended", "Resuming", None)
     ):
@@ -215,7 +215,7 @@ def _again(state: ObservedState, run: Run) -> list[Call]:
 
 
 def a_new_suspension_ends_the_segment(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Where a new suspension in the replay at the start ends the segment, nothing is asked beside it."""
+    """Where a new suspension in the replay at the start ends the segment, the model is not asked."""
     run = state.run_of(seen)
     if run is None or seen.on != "model" or state.policy("replay.start") != "end_if_any":
         return
@@ -258,7 +258,7 @@ def _unheard(call: Call) -> Decided | None:
     """The decision that came while the run was at work and has not acted."""
     for decided in reversed(call.decisions):
         taken = decided.answers is call and decided.at_work and not decided.turned_down
-        if taken and rests(decided) and not call.doubled:
+        if taken and rests(decided) and not call.duplicate_id:
             return decided
     return None
 
@@ -276,7 +276,7 @@ def a_decision_that_came_at_work_has_acted(state: ObservedState) -> CheckResults
 
 def only_early(state: ObservedState, run: Run, call: Call) -> Decided | None:
     """The decision that came too early for the call, if it has got no other."""
-    if run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or call.doubled:
+    if run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or call.duplicate_id:
         return None
     early = [d for d in call.decisions if d.early and d.answers is None]
     return early[0] if early and len(early) == len(call.decisions) else None
@@ -332,7 +332,7 @@ def came_alone_at_work(state: ObservedState, run: Run) -> Iterator[tuple[Call, D
             mine = decided.at == state.stimuli and decided.answers is call and decided.at_work
             others = [g for g in gates if g.call is not None and g.call is not call and g.call.decisions]
             storing = state.is_committing(run)
-            if mine and not (others or storing or decided.turned_down or call.doubled):
+            if mine and not (others or storing or decided.turned_down or call.duplicate_id):
                 yield call, decided
 
 

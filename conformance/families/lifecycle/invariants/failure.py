@@ -1,4 +1,4 @@
-"""ROUND: what the failure of a call costs, and what becomes of the calls behind it."""
+"""ROUND: what the failure of a call costs, and what becomes of the calls after it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def nothing_runs_after_a_block(state: ObservedState, seen: GateOpened) -> CheckR
     if run is None or state.policy("round.block") != "end_run" or run.disturbed_by(CANCEL, CRASH):
         return
     if seen.on not in ("model", "tool", "permission") or not state.alone:
-        return  # what had begun beside the block may have been on its way
+        return  # what had begun before the block may have been on its way
     blocked = [call.id for call in run.every_call if call.last_verdict == "block"]
     what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
     if blocked:
@@ -44,7 +44,7 @@ def nothing_runs_after_a_block(state: ObservedState, seen: GateOpened) -> CheckR
 
 
 def nothing_has_run_after_a_block(state: ObservedState) -> CheckResults:
-    """Counts the quiescent points behind a block at which nothing had run since."""
+    """Counts the quiescent points after a block at which nothing had run since."""
     run = state.run
     if run is None or state.policy("round.block") != "end_run" or run.disturbed_by(CANCEL, CRASH):
         return
@@ -84,14 +84,14 @@ def a_raise_leads_to_the_model_or_not(state: ObservedState, seen: GateOpened) ->
 
 def _left_behind(state: ObservedState, run: Run, call: Call) -> Call | None:
     """The call before it in its round whose body answered pending before this one was reached."""
-    if state.policy("round.executor") != "sequential" or call.doubled or call.decisions:
+    if state.policy("round.executor") != "sequential" or call.duplicate_id or call.decisions:
         return None
     if call.tool is None or call.tool.permission != "allow" or run.disturbed_by(CANCEL, CRASH, INPUT):
         return None
     for other in run.calls.values():
         if other is call:
             return None
-        if other.step == call.step and not other.doubled and other.tool is not None and other.entries:
+        if other.step == call.step and not other.duplicate_id and other.tool is not None and other.entries:
             first = other.entries[0]
             parked = (first.outcome or {}).get("kind") == "pending" and first.alone
             if parked and other.tool.permission == "allow":
@@ -110,7 +110,7 @@ def the_rest_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResult
 
 
 def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """By the next inference the calls behind a suspension have failed, or have run, as was declared."""
+    """By the next inference the calls after a suspension have failed, or have run, as was declared."""
     run, policy = state.run_of(seen), state.policy("round.rest")
     if run is None or seen.on != "model" or seen.messages is None:
         return
@@ -159,7 +159,7 @@ def a_failed_call_is_shown(state: ObservedState, seen: GateOpened) -> CheckResul
 def _failures(run: Run) -> Iterator[tuple[Call, str]]:
     """The calls that certainly failed as a call may, and how."""
     for call in run.calls.values():
-        if call.doubled or call.raced or call.decisions:
+        if call.duplicate_id or call.raced or call.decisions:
             continue
         if call.tool is None:
             yield call, f"there is no tool {call.name}"

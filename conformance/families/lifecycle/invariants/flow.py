@@ -48,7 +48,7 @@ def a_segment_begins_with_RunStart(state: ObservedState, seen: PhaseEntered) -> 
 
 
 def the_input_is_committed_first(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """The input of a run is committed, behind RunStart, before its first step."""
+    """The input of a run is committed, after RunStart, before its first step."""
     run = followed(state, seen)
     if run is None or seen.phase != "StepStart" or run.finished or has_fired(run.segment, "StepStart"):
         return
@@ -152,7 +152,7 @@ def a_new_suspension_at_the_start_ends_the_segment(state: ObservedState, seen: P
 
 
 def every_turn_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """A step starts only behind the resume gate, as often as one starts."""
+    """A step starts only after the resume gate, as often as one starts."""
     run, newest = _starts_behind(state, seen)
     if run is None:
         return
@@ -164,7 +164,7 @@ def every_turn_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> Chec
 
 
 def a_step_starts_with_StepStart(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """BeforeInference comes right behind StepStart."""
+    """BeforeInference comes right after StepStart."""
     run = followed(state, seen)
     if run is None or seen.phase != "BeforeInference" or not run.phases:
         return
@@ -191,7 +191,7 @@ def a_step_asks_the_model(state: ObservedState, seen: GateOpened | PhaseEntered)
 def an_answer_is_followed_by_AfterInference(
     state: ObservedState, seen: PhaseEntered | Checkpointed
 ) -> CheckResults:
-    """The first station behind an answer of the model is AfterInference."""
+    """The first station after an answer of the model is AfterInference."""
     run = followed(state, seen)
     if run is None or not _has_answered(state, run) or has_fired(_since_asked(run), *_ANY):
         return
@@ -206,7 +206,7 @@ def an_answer_is_followed_by_AfterInference(
 
 
 def a_turn_is_committed_behind_its_step(state: ObservedState, seen: Checkpointed) -> CheckResults:
-    """AssistantTurnCommitted comes behind AfterInference and StepEnd of its turn."""
+    """AssistantTurnCommitted comes after AfterInference and StepEnd of its turn."""
     run = followed(state, seen)
     if run is None or seen.trigger != "AssistantTurnCommitted":
         return
@@ -232,7 +232,7 @@ def no_turn_is_left_uncommitted(state: ObservedState, seen: PhaseEntered) -> Che
 
 
 def a_turn_without_calls_is_the_last(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """No step starts behind a turn that asked for no calls, unless a decision brought something new."""
+    """No step starts after a turn that asked for no calls, unless a decision brought something new."""
     run = followed(state, seen)
     if run is None or seen.phase != "StepStart" or not has_fired(run.segment, "AfterInference"):
         return
@@ -275,7 +275,7 @@ def a_round_is_committed_whole(state: ObservedState, seen: Checkpointed) -> Chec
 
 
 def a_round_is_committed_before_a_wait(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """A segment does not end behind a round that was not committed."""
+    """A segment does not end after a round that was not committed."""
     run = followed(state, seen)
     if run is None or seen.phase != "RunEnd" or is_cut_short(state, run):
         return
@@ -325,7 +325,7 @@ def a_round_with_an_outcome_leads_on(state: ObservedState, seen: PhaseEntered) -
     """Behind a round of which a call is over the segment goes on."""
     run = _judges_a_round(state, seen)
     over = [call for call in asked_for(run) if call.claimed in FINAL_CALL_STATUSES] if run is not None else []
-    if may_hold_back(state):  # what ran behind a wait may be judged without the calls in front of it
+    if may_hold_back(state):  # what ran after a wait may be judged without the calls in front of it
         over = [call for call in over if not call.suspensions]
     if over:
         yield (
@@ -364,7 +364,7 @@ def _starts_behind(state: ObservedState, seen: PhaseEntered) -> tuple[Run | None
 
 
 def _judges_a_round(state: ObservedState, seen: PhaseEntered) -> Run | None:
-    """The run, if its segment goes on or ends behind a round of its newest step."""
+    """The run, if its segment goes on or ends after a round of its newest step."""
     run = followed(state, seen)
     if run is None or seen.phase not in ("StepStart", "RunEnd") or is_cut_short(state, run):
         return None

@@ -100,7 +100,7 @@ def an_end_passes_RunEnd(clause: str, code: str) -> Invariant:
 def the_end_is_committed_behind_RunEnd(
     state: ObservedState, seen: PhaseEntered | Checkpointed
 ) -> CheckResults:
-    """Each RunFinished is committed behind a RunEnd, and nothing of the segment behind RunFinished."""
+    """Each RunFinished is committed after a RunEnd, and nothing of the segment after RunFinished."""
     run = followed(state, seen)
     if run is None or stored(run.segment, "RunFinished") < 0:
         return
@@ -114,7 +114,7 @@ def the_end_is_committed_behind_RunEnd(
 
 
 def the_end_was_committed_behind_RunEnd(state: ObservedState, seen: Checkpointed) -> CheckResults:
-    """Counts the ends that were committed behind RunEnd."""
+    """Counts the ends that were committed after RunEnd."""
     run = followed(state, seen)
     if run is not None and seen.trigger == "RunFinished" and has_fired(run.segment, "RunEnd"):
         yield HELD

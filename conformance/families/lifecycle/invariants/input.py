@@ -37,7 +37,7 @@ def refused_input_is_not_shown(state: ObservedState, seen: GateOpened) -> CheckR
         return
     for text in state.refused_inputs:
         shown = any(message.role == "user" and text in message.text for message in seen.messages)
-        if not any(text in said for said in state.inputs):  # and nobody has said it otherwise
+        if not any(text in said for said in state.inputs):  # and no other input did
             yield broken(f"the input {text!r} was refused, yet the model is shown it") if shown else HELD
 
 
@@ -66,7 +66,7 @@ def _takes(state: ObservedState, run: Run | None, how: str) -> bool:
 
 def _met(run: Run) -> Iterator[Call]:
     """The calls that waited when the newest input came."""
-    return (call for call in run.calls.values() if call.input_at == run.input_at and not call.doubled)
+    return (call for call in run.calls.values() if call.input_at == run.input_at and not call.duplicate_id)
 
 
 def a_superseded_call_is_over(state: ObservedState) -> CheckResults:
@@ -115,7 +115,7 @@ def _shows_the_input(state: ObservedState, run: Run, seen: GateOpened) -> CheckR
 
 
 def a_placeholder_stands_beside_the_input(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Where new input goes on beside a wait, a placeholder stands for each call that waits."""
+    """Where new input goes on during a wait, a placeholder stands for each call that waits."""
     run = state.run_of(seen)
     if run is None or not _takes(state, run, "placeholder"):
         return
@@ -132,7 +132,7 @@ def a_placeholder_stands_beside_the_input(state: ObservedState, seen: GateOpened
 
 
 def what_was_put_aside_still_waits(state: ObservedState) -> CheckResults:
-    """Where new input goes on beside a wait, each call that waited can still be decided."""
+    """Where new input goes on during a wait, each call that waited can still be decided."""
     run = state.run
     if run is None or not _takes(state, run, "placeholder") or run.is_done or run.input_at is None:
         return

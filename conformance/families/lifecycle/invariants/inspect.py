@@ -1,4 +1,4 @@
-"""RUN and CALL: whoever looks at a run sees what it has announced."""
+"""RUN, CALL: `inspect` agrees with the announced status."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def a_look_at_a_run_shows_its_calls(state: ObservedState, seen: RunInspected) ->
     for call in run.calls.values() if run is not None else ():
         shown = seen.calls.get(call.id)
         may_be_gone = call.is_final or (run is not None and run.is_done)
-        if call.claimed is None or call.doubled or (shown is None and may_be_gone):
+        if call.claimed is None or call.duplicate_id or (shown is None and may_be_gone):
             continue
         status = shown.status if shown is not None else "no such call"
         right = status == call.claimed
@@ -58,7 +58,7 @@ def a_look_at_a_run_shows_its_calls(state: ObservedState, seen: RunInspected) ->
 def _looked_at(state: ObservedState, seen: RunInspected) -> Run | None:
     """The run, if it rests and somebody holds it: between segments, a run of the caller's nobody does.
 
-    What is committed is announced only behind that.
+    What is committed is announced only after that.
     """
     run = state.run_of(seen)
     is_held = seen.status is not None or state.policy("state") == "runtime"

@@ -27,7 +27,7 @@ class Pairing:
     paired: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     orphaned: list[str] = field(default_factory=list)
-    doubled: list[str] = field(default_factory=list)
+    duplicates: list[str] = field(default_factory=list)
 
 
 def pair(messages: Sequence[Message]) -> Pairing:
@@ -40,7 +40,7 @@ def pair(messages: Sequence[Message]) -> Pairing:
             if call in asked:
                 asked[call] += 1
             elif call in pairing.paired:
-                pairing.doubled.append(call)
+                pairing.duplicates.append(call)
             else:
                 pairing.orphaned.append(call)
         elif message.role in ("user", "assistant"):
@@ -52,7 +52,7 @@ def pair(messages: Sequence[Message]) -> Pairing:
 
 def _close(asked: dict[str, int], pairing: Pairing) -> None:
     for call, results in asked.items():
-        target = pairing.missing if results == 0 else pairing.paired if results == 1 else pairing.doubled
+        target = pairing.missing if results == 0 else pairing.paired if results == 1 else pairing.duplicates
         target.append(call)
 
 
@@ -65,7 +65,7 @@ def _histories(state: ObservedState, seen: GateOpened) -> Sequence[tuple[Run, Pa
 
 
 def every_call_has_its_result(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Before an inference, each call of the history has a visible result behind its turn."""
+    """Before an inference, each call of the history has a visible result after its turn."""
     for _, pairing in _histories(state, seen):
         yield from (HELD for _ in pairing.paired)
         for call in pairing.missing:
@@ -87,28 +87,30 @@ def no_result_is_orphaned(state: ObservedState, seen: GateOpened) -> CheckResult
 def no_call_has_two_results(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before an inference, no call of the history has two visible results."""
     for _, pairing in _histories(state, seen):
-        for call in pairing.doubled:
+        for call in pairing.duplicates:
             if not _is_doubled(state, call):
                 yield broken(f"the model was shown two results for call {call}")
-        if pairing.paired and not pairing.doubled:
+        if pairing.paired and not pairing.duplicates:
             yield HELD
 
 
 def a_repeated_id_gives_one_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Two calls with one id in one turn never give two visible results under that id."""
     for run, pairing in _histories(state, seen):
-        for call in pairing.doubled:
+        for call in pairing.duplicates:
             if _is_doubled(state, call):
                 yield broken(
                     f"the id {call} was asked for twice, and the model was shown two results under it"
                 )
         for call_view in run.calls.values():
-            if call_view.doubled and call_view.id in pairing.paired:
+            if call_view.duplicate_id and call_view.id in pairing.paired:
                 yield HELD
 
 
 def _is_doubled(state: ObservedState, call_id: str) -> bool:
-    return any(call.doubled for run in state.runs.values() for call in run.every_call if call.id == call_id)
+    return any(
+        call.duplicate_id for run in state.runs.values() for call in run.every_call if call.id == call_id
+    )
 
 
 # --- what the results say -----------------------------------------------------------------------
@@ -140,7 +142,7 @@ def _finished_of(run: Run, calls: Iterable[Call]) -> Iterator[tuple[Run, Call, s
     ids = Counter(call.id for call in run.every_call)
     for call in calls:
         token = _token(call)
-        if token is not None and ids[call.id] == 1 and not (call.doubled or _raced(run, call)):
+        if token is not None and ids[call.id] == 1 and not (call.duplicate_id or _raced(run, call)):
             yield run, call, token
 
 
@@ -203,7 +205,7 @@ def _failing_sibling(state: ObservedState, run: Run, call: Call) -> Call | None:
 
 
 def results_carry_their_own_ids(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Whatever the order in which calls finish, each result stands under the id of its own call."""
+    """In any order in which calls finish, each result stands under the id of its own call."""
     if seen.on != "model" or seen.messages is None:
         return
     for _, call, token in _finished(state):
@@ -227,12 +229,12 @@ def _swapped_with(state: ObservedState, seen: GateOpened, call: Call) -> Call | 
 
 
 def a_placeholder_stands_for_what_waits(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Where a run goes on beside a suspended call, the model is shown a placeholder for it."""
+    """Where a run goes on during the suspension of a call, the model is shown a placeholder for it."""
     run = state.run_of(seen)
     if run is None or state.policy("round.mixed") != "continue" or seen.messages is None:
         return
     for call in run.calls.values() if seen.on == "model" else ():
-        if call.claimed == "Suspended" and not call.doubled:
+        if call.claimed == "Suspended" and not call.duplicate_id:
             shown = bool(_shown(seen, call))
             yield (
                 HELD
@@ -242,7 +244,7 @@ def a_placeholder_stands_for_what_waits(state: ObservedState, seen: GateOpened) 
 
 
 def a_result_takes_the_place_of_its_placeholder(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Where a run went on beside a suspended call, its result is shown once it is there."""
+    """Where a run went on during the suspension of a call, its result is shown once it is there."""
     if seen.on != "model" or seen.messages is None or state.policy("round.mixed") != "continue":
         return
     for _, call, token in _finished(state):
@@ -258,7 +260,7 @@ def a_result_takes_the_place_of_its_placeholder(state: ObservedState, seen: Gate
 
 
 def every_success_was_given(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A call that the model is shown as a success was executed, or somebody gave the result in its place."""
+    """A call that the model is shown as a success was executed, or a decision or a check gave its result."""
     run = state.run_of(seen)
     if run is None or seen.on != "model" or run.hooks or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
@@ -268,7 +270,7 @@ def every_success_was_given(state: ObservedState, seen: GateOpened) -> CheckResu
             continue  # the success may be that of another call of this id
         shown = [m for m in seen.messages or () if m.role == "tool" and m.call == call.id]
         told = call.claimed is not None and bool(call.approvals)  # by its status, of which DECIDE-21 speaks
-        if call.tool is None or call.doubled or all(m.status != "ok" for m in shown):
+        if call.tool is None or call.duplicate_id or all(m.status != "ok" for m in shown):
             continue
         if call.result is not None and call.result["kind"] == "error":
             yield broken(f"the tool of call {call.id} answered error, yet the model is shown success")
@@ -281,18 +283,18 @@ def every_success_was_given(state: ObservedState, seen: GateOpened) -> CheckResu
 
 
 def no_success_is_made_up(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Whatever became of its run, no call is shown as a success that nobody can have given."""
+    """No call is shown as a success that no tool, check or decision can have given."""
     shown = {m.call for m in seen.messages or () if m.role == "tool" and m.status == "ok"}
     ids = Counter(call.id for run in state.runs.values() for call in run.every_call)
     for run in state.runs.values():
         for call in run.every_call:
-            is_known = call.tool is not None and not call.doubled and ids[call.id] == 1 and not run.hooks
+            is_known = call.tool is not None and not call.duplicate_id and ids[call.id] == 1 and not run.hooks
             if is_known and call.id in shown and not _can_have_been_given(call):
                 yield broken(f"nobody gave call {call.id} a result, yet the model is shown success")
 
 
 def _can_have_been_given(call: Call) -> bool:
-    """Whether its tool or the permission check gave a success, in whatever life, or a decision may have."""
+    """Whether its tool or the permission check gave a success, in any life, or a decision may have."""
     given = {gate.outcome["kind"] for gate in (*call.entries, *call.judged) if gate.outcome is not None}
     return bool(call.approvals) or bool(given & {"ok", "warning", "set_result"})
 
@@ -310,7 +312,7 @@ def a_provided_result_is_shown(state: ObservedState, seen: GateOpened) -> CheckR
 
 @once
 def _provided(state: ObservedState) -> list[tuple[Call, Any]]:
-    """The calls of the thread whose result the permission check gave, and nobody may have changed or lost."""
+    """The calls whose result the permission check gave, if nothing can have changed or lost it."""
     ids = Counter(call.id for run in state.runs.values() for call in run.every_call)
     return [
         (call, content)
@@ -322,7 +324,7 @@ def _provided(state: ObservedState) -> list[tuple[Call, Any]]:
 
 
 def _given_by_the_check(call: Call) -> Any:
-    told = call.claimed in (None, "Succeeded") and not (call.doubled or call.raced or call.result)
+    told = call.claimed in (None, "Succeeded") and not (call.duplicate_id or call.raced or call.result)
     last = call.judged[-1] if call.judged else None
     if last is None or last.outcome is None or not (told and last.alone):
         return None

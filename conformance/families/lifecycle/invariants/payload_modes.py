@@ -153,7 +153,7 @@ def a_replay_is_an_execution(state: ObservedState) -> CheckResults:
         if asks and approved and call.claimed == "Succeeded" and len(call.decisions) == 1:
             executed = len(call.entries) > approved[0].entries_before
             why = f"decision {approved[0].id} lets call {call.id} run, yet it Succeeded without"
-            yield HELD if executed or call.doubled else broken(why)
+            yield HELD if executed or call.duplicate_id else broken(why)
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -166,7 +166,7 @@ def _carries(args: Any, payload: Any) -> bool:
 
 
 def spells(text: str, payload: Any) -> bool:
-    """Whether a text holds a value, in whatever JSON writes it."""
+    """Whether a text holds a value, in any form that JSON allows."""
     if isinstance(payload, str):
         return payload in text or json.dumps(payload) in text
     return any(_bare(form) in _bare(text) for form in (json.dumps(payload), str(payload)))

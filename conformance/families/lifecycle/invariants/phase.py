@@ -19,7 +19,7 @@ def _last(phases: Sequence[PhaseEntered], name: str) -> int:
 
 
 def _is_of_the_round(run: Run, call: Call) -> bool:
-    """Whether a call runs in the round of the newest step: one that was decided may run beside any step."""
+    """Whether a call runs in the round of the newest step: one that was decided may run during any step."""
     return call.step == run.steps and not call.decisions
 
 
@@ -76,14 +76,14 @@ def tools_come_after_the_inference(state: ObservedState, seen: GateOpened) -> Ch
 def calls_are_looked_at_after_the_inference(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """No phase of a call of a turn fires before AfterInference of that turn."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.doubled or not _is_of_the_round(run, call):
+    if run is None or call is None or call.duplicate_id or not _is_of_the_round(run, call):
         return
     if _last(run.phases, "AfterInference") <= _last(run.phases, "StepStart"):
         yield broken(f"{seen.phase} fires for call {call.id}, yet AfterInference of its step has not fired")
 
 
 def a_step_ends_where_it_should(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """StepEnd stands before the tools of its step, or behind them, as the policy has it."""
+    """StepEnd stands before the tools of its step, or after them, as the policy has it."""
     run, call = followed(state, seen), state.call_of(seen)
     at = state.policy("step.end")
     if (
@@ -111,7 +111,7 @@ def a_call_is_framed_before(state: ObservedState, seen: GateOpened) -> CheckResu
     Where a replay does not pass the gate again, its phases need not either.
     """
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or seen.on != "tool" or call.doubled:
+    if run is None or call is None or seen.on != "tool" or call.duplicate_id:
         return
     prepared = [phase for phase in run.phases if phase.phase == "BeforeToolExecute"]
     named = [phase for phase in prepared if phase.call == call.id]
@@ -138,7 +138,7 @@ def the_gate_judges_before_execution(state: ObservedState, seen: PhaseEntered) -
 def only_what_executes_is_prepared(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there are nine phases, BeforeToolExecute fires only for a call that will execute."""
     run, call = _prepared_of_nine(state, seen), state.call_of(seen)
-    if run is None or call is None or call.doubled:
+    if run is None or call is None or call.duplicate_id:
         return
     why = _why_not_executing(call)
     yield HELD if not why else broken(f"BeforeToolExecute fires for call {call.id}, yet {why}")
@@ -168,7 +168,7 @@ def run_end_comes_last(state: ObservedState, seen: PhaseEntered) -> CheckResults
 
 
 def run_end_comes_before_the_end(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """A run that has started ends with RunEnd, whatever the reason."""
+    """A run that has started ends with RunEnd, for any reason."""
     run = followed(state, seen)
     if run is None or not run.phases or seen.reason.code == "Suspended":
         return

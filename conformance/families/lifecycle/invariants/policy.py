@@ -17,7 +17,7 @@ def _first_entry(state: ObservedState, seen: GateOpened) -> tuple[Run, Call] | N
     new = (
         run is not None and call is not None and seen.on == "tool" and not call.entries and not call.approvals
     )
-    return (run, call) if new and run is not None and call is not None and not call.doubled else None
+    return (run, call) if new and run is not None and call is not None and not call.duplicate_id else None
 
 
 def a_sequential_round_runs_one_at_a_time(state: ObservedState, seen: GateOpened) -> CheckResults:
@@ -38,7 +38,7 @@ def a_parallel_round_runs_all_at_once(state: ObservedState) -> CheckResults:
     if any(gate.on != "tool" for gate in state.gates_of(run)):
         return
     executing = [c for c in run.calls.values() if c.executing and not c.decisions and c.step == run.steps]
-    if not executing or any(call.doubled for call in run.calls.values()):
+    if not executing or any(call.duplicate_id for call in run.calls.values()):
         return
     for call in run.calls.values():
         free = call.tool is not None and call.tool.permission == "allow" and call.step == run.steps
@@ -53,7 +53,7 @@ def a_parallel_round_runs_all_at_once(state: ObservedState) -> CheckResults:
 def decisions_keep_to_their_window(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where decisions wait for the round, no decided call runs while a call of the round still executes."""
     run, call = state.run_of(seen), state.call_of(seen)
-    if run is None or call is None or seen.on != "tool" or not call.approvals or call.doubled:
+    if run is None or call is None or seen.on != "tool" or not call.approvals or call.duplicate_id:
         return
     if not call.suspensions:  # it was decided before anything held it, and nothing did
         return
@@ -84,7 +84,7 @@ def decisions_act_at_once(state: ObservedState) -> CheckResults:
         return
     for call in run.calls.values():
         for decided in call.decisions:
-            if decided.answers is call and not (decided.turned_down or decided.unsure or call.doubled):
+            if decided.answers is call and not (decided.turned_down or decided.unsure or call.duplicate_id):
                 yield _acted(call, decided)
 
 

@@ -94,7 +94,7 @@ def a_stored_decision_acts(state: ObservedState) -> CheckResults:
         return
     for name in decided:
         call, named = run.calls.get(name), _part(kept, name)
-        if call is None or call.doubled or any(one.turned_down for one in call.decisions):
+        if call is None or call.duplicate_id or any(one.turned_down for one in call.decisions):
             continue
         if _has_moved(call):
             yield HELD

@@ -14,7 +14,7 @@ from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, 
 
 PASS_ENDS = ("NoDecision", "CommitReplay")
 SNAPSHOTS = ("SnapshotIfStateChanged", "CommitReplay")
-"""The stations behind which the checkpoint of a pass stands: the arrow between them is labelled with it."""
+"""The stations after which the checkpoint of a pass stands: the arrow between them is labelled with it."""
 
 
 def _at(state: ObservedState, seen: ResumeEntered, station: str) -> Run | None:
@@ -91,12 +91,12 @@ def _standing(run: Run) -> Iterator[Decided]:
         for decided in call.decisions:
             taken = decided.disposition == "accepted" and decided.answers is call
             unused = call.claimed == "Suspended" and call.suspensions == decided.in_suspension
-            if taken and unused and not (decided.turned_down or decided.repeats or call.doubled):
+            if taken and unused and not (decided.turned_down or decided.repeats or call.duplicate_id):
                 yield decided
 
 
 def leads_to(clause: str, station: str, right: str, sentence: str) -> Invariant:
-    """The check of one arrow: which station follows another, whatever the decision is."""
+    """The check of one arrow: which station follows another, for any decision."""
 
     def follows(state: ObservedState, seen: ResumeEntered) -> CheckResults:
         if _at(state, seen, station) is not None and seen.state != station:
@@ -170,7 +170,7 @@ def _replayed(state: ObservedState, seen: ResumeEntered) -> str | None:
     """The status of the call whose replay is over as the next station is reached."""
     run = _at(state, seen, "ExecuteReplayedTool")
     call = run.calls.get(run.stations[-1].entered.call or "") if run is not None else None
-    return call.claimed if call is not None and not call.doubled else None
+    return call.claimed if call is not None and not call.duplicate_id else None
 
 
 def a_resolved_pass_is_committed(state: ObservedState, seen: ResumeEntered) -> CheckResults:

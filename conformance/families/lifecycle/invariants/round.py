@@ -25,14 +25,14 @@ def round_of(state: ObservedState) -> Round | None:
     if run is None or run.is_done or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
         return None
     calls = [call for call in run.calls.values() if call.step == run.steps]
-    if not calls or any(call.doubled or call.raced for call in calls):
+    if not calls or any(call.duplicate_id or call.raced for call in calls):
         return None
     return run, calls
 
 
 @once
 def first_pass(state: ObservedState) -> Round | None:
-    """The newest round, as long as nobody has decided about a call of it."""
+    """The newest round, as long as no call of it has a decision."""
     found = round_of(state)
     return None if found is None or any(call.decisions for call in found[1]) else found
 
@@ -59,7 +59,7 @@ def is_between(state: ObservedState, run: Run) -> bool:
 
 
 def is_intercepting(state: ObservedState, run: Run) -> bool:
-    """Whether a call is looked at for the first time: the round's tasks may begin behind that."""
+    """Whether a call is looked at for the first time: the round's tasks may begin after that."""
     at = [gate.call for gate in state.gates_of(run) if gate.on == "permission"]
     return any(call is None or not call.decisions for call in at)
 
@@ -68,7 +68,7 @@ def is_intercepting(state: ObservedState, run: Run) -> bool:
 
 
 def interception_goes_on_behind(clause: str, made: str, said: str, seeing: bool) -> Invariant:
-    """The check of one arrow of interception: behind such a call the next one is looked at."""
+    """The check of one arrow of interception: after such a call the next one is looked at."""
 
     def goes_on(state: ObservedState, seen: GateOpened | None = None) -> CheckResults:
         found = first_pass(state)
@@ -117,7 +117,7 @@ def a_call_that_is_allowed_is_left_alone(state: ObservedState, seen: CallMoved) 
 
 
 def nothing_behind_a_block_is_looked_at(state: ObservedState, seen: CallMoved | PhaseEntered) -> CheckResults:
-    """Where a block ends the run, the calls behind it are not looked at."""
+    """Where a block ends the run, the calls after it are not looked at."""
     found, call = first_pass(state), state.call_of(seen)
     looks = seen.phase in LOOKS if isinstance(seen, PhaseEntered) else seen.to == "Suspended"
     if found is None or call is None or not looks or call not in found[1]:
@@ -129,7 +129,7 @@ def nothing_behind_a_block_is_looked_at(state: ObservedState, seen: CallMoved | 
 
 
 def what_stands_behind_a_block_was_not_looked_at(state: ObservedState) -> CheckResults:
-    """Counts the calls behind a block at which nobody has looked."""
+    """Counts the calls after a block that were not looked at."""
     run = state.run
     calls = [c for c in run.calls.values() if c.step == run.steps] if run is not None else []
     blocked = next((i for i, call in enumerate(calls) if intercepted(call) == "blocked"), len(calls))
@@ -221,7 +221,7 @@ def the_next_call_runs(state: ObservedState, seen: GateOpened | SegmentEnded) ->
 
 
 def nothing_behind_a_suspension_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A sequential round enters no call behind the first one that suspends."""
+    """A sequential round enters no call after the first one that suspends."""
     found, call = first_pass(state), state.entering(seen)
     if found is None or call not in found[1] or call.entries:
         return
@@ -231,7 +231,7 @@ def nothing_behind_a_suspension_runs(state: ObservedState, seen: GateOpened) -> 
 
 
 def what_stands_behind_a_suspension_has_not_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """Counts the calls behind a suspension that a sequential round has not entered."""
+    """Counts the calls after a suspension that a sequential round has not entered."""
     found = first_pass(state)
     if found is None or seen.reason.code != "Suspended" or not any(map(_has_suspended, found[1])):
         return
@@ -276,7 +276,7 @@ def a_round_without_a_held_call_completes(state: ObservedState) -> CheckResults:
 
 
 def a_round_without_a_held_call_has_completed(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Counts the rounds without a held call behind which the model was asked again."""
+    """Counts the rounds without a held call after which the model was asked again."""
     found = first_pass(state)
     if found is not None and seen.on == "model" and all(call.is_final for call in found[1]):
         yield HELD

@@ -110,7 +110,7 @@ def the_end_and_the_status_agree(state: ObservedState) -> CheckResults:
     if run.claimed == "Done" and run.ended is None:
         if run.disturbed_by(CRASH):  # its end was durable, and the announcement was lost with the life before
             return
-        if state.is_committing(run):  # it is announced behind its commit
+        if state.is_committing(run):  # it is announced after its commit
             return
         yield broken("the run says that it is Done, yet its end was not announced by run.finished")
     elif run.finished and not run.segment_open and run.claimed is not None:
@@ -139,11 +139,11 @@ def pending_names_the_calls_that_wait(state: ObservedState, seen: SegmentEnded) 
         return
     for call_id in seen.pending:
         call = run.calls.get(call_id)
-        if call is not None and not call.doubled:
+        if call is not None and not call.duplicate_id:
             why = _why_not_waiting(call)
             yield HELD if not why else broken(f"call {call_id} is named as waiting, yet {why}")
     for call in run.calls.values():
-        if call.claimed == "Suspended" and not call.doubled:
+        if call.claimed == "Suspended" and not call.duplicate_id:
             listed = call.id in seen.pending
             yield (
                 HELD
@@ -199,7 +199,7 @@ def a_broken_world_asks_no_more(state: ObservedState, seen: GateOpened) -> Check
         or run.disturbed_by(CANCEL)
     ):
         return
-    told = bool(run.finished) and run.finished[-1].reason.code == "Error"  # then somebody tries again
+    told = bool(run.finished) and run.finished[-1].reason.code == "Error"  # then the run is tried again
     if not (told or run.disturbed_by(CRASH)):
         yield broken(f"the {run.faulted} gate broke, yet the model is asked as if that were a result")
 
@@ -210,7 +210,7 @@ def live_calls_are_treated_as_declared(state: ObservedState) -> CheckResults:
     if run is None or run.ended is None or run.disturbed_by(CRASH) or state.gates_of(run):
         return
     for call in run.calls.values():
-        if call.doubled or call.claimed is None:
+        if call.duplicate_id or call.claimed is None:
             continue
         if policy == "closed":
             over = call.is_final

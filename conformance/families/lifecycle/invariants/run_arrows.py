@@ -84,7 +84,7 @@ def a_stop_ends_the_run_as_Stopped(state: ObservedState, seen: SegmentEnded) -> 
 
 
 def _fired(state: ObservedState, run: Run) -> bool:
-    """Whether a limit is certainly passed, behind a turn that does not end the run by itself."""
+    """Whether a limit is certainly passed, after a turn that does not end the run by itself."""
     asked = bool((run.last_turn or {}).get("tool_calls")) and run.turn_alone
     return asked and not run.is_blocked and any(_is_over(run, one) for one in state.scenario.agent.stop)
 

@@ -42,7 +42,7 @@ def is_cut_short(state: ObservedState, run: Run) -> bool:
 
 
 def requires(run: Run, *phases: str) -> Sequence[Observation]:
-    """What the segment has shown behind the newest of these phases, or all of it."""
+    """What the segment has shown after the newest of these phases, or all of it."""
     shown = run.segment
     for at in range(len(shown) - 1, -1, -1):
         seen = shown[at]
@@ -83,7 +83,9 @@ def asked_for(run: Run) -> list[Call]:
     if not run.turn_alone or (run.last_turn or {}).get("kind") != "turn":
         return []
     return [
-        call for call in run.calls.values() if call.step == run.steps and not (call.doubled or call.raced)
+        call
+        for call in run.calls.values()
+        if call.step == run.steps and not (call.duplicate_id or call.raced)
     ]
 
 
@@ -99,5 +101,5 @@ def may_be_a_replay(run: Run, seen: PhaseEntered) -> bool:
         return False
     call = run.calls.get(seen.call or "")
     if call is None:
-        return any(other.decisions or other.doubled for other in run.every_call)
-    return bool(call.decisions) or call.doubled or call.step != run.steps
+        return any(other.decisions or other.duplicate_id for other in run.every_call)
+    return bool(call.decisions) or call.duplicate_id or call.step != run.steps

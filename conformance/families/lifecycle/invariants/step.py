@@ -30,7 +30,7 @@ from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, 
 
 
 def StepStart_leads_to_BeforeInference(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """The phase behind StepStart is BeforeInference."""
+    """The phase after StepStart is BeforeInference."""
     run = _behind(state, seen, "StepStart")
     if run is not None:
         right = seen.phase == "BeforeInference"
@@ -58,7 +58,7 @@ def AfterInference_has_an_answer(state: ObservedState, seen: PhaseEntered) -> Ch
 
 
 def AfterInference_leads_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """Where a step ends before its tools, the phase behind AfterInference is StepEnd."""
+    """Where a step ends before its tools, the phase after AfterInference is StepEnd."""
     run = _behind(state, seen, "AfterInference")
     if run is not None and state.policy("step.end") == "before_tools":
         right = seen.phase == "StepEnd"
@@ -114,7 +114,7 @@ def no_answer_is_left_in_its_step(clause: str, at: str) -> Invariant:
 
 
 def calls_lead_to(first: str, clause: str, phases: str) -> Invariant:
-    """The check of the first phase behind AfterInference of an answer with calls."""
+    """The check of the first phase after AfterInference of an answer with calls."""
 
     def leads(state: ObservedState, seen: PhaseEntered) -> CheckResults:
         run = _behind(state, seen, "AfterInference")
@@ -138,7 +138,7 @@ def what_is_allowed_is_prepared(state: ObservedState, seen: PhaseEntered) -> Che
     if is_cut_short(state, run) or not has_fired(run.segment, "AfterInference"):
         return
     calls, shown = asked_for(run), requires(run, "AfterInference")
-    # a round that stops at a suspension may leave calls behind
+    # a round that stops at a suspension may leave calls after
     left_behind = state.policy("round.executor") != "parallel" and any(map(_may_wait, calls))
     for call in calls:
         if _is_allowed(call) and not left_behind:
@@ -155,7 +155,7 @@ def what_is_allowed_is_prepared(state: ObservedState, seen: PhaseEntered) -> Che
 def a_round_with_nothing_to_execute_ends_its_step(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends after its tools, a round that leaves nothing to execute leads to StepEnd.
 
-    One that leaves calls waiting is not at its end: its step may end before the wait, or behind it.
+    One that leaves calls waiting is not at its end: its step may end before the wait, or after it.
     """
     run = followed(state, seen)
     if run is None or state.policy("step.end") != "after_tools" or is_cut_short(state, run):
@@ -184,7 +184,7 @@ def a_step_ends_when_its_calls_rest(state: ObservedState, seen: PhaseEntered) ->
 def AfterToolExecute_has_an_outcome(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """AfterToolExecute fires for a call that has its outcome."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or seen.phase != "AfterToolExecute" or call.doubled:
+    if run is None or call is None or seen.phase != "AfterToolExecute" or call.duplicate_id:
         return
     if call.executing:
         yield broken(f"AfterToolExecute fires for call {call.id}, yet its body is executing")
@@ -249,7 +249,7 @@ def permission_is_asked_behind(phase: str, clause: str, phases: str) -> Invarian
         run, call = followed(state, seen), state.call_of(seen)
         if run is None or call is None or seen.on != "permission" or state.policy("phases") != phases:
             return
-        if call.doubled or any(one.phase in CALL_PHASES and not one.call for one in run.phases):
+        if call.duplicate_id or any(one.phase in CALL_PHASES and not one.call for one in run.phases):
             return
         fired = sum(one.phase == phase and one.call == call.id for one in run.phases)
         often = "once more " if call.judged else ""
@@ -269,7 +269,7 @@ def permission_is_asked_behind(phase: str, clause: str, phases: str) -> Invarian
 
 
 def _behind(state: ObservedState, seen: PhaseEntered, phase: str) -> Run | None:
-    """The run, if this phase comes directly behind that one, in the same step and by no way out."""
+    """The run, if this phase comes directly after that one, in the same step and by no way out."""
     run = followed(state, seen)
     if run is None or not run.phases or run.phases[-1].phase != phase or seen.phase == "RunEnd":
         return None

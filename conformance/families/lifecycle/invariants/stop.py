@@ -40,7 +40,7 @@ def stops_for(state: ObservedState, seen: SegmentEnded, kind: str, *, in_one_lif
 
 
 def looks_behind_tools(state: ObservedState) -> bool:
-    """Whether a condition is certainly looked at behind a round: where the step is over then."""
+    """Whether a condition is certainly looked at after a round: where the step is over then."""
     return bool(state.policy("step.end") == "after_tools")
 
 
@@ -143,9 +143,9 @@ def errors_in_a_row_stop(state: ObservedState, seen: GateOpened) -> CheckResults
 
 
 def errors_in_a_row(run: Run, *, is_whole: bool = True) -> int | None:
-    """How many errors in a row the run has behind it, if nothing else of it can have broken the row.
+    """How many errors in a row the run has after it, if nothing else of it can have broken the row.
 
-    Where a run looks only behind its next inference, those of the newest round are not looked at yet.
+    Where a run looks only after its next inference, those of the newest round are not looked at yet.
     """
     failed = all(call.result is not None and call.result["kind"] == "error" for call in run.every_call)
     row = takewhile(lambda kind: kind == "error", reversed(_results(run, is_whole=is_whole)))
@@ -172,7 +172,7 @@ def _step(call: Call) -> int:
 
 def _has_its_place(run: Run, call: Call) -> bool:
     """Whether it is certain in which round a call came to its end, and that no plugin gave it another."""
-    return not (call.may_have_waited or call.decisions or call.doubled or call.raced or run.hooks)
+    return not (call.may_have_waited or call.decisions or call.duplicate_id or call.raced or run.hooks)
 
 
 def errors_in_a_row_are_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
@@ -257,7 +257,9 @@ def a_loop_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
     calls = sorted(run.every_call, key=lambda call: call.step)
     newest = calls[-limit.window :]
     same = len({what_call_it_is(call, with_id=True) for call in newest}) == 1
-    certain = len(newest) == limit.window and same and not any(call.doubled or call.raced for call in calls)
+    certain = (
+        len(newest) == limit.window and same and not any(call.duplicate_id or call.raced for call in calls)
+    )
     yield (
         HELD
         if not certain

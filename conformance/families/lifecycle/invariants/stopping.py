@@ -1,4 +1,4 @@
-"""STOP: at which count a run stops, before or after the tools of its step, and behind which phase."""
+"""STOP: at which count a run stops, before or after the tools of its step, and after which phase."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def the_tools_of_the_last_step_are_executed(state: ObservedState, seen: SegmentE
         return
     certain = _newest(run)
     for call in run.calls.values():
-        if call.step != run.steps or call.doubled:
+        if call.step != run.steps or call.duplicate_id:
             continue
         if policy == "preempted" and call in certain and not call.entries:
             yield HELD
@@ -83,7 +83,7 @@ def the_tools_of_the_last_step_are_executed(state: ObservedState, seen: SegmentE
 def _newest(run: Run) -> list[Call]:
     """The calls of the newest turn, if it is certain what became of each."""
     newest = [call for call in run.calls.values() if call.step == run.steps]
-    unsure = any(call.doubled or call.raced or call.may_have_waited for call in newest)
+    unsure = any(call.duplicate_id or call.raced or call.may_have_waited for call in newest)
     blocked = any(call.last_verdict == "block" for call in newest)
     return [] if unsure or blocked else newest
 
@@ -122,7 +122,7 @@ def _already_met(state: ObservedState, run: Run) -> str:
 
 
 def a_stop_comes_behind_the_end_of_its_step(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """A stop condition that is met at work ends the run behind StepEnd, before another StepStart."""
+    """A stop condition that is met at work ends the run after StepEnd, before another StepStart."""
     run = state.run_of(seen)
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
     if run is None or seen.reason.code != "Stopped" or stop == "timeout" or run.disturbed_by(CRASH):

@@ -72,7 +72,7 @@ def the_end_is_durable_before_it_is_announced(state: ObservedState, seen: Segmen
 
 
 def the_end_is_durable_before_it_is_told(state: ObservedState, seen: Published) -> CheckResults:
-    """Whoever watches is told of the end of a segment only after the checkpoint that holds it."""
+    """A watcher receives the end of a segment only after the checkpoint that holds it."""
     run = state.run_of(seen)
     if run is None or not _stores(state) or run.faulted == "store.put" or seen.stream not in SEGMENT_END:
         return
@@ -177,7 +177,7 @@ TRIGGERS = ("UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "Ru
 
 
 def _may_have_begun_again(state: ObservedState, run: Run) -> bool:
-    """Whether a segment of the run may be behind it: it says so, or something woke it and it need not."""
+    """Whether a segment of the run may be after it: it says so, or something woke it and it need not."""
     return bool(run.finished) or (run.stirs > 1 and not state.observes("run.finished"))
 
 
@@ -200,7 +200,7 @@ def _no_occasion(state: ObservedState, trigger: str) -> str:
 
 
 def _repeats(run: Run, seen: Checkpointed) -> str:
-    """Why a checkpoint right behind another has no occasion: nothing was shown in between."""
+    """Why a checkpoint right after another has no occasion: nothing was shown in between."""
     last = run.segment[-1] if run.segment else None
     return f"nothing has happened since {seen.trigger} was stored" if last == seen else ""
 

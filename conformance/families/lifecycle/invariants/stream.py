@@ -1,4 +1,4 @@
-"""STREAM: events go to whoever watches; watchers come, go and come back, and the run does not care."""
+"""STREAM: events reach the present watcher; watchers may come and go without an effect on the run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OF_THE_STREAM: Final = (Published, StreamClosed, Unlisted)
 
 
 def _watched(state: ObservedState) -> bool:
-    """Whether it is certain that somebody watches, and who."""
+    """Whether there is a watcher, and it is certain which."""
     audience = state.audience
     return audience.watcher is not None and audience.is_sure
 
@@ -46,17 +46,17 @@ def _goes_to_the_watcher(state: ObservedState, seen: Published, *came: Arrival) 
 
 
 def an_event_reaches_who_watches(state: ObservedState, seen: Published) -> CheckResults:
-    """An event is received by whoever watches."""
+    """The present watcher receives the event."""
     yield from _goes_to_the_watcher(state, seen, Arrival.FIRST, Arrival.ANEW)
 
 
 def a_watcher_of_a_waiting_run_receives_what_follows(state: ObservedState, seen: Published) -> CheckResults:
-    """Whoever comes back to a run that waits receives what is published from then on."""
+    """A watcher that comes back to a waiting run receives what is published from then on."""
     yield from _goes_to_the_watcher(state, seen, Arrival.BACK)
 
 
 def a_watcher_takes_the_whole_place(state: ObservedState, seen: Published) -> CheckResults:
-    """Whoever takes another's place receives every later event, and the other one none."""
+    """A watcher that replaces another receives every later event, and the other one none."""
     yield from _goes_to_the_watcher(state, seen, Arrival.REPLACING)
 
 
@@ -100,7 +100,7 @@ def _shown(seen: Observation) -> str:
 
 
 def an_event_for_nobody_breaks_nothing(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """A run does not end in Error for an event that nobody received."""
+    """A run does not end in Error for an event that no watcher received."""
     run, audience = state.run_of(seen), state.audience
     if run is None or audience.watcher is not None or not audience.is_sure or not audience.gone:
         return
@@ -112,7 +112,7 @@ def an_event_for_nobody_breaks_nothing(state: ObservedState, seen: SegmentEnded)
 
 
 def an_unwatched_run_goes_on(state: ObservedState) -> CheckResults:
-    """A run that nobody watches any more waits for nobody to watch it."""
+    """A run goes on after its last watcher has left."""
     run, audience = state.run, state.audience
     if run is None or run.is_done or audience.watcher is not None or not audience.gone:
         return
@@ -138,7 +138,7 @@ def a_stream_closes_behind_the_end(state: ObservedState, seen: StreamClosed) -> 
 
 
 def the_stream_of_a_run_that_is_over_is_closed(state: ObservedState) -> CheckResults:
-    """Whoever was told that the run is over finds the stream closed when all has come to rest."""
+    """The stream of a watcher that received the end of the run is closed once the runtime is quiescent."""
     run, watcher = state.run, state.audience.watcher
     if run is None or not run.is_done or not _watched(state) or not state.alone:
         return
@@ -186,7 +186,7 @@ def an_ag_ui_suspension_is_an_interrupt(state: ObservedState, seen: SegmentEnded
 
 
 def a_parked_run_publishes_nothing(state: ObservedState) -> CheckResults:
-    """A run that waits, and for which nobody decides, publishes no event."""
+    """A run that waits and has no decision publishes no event."""
     run = state.run
     if run is None or run.claimed != "Waiting" or not state.settled_before or not state.newest:
         return
@@ -219,7 +219,7 @@ def a_resume_reaches_its_own_watcher(state: ObservedState, seen: SegmentEnded) -
 
 
 def a_tool_at_work_is_heard(state: ObservedState) -> CheckResults:
-    """What a tool tells while it is at work reaches whoever watches while it is at work."""
+    """Progress that a tool reports reaches the watcher while the tool is at work."""
     told = state.audience.activities
     if not told or not _watched(state) or not state.alone:
         return

@@ -1,9 +1,8 @@
-"""The conformance relation: what a runtime shows is explained by a joint state, and so is that it rests.
+"""The monitor that compares a trace with the joint model (see the package for the theory).
 
-This is ioco with quiescence over the joint charts: whatever came before, every observation has to be one
-that some joint state leads to, and a runtime that settles has to stand in one from which nothing is due.
-What the charts do not speak of (an id that stands for two calls, a store that fails, input for a run that
-waits) ends the following of a run; nothing is judged of it any more.
+Every observation has to be an output of some hypothesis, and at a quiescent point some hypothesis has to have
+no transition due.  What the charts do not describe (one id for two calls, a store that fails, input for a run
+that waits) ends the comparison; nothing more is judged of that run.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ NEVER_WAS: Final = "nothing of it outlived a crash, so that it never was"
 
 
 class JointOracle(Monitor):
-    """Follows one scenario through the states of the joint charts."""
+    """Compares one scenario with the joint model."""
 
     clauses = CHECKED_BY_JOINT_STATES
     says = "what it shows, and that it rests, follows the joint charts of run, calls and gate"
@@ -191,7 +190,7 @@ class JointOracle(Monitor):
 
     def _asked(self, run: Run, ids: list[str]) -> None:
         """The model's turn: calls that it asks for get places, those that are over give theirs up."""
-        if len(set(ids)) != len(ids) or any(run.calls[one].doubled for one in ids if one in run.calls):
+        if len(set(ids)) != len(ids) or any(run.calls[one].duplicate_id for one in ids if one in run.calls):
             self._give_up("an id stands for two calls")
             return
         kept = [
@@ -231,7 +230,7 @@ class JointOracle(Monitor):
         calls = {name: call.get("status") for name, call in every if name in run.calls}
         if status is None or None in calls.values():
             self._give_up("it is not seen what was stored")
-        elif len(calls) > CALLS_MAX or any(run.calls[name].doubled for name in calls):
+        elif len(calls) > CALLS_MAX or any(run.calls[name].duplicate_id for name in calls):
             self._give_up("too many calls were stored")
         else:
             self.names, self.lost = list(calls), set(_given_to(run))
@@ -282,7 +281,7 @@ class JointOracle(Monitor):
         return run.faulted in ("permission", "tool") or raised or blocked
 
     def _goes_on_beside(self, run: Run, seen: Observation) -> bool:
-        """Whether a parked run asks the model beside a wait, or a run at work replays two calls at once."""
+        """Whether a parked run asks the model during a wait, or a run at work replays two calls at once."""
         if isinstance(seen, GateOpened) and seen.on == "model":
             parks = self.state.policies.get("waiting") == "parked"
             return parks and any(call.waits for call in run.calls.values())
@@ -376,7 +375,7 @@ def _subjects_shown(state: ObservedState) -> Iterator[str]:
 
 
 def _given_to(run: Run) -> Iterator[tuple[str, str]]:
-    """Whatever was given to a run and its calls: the call, and the cue."""
+    """What was given to a run and its calls: the call, and the cue."""
     for call in run.calls.values():
         yield from ((call.id, DECISIONS[one.action]) for one in call.decisions)
     if run.disturbed_by(CANCEL):

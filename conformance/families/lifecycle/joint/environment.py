@@ -1,7 +1,7 @@
-"""What is supposed of a run before it shows anything: its policies, where it begins, what it may meet.
+"""The environment of a run in the joint model: policies, beginnings, and what may happen without an input.
 
-Where the outside world said nothing, what a run may do is as wide as the words let it be, since a runtime
-that is right must never be left without an explanation.
+Where no input decides, the model permits all that the spec permits, since a conforming runtime must always
+have an explanation.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _hashable(value: Any) -> Any:
 def world_of(
     state: ObservedState, run: Run, names: Sequence[str], lost: Collection[tuple[str, str]]
 ) -> World:
-    """What the outside world lets be; a crash may have `lost` these cues, of these calls or of the run."""
+    """What the environment permits; a crash may have `lost` these cues, of these calls or of the run."""
     places = {"": None, **{name: place for place, name in enumerate(names)}}
     return World(
         frozenset(_bars(state, run)),
@@ -100,7 +100,7 @@ def entered(state: ObservedState, names: Sequence[str]) -> frozenset[int]:
 
 
 def _bars(state: ObservedState, run: Run) -> Iterator[Cue]:
-    """The ends that a run cannot come to; whatever goes wrong in it may end it in an error."""
+    """The ends that a run cannot come to; anything that goes wrong in it may end it in an error."""
     if not state.scenario.agent.stop:
         yield Cue.END_STOPPED
     if not run.hooks:

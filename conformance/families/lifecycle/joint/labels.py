@@ -1,4 +1,4 @@
-"""The joint charts as a runtime is seen to go through them.
+"""The joint charts as a labelled transition system over observations.
 
 They are those that `runlock explore` walks through, with what an exploration leaves out: a run with
 several turns, an end wherever its loop looks, a decision that meets no wait.  What is durable is seen, and
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 SUSPENSIONS: Final = 1_000
-"""So often a call may be suspended again: this bounds an exploration, and no runtime."""
+"""How often a call may be suspended again; high enough to bound no runtime."""
 
 ATLASES_MAX: Final = 8
 KNOWN_MAX: Final = 20_000
@@ -97,7 +97,7 @@ class Label(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One move out of a joint state: what it waits for, of which call, where it leads, and what it shows."""
+    """A transition of a joint state: its cue and call, where it leads, and the labels that it shows."""
 
     what: str
     cue: str
@@ -111,7 +111,7 @@ class Seen(Joint):
     """The joint charts, with what an exploration leaves out."""
 
     def ask(self, call: Call) -> Changed:
-        """The model asks for the call, beside those of earlier turns that are live."""
+        """The model asks for the call, in addition to the live ones of earlier turns."""
         return super().ask(call) if is_unasked(call) else Changed(call)
 
     def _trouble(self, control: Control) -> Iterator[Move]:
@@ -168,7 +168,7 @@ class Seen(Joint):
     def _round(self, control: Control) -> Iterator[Move]:
         """Where calls may go one by one, a call that waits may leave others behind, which run after it.
 
-        So does a crash, whoever executes them.
+        So does a crash, with any executor.
         """
         yield from super()._round(control)
         one_by_one = self.policies.get("round.executor") != "parallel"
@@ -198,7 +198,7 @@ class Seen(Joint):
             yield Move("goes on, since it is decided", control._replace(work="round", reason=""), cue=Cue.MAY)
 
     def _resume_gate(self, control: Control) -> Iterator[Move]:
-        """What is replayed behind the last turn need not be shown in this run: it may end all the same."""
+        """What is replayed after the last turn need not be shown in this run: it may end all the same."""
         for move in super()._resume_gate(control):
             yield move
             if control.work == "last" and move.to.work == "after":
@@ -238,7 +238,7 @@ class Seen(Joint):
 
 State = tuple[Control, tuple[Call, ...]]
 Known = list[tuple[frozenset[tuple[str, Any]], tuple[Way, ...]]]
-"""The ways out of a joint state, beside what has to be supposed for them."""
+"""The transitions of a joint state, each with the policy values that it depends on."""
 
 
 class Atlas(dict[State, Known]):
@@ -261,7 +261,7 @@ class Charted:
     """The joint charts where this is supposed of the open policies: where a joint state leads.
 
     What was worked out stands in an atlas that all share who suppose something about the same policies: a
-    way depends on a few of them, and is the same whatever is supposed of the others.
+    way depends on a few of them, and is the same for all values of the others.
     """
 
     def __init__(self, settled: Settled, supposed: Settled, atlas: Atlas) -> None:
@@ -331,7 +331,7 @@ def _is_open(move: Move, calls: tuple[Call, ...]) -> bool:
 
 
 def _landings(move: Move, calls: tuple[Call, ...]) -> Iterator[tuple[int | None, tuple[Call, ...]]]:
-    """The call that a move moves, if it is of one, and what the calls are behind it."""
+    """The call that a move moves, if it is of one, and what the calls are after it."""
     if move.one is None:
         each = move.each
         yield None, calls if each is None else tuple((each(call) or Changed(call)).call for call in calls)
@@ -355,7 +355,7 @@ def _unkept(call: Call) -> Call:
 def _labels(was: Control, calls: tuple[Call, ...], to: Control, after: tuple[Call, ...]) -> Iterator[Label]:
     """What a move shows where everything is shown; of each subject in the order of its moves."""
     for place, (before, call) in enumerate(zip(calls, after, strict=True)):
-        if call.status not in (before.status, "New"):  # nobody has to say that a call is new
+        if call.status not in (before.status, "New"):  # a runtime need not report that a call is New
             yield Label("call", place, call.status)
     if to.gate not in (was.gate, ""):
         yield Label("gate", None, to.gate)

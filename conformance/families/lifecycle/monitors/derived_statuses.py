@@ -93,7 +93,7 @@ class Derived(Monitor):
         self.runs[run] = "Done"
 
     def _send(self, run: Run, events: Sequence[str]) -> None:
-        """Take these arrows from where the run stands; none means that nobody knows."""
+        """Take these arrows from where the run stands; none means that they are unknown."""
         state, rows = self.runs.get(run, RUNS.initial), list[Row]()
         for event in events:
             answer = react(RUNS, state, event)
@@ -117,7 +117,7 @@ class Derived(Monitor):
         if not self.follows_calls or run is None or run.disturbed_by(CRASH):
             return
         for call in run.calls.values():
-            if not call.doubled:
+            if not call.duplicate_id:
                 self._look_at(call)
 
     def _look_at(self, call: Call) -> None:

@@ -127,7 +127,7 @@ DETOURS_OF_CASES: Final[Mapping[Case, Detours]] = {
     Case.MAY_BE_STOPPED: frozenset({(None, "Terminate")}),
     Case.HOLDS_BACK: frozenset({("ResumeToolCall", "ToolRound"), ("ResumeAfterTool", "ToolRound")}),
 }
-"""What they add in some cases: ways out that are open anywhere, and what goes on beside the flow."""
+"""What they add in some cases: ways out that are open anywhere, and what goes on next to the flow."""
 
 
 @cache
@@ -192,7 +192,7 @@ class Paths(Monitor):
         self.in_batches = False  # the phases of calls name no call
 
     def settled(self) -> Iterator[ClauseResult]:
-        """Yield what no drawn way explained, now that everybody else has spoken."""
+        """Yield what the charts do not explain, after all other checks."""
         yield from self.objections
         self.objections.clear()
 
@@ -320,7 +320,7 @@ class Paths(Monitor):
         if label == "StepEnd" and self._ends_after_tools:
             detours |= ENDS_ANYWHERE if self._is_broken_off(run) else NO_DETOURS
             detours |= ENDS_AT_WAITS if _was_left_to_wait(run) else NO_DETOURS
-        if self._holds_back:  # what was left behind runs behind the end of its step
+        if self._holds_back:  # what was left out runs after the end of its step
             ends |= {"BeforeToolExecute", "AfterToolExecute"}
         if label in ("RunStart", "RunEnd"):  # a step that is cut short stops where it stands
             self.steps[run.id] = Follower(reading)
@@ -346,7 +346,7 @@ class Paths(Monitor):
 
     @cached_property
     def _ends_after_tools(self) -> bool:
-        """Whether a step is over behind its round; one that waits may end before its wait, and once more."""
+        """Whether a step is over after its round; one that waits may end before its wait, and once more."""
         return bool(self.state.policy("step.end") == "after_tools")
 
     @cached_property
@@ -365,7 +365,7 @@ class Paths(Monitor):
         label = _pass_label(seen)
         call = self.state.call_of(seen) if label is not None else None
         self.in_batches |= label in PHASES_OF_CALLS and call is None
-        if label is None or call is None or call.doubled or self.in_batches or not self._has_passes:
+        if label is None or call is None or call.duplicate_id or self.in_batches or not self._has_passes:
             return
         follower = self.passes.get(call)
         if follower is None:
@@ -439,5 +439,5 @@ def _may_be_replayed(run: Run, seen: Observation) -> bool:
         return False
     call = run.calls.get(seen.call or "")
     if call is None:
-        return any(call.decisions for call in run.every_call) or any(c.doubled for c in run.every_call)
-    return bool(call.decisions) or call.doubled or call.step != run.steps
+        return any(call.decisions for call in run.every_call) or any(c.duplicate_id for c in run.every_call)
+    return bool(call.decisions) or call.duplicate_id or call.step != run.steps

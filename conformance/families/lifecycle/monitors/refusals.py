@@ -21,7 +21,7 @@ from runlock.conformance.protocol import GateClosed, Observation
 from runlock.machines.table import Refused, Table, react
 
 UNKNOWN: Final = "unknown"
-"""Where a call stands that nobody asked for."""
+"""The state of a call that the model never asked for."""
 
 STALE: Final = "decision of a past suspension"
 AGAIN: Final = "the same decision again"
@@ -45,7 +45,7 @@ def refusing_calls(handshake: Handshake) -> Iterator[tuple[str, str]]:
 
 @cache
 def _refused_decisions() -> tuple[tuple[str, str], ...]:
-    """Each state of a call with each decision that it refuses, whatever the decision says of itself."""
+    """Each state of a call with each decision that it refuses because of its action."""
     return tuple(
         (state, stimulus)
         for stimulus, event in DECISIONS.items()

@@ -48,7 +48,7 @@ SHOWN: Final = {
 """The arrows of each chart that a follower sees being taken."""
 
 LAST: Final = ("ROUND-72", "ROUND-73")
-"""Arrows behind which a follower looks no further."""
+"""Arrows after which a follower looks no further."""
 
 TELLING: Final = (GateOpened, CallMoved, DecisionTaken, SegmentEnded)
 """The kinds of observation that tell where a round stands."""
@@ -74,9 +74,9 @@ class RoundFollowers:
 
 
 def _onto(trails: Trails, table: Table, who: Hashable) -> Callable[[Row], None]:
-    """What notes the arrows of a life that begins now."""
+    """Records the transitions of an object that begins its life cycle now."""
     trails.lose(table, who)
-    return partial(trails.take, table, who)  # and no lambda, so that it can be written down
+    return partial(trails.take, table, who)  # no lambda, which could not be pickled
 
 
 def _calm_round(run: Run | None) -> tuple[Run, list[Call]] | None:
@@ -84,7 +84,7 @@ def _calm_round(run: Run | None) -> tuple[Run, list[Call]] | None:
     if run is None or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
         return None
     calls = [call for call in run.calls.values() if call.step == run.steps]
-    certain = bool(calls) and not any(call.doubled or call.raced for call in calls)
+    certain = bool(calls) and not any(call.duplicate_id or call.raced for call in calls)
     return (run, calls) if certain else None
 
 
@@ -153,7 +153,7 @@ class Tasks:
         if (
             run is None
             or call is None
-            or call.doubled
+            or call.duplicate_id
             or run.disturbed_by(CRASH)
             or not _is_concurrent(self.state)
         ):

@@ -110,13 +110,13 @@ class Oracle(Monitor):
             run = self.state.run_of(seen)
             self.unwatched = run.id if run is not None and run.is_done else self.unwatched
         elif isinstance(seen, SegmentEnded):
-            self.resume_gate = None  # whatever it was doing, it is entered anew
+            self.resume_gate = None  # it is entered anew
         yield from self.rounds.judge(seen)
 
     def _call(self, seen: CallMoved) -> Iterator[ClauseResult]:
         call = self.state.call_of(seen)
         run = self.state.run_of(seen)
-        if call is None or run is None or call.doubled or call.claimed == seen.to:
+        if call is None or run is None or call.duplicate_id or call.claimed == seen.to:
             return
         if call.claimed is None:
             yield from self._first(call, CALLS, seen.to, bool(run.crashes))

@@ -89,7 +89,7 @@ class Call:
     step: int
     tool: ToolSpec | None
     life: int
-    doubled: bool = False  # its id was asked for twice in one turn, or was still live
+    duplicate_id: bool = False  # its id was asked for twice in one turn, or was still live
     raced: bool = False  # the turn that asked for it raced with something else
     before_claim: str | None = None
     entries: list[Gate] = field(default_factory=list)
@@ -200,7 +200,7 @@ class Call:
 
     @property
     def rejection(self) -> Decided | None:
-        """The cancel decision that it certainly took: none that came behind one that let it go on."""
+        """The cancel decision that it certainly took: none that came after one that let it go on."""
         approved = {one.in_suspension: one.at for one in reversed(self.approvals)}
         for decided in self.decisions:
             took = decided.action == "cancel" and decided.answers is self and not decided.turned_down

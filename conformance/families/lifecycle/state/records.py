@@ -1,4 +1,4 @@
-"""Runs, and with them all that the state keeps a record of.
+"""Runs, and all other records of the state.
 
 *Witnessed* facts the kit caused or saw at a gate; *claims* are what the runtime says of itself.
 """
@@ -63,7 +63,7 @@ class Run:
     cancel_alone: bool = False
     cancel_met: int | None = None  # the stimulus that held the cancel, if that met no race
     cancel_status: str = "Running"
-    was_sent_cancel: bool = False  # whatever became of it
+    was_sent_cancel: bool = False  # even if it was refused or lost
     fault_alone: bool = False
     crashes: int = 0
     had_input: bool = False
@@ -131,7 +131,9 @@ class Run:
         self.volatile = RunVolatile()
         former = {call.id for call in self.former_calls}
         for call in self.calls.values():
-            call.doubled = call.doubled or call.id in former  # it may come back as the one before it
+            call.duplicate_id = (
+                call.duplicate_id or call.id in former
+            )  # it may come back as the one before it
             call.crash()
 
     def disturbed_by(self, *kinds: Disturbance) -> bool:

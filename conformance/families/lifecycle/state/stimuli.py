@@ -71,9 +71,9 @@ def _asked(state: ObservedState, run: Run, asked: Sequence[Mapping[str, Any]]) -
     for index, raw in enumerate(asked):
         call_id = raw["id"]
         former = run.calls.get(call_id)
-        doubled = any(other["id"] == call_id for other in asked[:index])
-        if doubled:
-            run.calls[call_id].doubled = True
+        is_duplicate = any(other["id"] == call_id for other in asked[:index])
+        if is_duplicate:
+            run.calls[call_id].duplicate_id = True
             continue
         call = Call(
             id=call_id,
@@ -86,7 +86,7 @@ def _asked(state: ObservedState, run: Run, asked: Sequence[Mapping[str, Any]]) -
             raced=not state.alone,
         )
         if former is not None:
-            call.doubled = former.doubled or not former.is_final
+            call.duplicate_id = former.duplicate_id or not former.is_final
             run.former_calls.append(run.calls.pop(call_id))
         run.calls[call_id] = call
 
@@ -135,7 +135,9 @@ def _cancelled(state: ObservedState, params: Mapping[str, Any]) -> None:
 def _cut_off(run: Run) -> list[Call]:
     """The calls of the newest round that have answered, while it still executes and none of it waits."""
     newest = [call for call in run.calls.values() if call.step == run.steps]
-    plain = not any(call.doubled or call.raced or call.decisions or call.may_have_waited for call in newest)
+    plain = not any(
+        call.duplicate_id or call.raced or call.decisions or call.may_have_waited for call in newest
+    )
     executing = any(call.executing for call in newest)
     return [call for call in newest if call.result is not None] if plain and executing else []
 

@@ -1,4 +1,4 @@
-"""Who watches a run, and what was told: by the kit when it comes and goes, by the SUT as it publishes."""
+"""The watcher of a run: when it comes and goes, and the events that it received."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Audience:
     activities: list[Any] = field(default_factory=list)  # what tools told since the newest stimulus came
 
     def comes(self, watcher: str | None, stream: str, came: Arrival, sure: bool) -> None:
-        """Somebody takes the place, or with None leaves it; in a race both may be there."""
+        """A watcher takes the place, or with None leaves it; in a race either may be there."""
         if self.watcher is not None:
             self.gone.add(self.watcher)
         self.gone.discard(watcher or "")
@@ -52,7 +52,7 @@ class Audience:
 
 
 def watched(state: ObservedState, params: Mapping[str, Any]) -> None:
-    """Somebody comes to watch, by a stimulus of its own or in one request with another."""
+    """A watcher comes, by itself or in one request with another stimulus."""
     watcher, run = params.get("watcher"), state.run
     if watcher is None:
         return
@@ -69,19 +69,19 @@ def watched(state: ObservedState, params: Mapping[str, Any]) -> None:
 
 
 def unwatched(state: ObservedState, _params: Mapping[str, Any]) -> None:
-    """Whoever watched does so no longer."""
+    """The watcher leaves."""
     state.add_feature("a watcher")
     state.audience.comes(None, "native", Arrival.NOBODY, state.alone)
 
 
 def published(state: ObservedState, seen: Published) -> None:
-    """Whoever watches is told something."""
+    """A watcher receives an event."""
     if seen.watcher == state.audience.watcher:
         state.audience.told.append(seen)
 
 
 def stream_closed(state: ObservedState, seen: StreamClosed) -> None:
-    """Whoever watched has been told all of it."""
+    """The stream of a watcher is complete."""
     audience = state.audience
     if seen.watcher == audience.watcher:
         audience.answered = audience.came is Arrival.WITH_DECISION and len(audience.gone) > 0
