@@ -172,7 +172,7 @@ def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) 
     ):
         return
     if not _suspended_anew(call, decided):
-        why = f"call {call.id} was decided by {decided.id} while call {decided.beside} executed"
+        why = f"call {call.id} was decided by {decided.id} while call {decided.busy_sibling} executed"
         yield broken(f"{why}, yet the round made it wait again")
 
 
@@ -189,7 +189,7 @@ def an_answered_call_was_not_made_to_wait(state: ObservedState) -> CheckResults:
 def _beside_its_round(call: Call) -> Decided | None:
     """The decision that it took while another call of its round was executing."""
     newest = call.decisions[-1] if call.decisions else None
-    taken = newest is not None and newest.answers is call and newest.beside is not None
+    taken = newest is not None and newest.answers is call and newest.busy_sibling is not None
     return newest if taken and newest is not None and not newest.turned_down else None
 
 

@@ -64,7 +64,7 @@ class Decided:
     at_rest: bool = False  # the run waited, and no gate of it was open
     at_work: bool = False  # the model or a tool was at work
     segment: int = 0  # how many segments of the run had ended when it came
-    beside: str | None = None  # a call of the same round that was executing for the first time
+    busy_sibling: str | None = None  # a call of the same round that was executing for the first time
     batch: int = 1  # how many decisions came together
 
 

@@ -72,7 +72,7 @@ def _place(state: ObservedState, decided: Decided, run: Run, call: Call) -> None
     decided.at_work = bool(on & {"model", "tool"}) and "store.put" not in on
     decided.segment = len(run.finished)
     executing = (c for c in run.calls.values() if c.executing and not c.decisions and c.step == call.step)
-    decided.beside = next((c.id for c in executing if c is not call), None)
+    decided.busy_sibling = next((c.id for c in executing if c is not call), None)
 
 
 def _stands(decided: Decided, call: Call) -> bool:
