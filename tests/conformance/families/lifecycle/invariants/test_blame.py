@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import chain
 
+from places import GOLDEN
+
 from runlock.conformance.families.lifecycle.invariants import AREAS, INVARIANTS
 from runlock.conformance.families.lifecycle.invariants.blame import Rank
 from runlock.conformance.family.invariant import Invariant, in_order_of_blame
-from tests.doubles.places import GOLDEN
 
 ORDER = GOLDEN / "order_of_blame.txt"
 

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 
+from places import GOLDEN
+
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.state.disturbances import Disturbance
-from tests.doubles.places import GOLDEN
 
 PACKAGE = "runlock.conformance.families.lifecycle.invariants"
 TABLE = GOLDEN / "tolerated.txt"
