@@ -7,7 +7,7 @@ nothing has judged nothing, and its clause was not exercised.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import Any, Final, NamedTuple
 
 from runlock.conformance.protocol import Observation
@@ -81,6 +81,12 @@ class Invariant:
     requires: str | None = None
     is_deferred: bool = False
     rank: int = 0
+    is_patient: InitVar[bool] = False  # the former name of `is_deferred`, until all families have switched
+
+    def __post_init__(self, is_patient: bool) -> None:
+        """Take the former name for the present one."""
+        if is_patient:
+            object.__setattr__(self, "is_deferred", True)
 
     @property
     def title(self) -> str:
