@@ -21,9 +21,10 @@ from runlock.conformance.driving.bench import KIT_VERSION
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.coverage import Coverage
+from runlock.conformance.family.family import Family
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.judging.policy_hypotheses import Exclusion
-from runlock.conformance.protocol import SPEC_REVISION, Scenario
+from runlock.conformance.protocol import SPEC_REVISION
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
 
@@ -47,6 +48,7 @@ class Kept:
 
     def __init__(self, folder: Path, order: Order, facts: Facts) -> None:
         self.path = folder / FILE
+        self._family = facts.family
         self._search = {
             "target": order.target,
             "depth": order.depth,
@@ -64,7 +66,7 @@ class Kept:
         try:
             kept = json.loads(self.path.read_text(encoding="utf-8"))
             self._must_be(kept["search"])
-            return {_unit(one["unit"]): Played(_tally(one["tally"])) for one in kept["units"]}
+            return {_unit(one["unit"]): Played(_tally(one["tally"], self._family)) for one in kept["units"]}
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
@@ -120,8 +122,8 @@ def _told_tally(tally: Tally) -> dict[str, Any]:
     }
 
 
-def _tally(told: Mapping[str, Any]) -> Tally:
-    found = [_found(one) for one in told["found"]]
+def _tally(told: Mapping[str, Any], family: Family) -> Tally:
+    found = [_found(one, family) for one in told["found"]]
     return Tally(
         schedules=told["schedules"],
         stimuli=told["stimuli"],
@@ -131,7 +133,7 @@ def _tally(told: Mapping[str, Any]) -> Tally:
         coverage=Coverage(**{name: _counter(pairs) for name, pairs in told["coverage"].items()}),
         found={one.violation.clause: one for one in found},
         excluded={
-            (key, value): (Exclusion(**one["exclusion"]), _found(one["found"]))
+            (key, value): (Exclusion(**one["exclusion"]), _found(one["found"], family))
             for one in told["excluded"]
             for key, value in [one["one"]]
         },
@@ -155,10 +157,10 @@ def _told_found(found: Found) -> dict[str, Any]:
     }
 
 
-def _found(told: Mapping[str, Any]) -> Found:
+def _found(told: Mapping[str, Any], family: Family) -> Found:
     return Found(
         Violation(**told["violation"]),
-        Scenario.model_validate(told["scenario"]),
+        family.vocabulary.scenario.model_validate(told["scenario"]),
         tuple(Move(**one) for one in told["moves"]),
         Trace(told["trace"]),
     )

@@ -1,48 +1,76 @@
 """An invariant checks one clause at one point of a scenario.
 
-A check yields once for each thing that it judged: `HELD`, or the reason why the clause is broken.  A check
-that yields nothing has judged nothing, and its clause was not exercised.
+A check yields one result for each thing that it judged: `HELD`, or `broken(reason)`.  A check that yields
+nothing has judged nothing, and its clause was not exercised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import InitVar, dataclass
 from typing import Any, Final, NamedTuple
 
 from runlock.conformance.protocol import Observation
 
-HELD: Final = ""
 NOTHING: Final = ""
 """The selector value before a run has shown any observation of the kind."""
 
 
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What a check found out about one thing: the clause holds, or the reason why it is broken."""
+
+    reason: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the clause holds."""
+        return not self.reason
+
+
+HELD: Final = CheckResult()
+
+
+def broken(reason: str) -> CheckResult:
+    """The result of a check whose clause is broken; the reason is one sentence."""
+    if not reason:
+        raise ValueError("A clause that is broken needs a reason.")
+    return CheckResult(reason)
+
+
+CheckResults = Iterator[CheckResult]
+
+Judgements = Iterator[CheckResult | str]
+"""As `CheckResults`, for checks that still yield the reason itself; an empty string means that it holds."""
+
+
+def as_result(found: CheckResult | str) -> CheckResult:
+    """The result that a check yielded, whichever of the two forms it has."""
+    return CheckResult(found) if isinstance(found, str) else found
+
+
 class Selectors(NamedTuple):
-    """What names an observation among those of its kind, so that fewer checks need to be asked."""
+    """How an observation is named among those of its kind, so that fewer checks have to run."""
 
     name_of: Callable[[Any], str]  # (observation)
-    newest_of: Callable[
-        [Any, Any], str
-    ]  # (state, observation): the name of the run's previous one of the kind
+    newest_of: Callable[[Any, Any], str]  # (state, observation): the run's previous one of that kind
 
 
 NO_SELECTORS: Final = Selectors(lambda seen: "", lambda state, seen: NOTHING)
 
-Judgements = Iterator[str]
-
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """A check of one clause.
+    """A check of one clause, and when it applies.
 
-    With `seeing`, it is asked about each observation of that kind before the state takes it in: may
-    this be shown here?  With `at`, only about those that bear one of these names, since it judges no other;
-    with `after`, only where the one of its kind that the run showed before bore one of these.  Without
-    `seeing`, it is asked about the state at every quiescent point.  With `behind`, only once the scenario
-    has come to that.
+    With `seeing`, the check runs on each observation of that kind, before the state records it: may this
+    be shown now?  Without `seeing`, it runs on the state at every quiescent point.  `at` limits it to
+    observations with one of these names, `after` to those whose predecessor of the same kind in the run has
+    one of these names, and `requires` to scenarios in which that feature has occurred.
 
-    A patient check sees consequences: its objection waits until the runtime has settled, so that a clause
-    that can name the cause speaks first.
+    Where several checks object to the same observation, the one of the lowest `rank` is blamed, and of equal
+    ranks the first one of the family.  A deferred check sees consequences: its objection waits until the
+    runtime is quiescent, so that a clause that names the cause is blamed first.
     """
 
     clause: str
@@ -51,18 +79,34 @@ class Invariant:
     at: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     requires: str | None = None
-    is_patient: bool = False
+    is_deferred: bool = False
+    rank: int = 0
+    is_patient: InitVar[bool] = False  # the former name of `is_deferred`, until all families have switched
+
+    def __post_init__(self, is_patient: bool) -> None:
+        """Take the former name for the present one."""
+        if is_patient:
+            object.__setattr__(self, "is_deferred", True)
 
     @property
     def title(self) -> str:
-        """The sentence that the name of the check is."""
+        """The name of the check, as a sentence."""
         return self.check.__name__.replace("_", " ")
 
     def is_asked(self, name: str, newest: str, features: Collection[str]) -> bool:
-        """Whether it is asked about what bears this name, after that one, in a scenario that came to this."""
+        """Whether the check applies to an observation of this name, after one of that name."""
         is_there = (not self.at or name in self.at) and (not self.after or newest in self.after)
         return is_there and (self.requires is None or self.requires in features)
 
-    def judge(self, state: Any, seen: Any = None) -> Judgements:
-        """Yield HELD or a reason for each thing judged."""
-        return self.check(state) if self.seeing is None else self.check(state, seen)
+    def run(self, state: Any, *seen: Any) -> CheckResults:
+        """Run the check; `seen` is the observation, or nothing at a quiescent point."""
+        return map(as_result, self.check(state, *seen))
+
+    def first_reason(self, state: Any, *seen: Any) -> str:
+        """The first reason why the clause is broken, or an empty string."""
+        return next((found.reason for found in self.run(state, *seen) if not found.ok), "")
+
+
+def in_order_of_blame(checks: Iterable[Invariant]) -> tuple[Invariant, ...]:
+    """The checks by rank; those of equal rank stay in the order in which they are given."""
+    return tuple(sorted(checks, key=lambda check: check.rank))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
+from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.protocol import Observation, Report
 
 
@@ -34,14 +34,14 @@ class Monitor:
     def answered(self, report: Report) -> None:
         """The stimulus has its answer; the state has not taken it in yet."""
 
-    def observe(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """Judge an observation that the state has not taken in yet."""
         return iter(())
 
-    def at_rest(self) -> Iterator[Judgement]:
+    def at_rest(self) -> Iterator[ClauseResult]:
         """Judge what a quiescent runtime did not do; only called where its silence counts."""
         return iter(())
 
-    def settled(self) -> Iterator[Judgement]:
+    def settled(self) -> Iterator[ClauseResult]:
         """Judge what was seen, once the runtime is quiescent and every invariant has been checked."""
         return iter(())

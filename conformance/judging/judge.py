@@ -1,8 +1,8 @@
-"""The judge: takes a scenario in, record by record, and gives what held and what is broken.
+"""The judge of one scenario: it reads the trace record by record, and says which clauses held or broke.
 
-It asks the charts and the invariants about each observation, and the invariants about each quiescent
-point.  The first thing that nothing explains is the violation; what comes after it is not judged, since
-the state that went wrong once would blame the innocent.
+Invariants and monitors judge each observation, and each quiescent point.  The first objection is the
+violation.  Nothing after it is judged: from there on the observed state may be wrong, and a check would
+blame a clause that the runtime keeps.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.coverage import Coverage, Trails
 from runlock.conformance.family.family import Family
-from runlock.conformance.family.invariant import HELD, NOTHING, Invariant
-from runlock.conformance.family.judgement import Judgement
+from runlock.conformance.family.invariant import NOTHING, CheckResult, Invariant, broken
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.family.state import PolicyView, State
 from runlock.conformance.judging.policy_hypotheses import Exclusion, OpenPolicies, Undeclared
@@ -33,7 +33,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What a judge has to say of a scenario, when it has heard so many answers of it."""
+    """What the judge found out, after a number of answers."""
 
     answers: int
     violation: Violation | None
@@ -48,9 +48,9 @@ NOTHING_OPEN: Final = Undeclared({}, {})
 
 
 class Asked:
-    """The invariants that are asked of a runtime, in the order of blame, by what they look at.
+    """The invariants that apply to a runtime, by kind of observation, in the order of blame.
 
-    It is the same in all scenarios of a runtime.
+    All scenarios of a runtime share one.
     """
 
     def __init__(self, family: Family, applies: Mapping[str, bool], undeclared: Undeclared) -> None:
@@ -67,13 +67,13 @@ class Asked:
         self._asked: dict[tuple[type[Observation] | None, str, str, frozenset[str]], list[Invariant]] = {}
 
     def at_rest(self, state: State) -> list[Invariant]:
-        """What is asked at a quiescent point."""
+        """The checks of a quiescent point."""
         return self._of(None, "", NOTHING, state.features)
 
     def about(self, state: State, seen: Observation) -> list[Invariant]:
-        """What is asked about an observation."""
+        """The checks of an observation."""
         name = self.selectors.name_of(seen)
-        listed = name if name in self._names else ""  # a runtime may make up others without end
+        listed = name if name in self._names else ""  # a runtime may invent any number of others
         return self._of(type(seen), listed, self.selectors.newest_of(state, seen), state.features)
 
     def _of(
@@ -87,7 +87,7 @@ class Asked:
 
 
 class Judge:
-    """Judges one scenario; `violation` is the first thing that is wrong, or nothing."""
+    """Judges one scenario; `violation` is the first objection, or None."""
 
     def __init__(
         self,
@@ -114,9 +114,7 @@ class Judge:
         self.exercised: Counter[str] = Counter()
         self.violation: Violation | None = None
         self.deferred: Violation | None = None  # the first objection of a deferred check
-        self.unexplained: Violation | None = (
-            None  # of a monitor that explains; what names the cause comes first
-        )
+        self.unexplained: Violation | None = None  # the first objection of a monitor that explains
         self.silence_counts = handshake.control.settles_exactly
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
@@ -132,32 +130,32 @@ class Judge:
             self._check(seen)
         for monitor in self.explaining:
             if self.violation is None:
-                self._weigh_explanations(monitor.observe(seen))
+                self._record_explanations(monitor.observe(seen))
         self.state.observe(seen)
 
     def _check(self, seen: Observation) -> None:
-        self._ask(self.asked.about(self.state, seen), seen)
-        self._weigh_all(monitor.observe(seen) for monitor in self.monitors)
+        self._run_checks(self.asked.about(self.state, seen), seen)
+        self._record_monitors(monitor.observe(seen) for monitor in self.monitors)
 
     def _check_at_rest(self) -> None:
-        self._ask(self.asked.at_rest(self.state))
-        self._weigh_all(monitor.at_rest() for monitor in self.monitors)
+        self._run_checks(self.asked.at_rest(self.state))
+        self._record_monitors(monitor.at_rest() for monitor in self.monitors)
 
     def report(self, report: Report) -> None:
-        """The answer is complete, observations included already."""
+        """The answer is complete; its observations were judged before."""
         self.state.report(report)
         if not report.quiescent or self.violation is not None:
             return
         if self.silence_counts:
             self._check_at_rest()
         self.violation = self.violation or self.deferred
-        self._weigh_all(monitor.settled() for monitor in self.monitors)
+        self._record_monitors(monitor.settled() for monitor in self.monitors)
         for monitor in self.explaining:
             if self.violation is None and self.silence_counts:
-                self._weigh_explanations(monitor.at_rest())
+                self._record_explanations(monitor.at_rest())
 
     def answer(self, report: Report) -> None:
-        """Take a whole report in: its observations in order, then its end."""
+        """Judge a whole report: its observations in order, then its end."""
         unexplained = self.unexplained
         if self.violation is None:
             self.answers += 1
@@ -169,7 +167,7 @@ class Judge:
         self.violation = self.violation or unexplained
 
     def end(self) -> None:
-        """There is nothing more to come that could name the cause of what nothing explains."""
+        """The scenario is over: no later answer can name the cause of what nothing explains."""
         self.violation = self.violation or self.unexplained
 
     def monitor(self, kind: type[Followed]) -> Followed:
@@ -178,61 +176,61 @@ class Judge:
 
     @property
     def ruling(self) -> Ruling:
-        """What it has to say by now."""
+        """The current ruling."""
         return Ruling(self.answers, self.violation, self.exercised, self.coverage, self.open.excluded)
 
-    def _ask(self, checks: Iterable[Invariant], *seen: Observation) -> None:
-        """Ask each check, until one objects."""
+    def _run_checks(self, checks: Iterable[Invariant], *seen: Observation) -> None:
+        """Run the checks in order, until one objects."""
         if self.leaves_open:
-            self._weigh(judged for check in checks for judged in self._ask_under_each_value(check, *seen))
+            self._record_all(found for check in checks for found in self._under_each_value(check, *seen))
             return
         state = self.state
         for check in checks:
-            for because in check.check(state, *seen):
-                self._hear(check.clause, because, is_patient=check.is_patient)
+            for found in check.run(state, *seen):
+                self._record(check.clause, found, is_deferred=check.is_deferred)
                 if self.violation is not None:
                     return
 
-    def _ask_under_each_value(self, check: Invariant, *seen: Observation) -> Iterator[Judgement]:
-        """What a check says; under each value that is left, where it depends on a policy that is open."""
+    def _under_each_value(self, check: Invariant, *seen: Observation) -> Iterator[ClauseResult]:
+        """The results of a check, under each value that is left of an open policy that it depends on."""
         if check.clause in self.open.undeclared.clauses:
-            for because in self.open.weigh(check, self.state, *seen):
-                yield Judgement(check.clause, because, always=True)
+            for reason in self.open.exclude(check, self.state, *seen):
+                yield ClauseResult(check.clause, broken(reason), always=True)
             return
         declared = PolicyView(self.state.policies)
-        for because in check.judge(self.state.under(declared), *seen):
-            yield Judgement(check.clause, because, is_patient=check.is_patient)
+        for found in check.run(self.state.under(declared), *seen):
+            yield ClauseResult(check.clause, found, is_deferred=check.is_deferred)
         if declared.read & self.leaves_open:
-            for because in self.open.weigh_dependence(declared.read, check, self.state, *seen):
-                yield Judgement(check.clause, because)
+            for reason in self.open.exclude_by_dependence(declared.read, check, self.state, *seen):
+                yield clause_result(check.clause, reason)
 
-    def _weigh_all(self, monitors: Iterable[Iterator[Judgement]]) -> None:
-        for judgements in monitors:
+    def _record_monitors(self, monitors: Iterable[Iterator[ClauseResult]]) -> None:
+        for results in monitors:
             if self.violation is None:
-                self._weigh(judgements)
+                self._record_all(results)
 
-    def _weigh(self, judgements: Iterator[Judgement]) -> None:
-        for judgement in judgements:
-            if judgement.always or self.applies.get(judgement.clause, True):
-                self._hear(judgement.clause, judgement.because, is_patient=judgement.is_patient)
+    def _record_all(self, results: Iterator[ClauseResult]) -> None:
+        for one in results:
+            if one.always or self.applies.get(one.clause, True):
+                self._record(one.clause, one.result, is_deferred=one.is_deferred)
                 if self.violation is not None:
                     return
 
-    def _weigh_explanations(self, judgements: Iterator[Judgement]) -> None:
-        """Count what was explained; what was not waits for one more answer, which may name its cause."""
-        for judgement in judgements:
-            if self.applies.get(judgement.clause, True):
-                self.exercised[judgement.clause] += 1
-                if judgement.because != HELD and self.unexplained is None:
-                    self.unexplained = Violation(judgement.clause, judgement.because, self.state.stimuli)
+    def _record_explanations(self, results: Iterator[ClauseResult]) -> None:
+        """Count what was explained; an objection waits for one more answer, which may name its cause."""
+        for one in results:
+            if self.applies.get(one.clause, True):
+                self.exercised[one.clause] += 1
+                if not one.result.ok and self.unexplained is None:
+                    self.unexplained = Violation(one.clause, one.reason, self.state.stimuli)
 
-    def _hear(self, clause: str, because: str, *, is_patient: bool) -> None:
-        """A clause was exercised; it held, or that is why not."""
+    def _record(self, clause: str, found: CheckResult, *, is_deferred: bool) -> None:
+        """Count that a clause was exercised, and keep the objection if it is broken."""
         self.exercised[clause] += 1
-        if because == HELD:
+        if found.ok:
             return
-        objection = Violation(clause, because, self.state.stimuli)
-        if is_patient:
+        objection = Violation(clause, found.reason, self.state.stimuli)
+        if is_deferred:
             self.deferred = self.deferred or objection
         else:
             self.violation = objection

@@ -1,8 +1,8 @@
-"""Policies that a runtime leaves open: it may have any one value of each, the same throughout.
+"""Policies that a runtime does not declare: it may have any value of each, but the same one throughout.
 
-Every value is a hypothesis.  A check that depends on an open policy is asked under each value that is
-still possible; where the check objects, that value is out.  Once no value of a policy is left, nothing
-explains what was seen: the runtime mixes two.
+Every value is a hypothesis.  A check that depends on an open policy runs under each value that is still
+possible, and an objection excludes that value.  Once all values of a policy are excluded, nothing explains
+the trace: the runtime mixes two values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from runlock.conformance.family.family import Family
-from runlock.conformance.family.invariant import HELD, Invariant
+from runlock.conformance.family.invariant import Invariant
 from runlock.conformance.family.state import PolicyView, State
 from runlock.conformance.judging.applicability import standing_of
 from runlock.conformance.protocol import Handshake
@@ -30,7 +30,7 @@ class Exclusion:
 
 @dataclass(frozen=True, slots=True)
 class Undeclared:
-    """What a runtime leaves open: policies with their values, and the clauses that wait for one of them."""
+    """The open policies with their values, and the clauses that cannot be judged without one of them."""
 
     policies: Mapping[str, tuple[str, ...]]
     clauses: Mapping[str, tuple[str, tuple[str, ...]]]  # clause: the policy, and the values it applies under
@@ -39,7 +39,7 @@ class Undeclared:
     def of(
         cls, family: Family, handshake: Handshake, declared: Mapping[str, Any], only: Sequence[str] = ()
     ) -> Undeclared:
-        """What this handshake leaves open, as far as clauses are asked for that depend on it."""
+        """What this handshake leaves open, limited to the chosen clauses."""
         left = {
             key: tuple(one.values) for key, one in family.spec.policies.items() if _is_open(one, declared)
         }
@@ -78,27 +78,27 @@ class OpenPolicies:
         """The values that a policy may still have."""
         return [value for value in self.undeclared.policies[key] if (key, value) not in self.excluded]
 
-    def weigh(self, check: Invariant, state: State, *seen: Any) -> Iterator[str]:
-        """Run a check that depends on an open policy; yields why nothing explains what was seen, if so."""
+    def exclude(self, check: Invariant, state: State, *seen: Any) -> Iterator[str]:
+        """Run a check of a clause that waits for a policy; yields a reason if no value of it is left."""
         key, values = self.undeclared.clauses[check.clause]
         for value in self.left(key):
             if value in values:
                 yield from self._try(key, value, check, state, *seen)
 
-    def weigh_dependence(
+    def exclude_by_dependence(
         self, read: Collection[str], check: Invariant, state: State, *seen: Any
     ) -> Iterator[str]:
-        """Run a check again under each value of the open policies among those that it has read."""
+        """Run a check again under each value of the open policies that it has read."""
         for key in sorted(self.undeclared.policies.keys() & read):
             for value in self.left(key):
                 yield from self._try(key, value, check, state, *seen)
 
     def _try(self, key: str, value: str, check: Invariant, state: State, *seen: Any) -> Iterator[str]:
         supposed = state.under(PolicyView({**state.policies, key: value}))
-        because = next((one for one in check.judge(supposed, *seen) if one != HELD), HELD)
-        if because == HELD:
+        reason = check.first_reason(supposed, *seen)
+        if not reason:
             return
-        self.excluded[key, value] = Exclusion(check.clause, because)
+        self.excluded[key, value] = Exclusion(check.clause, reason)
         if not self.left(key):
             yield self.nothing_left(key)
 
@@ -110,6 +110,6 @@ class OpenPolicies:
 
 
 def nothing_left(key: str, excluded: Mapping[str, Exclusion]) -> str:
-    """The sentence that says of each value what speaks against it."""
+    """The sentence that gives the objection to each value."""
     whys = "; ".join(f"not {value}, since {why.because} ({why.clause})" for value, why in excluded.items())
     return f"no value of the policy {key} explains what was seen: {whys}"

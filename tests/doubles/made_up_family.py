@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 from typing import Any, ClassVar, Literal
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from places import ROOT
 
 from runlock.conformance.family.family import Actions, Family, Wording
-from runlock.conformance.family.invariant import HELD, Invariant
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.family.made import Made
 from runlock.conformance.protocol import Handshake, Observation, Scenario, reports
 from runlock.conformance.protocol.handshake import Initialize
@@ -92,8 +92,9 @@ class State:
         self.quiescent = report.quiescent
 
 
-def a_text_is_shown_as_it_was_said(state: State, seen: Said) -> Iterator[str]:
-    yield HELD if seen.text == state.text else f"{state.text} was said, and {seen.text} was shown"
+def a_text_is_shown_as_it_was_said(state: State, seen: Said) -> CheckResults:
+    why = f"{state.text} was said, and {seen.text} was shown"
+    yield HELD if seen.text == state.text else broken(why)
 
 
 @dataclass

@@ -25,13 +25,10 @@ from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.reference import durable, factory
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.state.records import (
-    Audience,
-    Call,
-    Decided,
-    Gate,
-    Run,
-)
+from runlock.conformance.families.lifecycle.state.calls import Call, CallVolatile, Decided, Gate
+from runlock.conformance.families.lifecycle.state.records import Run, RunVolatile
+from runlock.conformance.families.lifecycle.state.volatile import StateVolatile
+from runlock.conformance.families.lifecycle.state.watchers import Audience
 from runlock.conformance.family.chart_monitor import Follower
 from runlock.conformance.family.coverage import Trails
 from runlock.conformance.judging.judge import Judge
@@ -41,7 +38,10 @@ from runlock.conformance.transport.stdio import Pipe
 from runlock.machines.table import Cursor
 
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
-CHANGING = (ObservedState, Audience, Call, Cursor, Decided, Follower, Gate, Judge, Run, Trails)
+CHANGING = (
+    ObservedState, StateVolatile, Audience, Call, CallVolatile, Cursor, Decided, Follower, Gate, Judge, Run,
+    RunVolatile, Trails,
+)  # fmt: skip
 RIGHT = {
     **{profile: factory(profile) for profile in ("tirea", "tirea-stream", "awaken-8", "awaken-9")},
     "awaken-concurrent": factory("awaken-concurrent"),

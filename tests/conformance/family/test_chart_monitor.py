@@ -117,7 +117,7 @@ def test_another_way_breaks_the_clause_that_closes_the_chart(profile, clause):
     seen = paths("RunStart", "StepStart", "AfterInference", profile=profile)
     objections = [one for one in seen.settled() if one.clause == clause]
 
-    assert [one.because for one in objections] == [
+    assert [one.reason for one in objections] == [
         "step 1: behind StepStart comes BeforeInference, yet AfterInference was seen"
     ]
 

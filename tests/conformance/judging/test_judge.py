@@ -9,13 +9,15 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from judged_records import fold, new_judge
 from lifecycle_messages import SCENARIO, handshake
 
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved
+from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.family import Family
-from runlock.conformance.family.invariant import HELD, Invariant
+from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken
 from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.judging.judge import Judge, Violation
@@ -29,12 +31,12 @@ REPORT: Record = {"report": {"quiescent": True, "refused": []}}
 BUSY: Record = {"report": {"quiescent": False, "refused": []}}
 
 
-def holds(*_: Any) -> Iterator[str]:
+def holds(*_: Any) -> CheckResults:
     """It holds."""
     yield HELD
 
 
-def says_nothing(*_: Any) -> Iterator[str]:
+def says_nothing(*_: Any) -> CheckResults:
     """It judges nothing."""
     return iter(())
 
@@ -42,8 +44,8 @@ def says_nothing(*_: Any) -> Iterator[str]:
 def objects(words: str) -> Any:
     """A check that objects with these words."""
 
-    def check(*_: Any) -> Iterator[str]:
-        yield words
+    def check(*_: Any) -> CheckResults:
+        yield broken(words)
 
     return check
 
@@ -65,6 +67,34 @@ def test_a_check_that_holds_is_counted_each_time() -> None:
     judge = judged(Invariant("RUN-1", holds, RunMoved), records=[START, RUNNING, RUNNING, REPORT])
 
     assert (judge.exercised["RUN-1"], judge.violation) == (2, None)
+
+
+def test_a_check_may_yield_the_reason_itself() -> None:
+    """Checks that are not annotated with `CheckResults` yet yield a sentence, or an empty one."""
+
+    def yields_words(*_: Any) -> Iterator[CheckResult | str]:
+        yield from ("", HELD, "it is late")
+
+    judge = judged(Invariant("RUN-1", yields_words, RunMoved), records=[START, RUNNING, REPORT])
+
+    assert (judge.exercised["RUN-1"], judge.violation) == (3, Violation("RUN-1", "it is late", 1))
+
+
+def test_the_former_names_mean_the_same() -> None:
+    """Families that have not switched yet say `is_patient` and `Judgement`."""
+    former = Invariant("RUN-1", holds, RunMoved, is_patient=True)
+
+    assert former == Invariant("RUN-1", holds, RunMoved, is_deferred=True)
+    assert replace(former, rank=3).is_deferred
+    assert Judgement("RUN-1", "it is late", is_patient=True) == ClauseResult(
+        "RUN-1", CheckResult("it is late"), is_deferred=True
+    )
+
+
+def test_a_clause_is_not_broken_without_a_reason() -> None:
+    """A reader could do nothing with such a violation."""
+    with pytest.raises(ValueError, match="needs a reason"):
+        broken("")
 
 
 def test_a_check_that_says_nothing_has_exercised_nothing() -> None:
@@ -108,7 +138,7 @@ def test_of_two_objections_the_first_check_is_heard() -> None:
 
 def test_a_deferred_objection_waits_until_the_runtime_is_quiescent() -> None:
     """A check that sees consequences lets one that names the cause speak first."""
-    deferred = Invariant("RUN-1", objects("a consequence"), RunMoved, is_patient=True)
+    deferred = Invariant("RUN-1", objects("a consequence"), RunMoved, is_deferred=True)
     cause = Invariant("RUN-2", objects("the cause"), GateOpened)
 
     assert judged(deferred, records=[START, RUNNING, REPORT]).violation == Violation(
@@ -161,7 +191,7 @@ def test_a_check_is_asked_before_the_observation_is_taken_in() -> None:
     """It is asked whether this may be shown now, so the state is that of before."""
     statuses = []
 
-    def looks(state: Any, _seen: Any) -> Iterator[str]:
+    def looks(state: Any, _seen: Any) -> CheckResults:
         statuses.append(state.run.claimed)
         yield HELD
 
@@ -184,10 +214,10 @@ class Unexplained(Monitor):
     clauses = frozenset({"RUN-3"})
     explains = True
 
-    def observe(self, seen: Any) -> Iterator[Judgement]:
+    def observe(self, seen: Any) -> Iterator[ClauseResult]:
         """Object to a gate, and to nothing else."""
         if isinstance(seen, GateOpened):
-            yield Judgement("RUN-3", "nothing explains it")
+            yield clause_result("RUN-3", "nothing explains it")
 
 
 class Follower(Unexplained):

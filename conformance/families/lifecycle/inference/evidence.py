@@ -1,8 +1,7 @@
-"""What a sign is: something that a runtime shows and that it would not show if a policy had some value.
+"""A sign: an observation that excludes a value of a policy.
 
-Nothing is said in favour of a value: a policy is told once every other value is ruled out, and where each
-of them is, the runtime mixes two.  A sign keeps silent wherever a race, a crash, a cancel or a fault may
-be what was seen.
+Nothing proves a value: it is known once every other value is excluded, and if all are excluded the runtime
+mixes two.  A sign is silent wherever a race, a crash, a cancel or a fault may explain the observation.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from runlock.conformance.families.lifecycle.messages import Handshake
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call
 from runlock.conformance.family.family import family_named
-from runlock.conformance.family.invariant import HELD, Invariant
+from runlock.conformance.family.invariant import Invariant
 from runlock.conformance.family.state import PolicyView
 from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.protocol import Observation
@@ -91,8 +90,7 @@ def by_a_clause(
     def seen(evidence: Evidence, *shown: Observation) -> Excluded:
         for value in values if not unless(evidence) else ():
             supposed = supposing(evidence.state, {policy: value})
-            because = next((one for one in check.judge(supposed, *shown) if one != HELD), HELD)
-            if because != HELD:
-                yield value, because
+            if reason := check.first_reason(supposed, *shown):
+                yield value, reason
 
     return Sign(policy, tuple(values), seen, check.seeing, tuple(needs), check.clause)

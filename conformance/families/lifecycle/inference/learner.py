@@ -1,7 +1,7 @@
-"""The learner: a judge that believes nothing of what a runtime says of its policies, and looks for signs.
+"""The learner: a judge that ignores the declared policies, and looks for evidence of them.
 
-It judges by the universal core alone, as far as that holds under every policy.  What comes after a
-breach tells nothing, since the state may be wrong from there on.
+It judges the universal core alone, as far as that holds under every policy.  It learns nothing after a
+violation, since the observed state may be wrong from there on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from runlock.conformance.protocol import Observation, Report
 
 
 def unconditional(handshake: Handshake, aside: Collection[str] = ()) -> dict[str, bool]:
-    """The clauses that are asked whatever the policies are, without those that are set aside."""
+    """The clauses that are judged under any policies, without those that are set aside."""
     known = standings(family_named("lifecycle"), handshake, {})
     not_asked = {*aside, *CHECKED_BY_JOINT_STATES}  # which suppose every policy themselves
     return {

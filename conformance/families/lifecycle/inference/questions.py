@@ -58,7 +58,7 @@ def _was_durable(evidence: Evidence) -> bool:
 
 
 def _waits_for_a_part(evidence: Evidence) -> bool:
-    """Whether it is unsure that the run goes on beside a suspended call, so that outcomes count at all."""
+    """Whether the run may wait for a suspended call, so that outcomes need not count."""
     return evidence.state.policies.get("round.mixed") != "continue"
 
 

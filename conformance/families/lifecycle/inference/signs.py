@@ -1,6 +1,6 @@
-"""Signs that no clause gives: what a policy looks like, read off the sentence that says what it is.
+"""Policy evidence not covered by clauses: observations that rule a policy value in or out.
 
-Clauses say what is wrong under a value; these say what is shown under another one, be it right or not.
+Clauses say what is wrong under a value; these say what is shown under another one, right or wrong.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
 from runlock.conformance.family.invariant import HELD
 from runlock.conformance.protocol import Observation
@@ -40,7 +41,7 @@ LATE: Final = ("after_round", "waiting", "between_segments")
 
 def _undisturbed(run: Run | None) -> Run | None:
     """The run, if nothing from outside its flow can be what it shows."""
-    disturbed = run is None or run.cancel_at or run.crashes or run.faulted or run.had_input or run.hooks
+    disturbed = run is None or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or run.hooks
     return None if disturbed else run
 
 
@@ -92,7 +93,7 @@ def _newest(run: Run) -> list[Call]:
 
 def _has_waited(run: Run) -> bool:
     """Whether a call of the newest turn has been held, decided or asked for twice."""
-    return any(call.may_have_waited or call.decisions or call.doubled for call in _newest(run))
+    return any(call.may_have_waited or call.decisions or call.duplicate_id for call in _newest(run))
 
 
 # --- rounds -------------------------------------------------------------------------------------
@@ -107,8 +108,8 @@ def a_model_asked_beside_a_wait(evidence: Evidence, seen: GateOpened) -> Exclude
 
 
 def _certainly_waits(call: Call) -> bool:
-    """Whether the call was left pending by its tool, or says that it is, and nobody has decided."""
-    if call.doubled or call.decisions or call.raced:
+    """Whether the call was left pending by its tool, or says that it is, and there is no decision."""
+    if call.duplicate_id or call.decisions or call.raced:
         return False
     if call.claimed is not None:
         return call.claimed == "Suspended"
@@ -121,7 +122,7 @@ def a_wait_for_a_part_of_a_round(evidence: Evidence, seen: SegmentEnded) -> Excl
     if run is None or seen.reason.code != "Suspended" or not run.turn_alone:
         return
     newest = _newest(run)
-    if any(call.decisions or call.doubled or call.raced for call in newest):
+    if any(call.decisions or call.duplicate_id or call.raced for call in newest):
         return
     over = [call.id for call in newest if call.is_final]
     waiting = [call.id for call in newest if _certainly_waits(call)]
@@ -130,7 +131,7 @@ def a_wait_for_a_part_of_a_round(evidence: Evidence, seen: SegmentEnded) -> Excl
 
 
 def a_call_behind_a_suspension(evidence: Evidence) -> Excluded:
-    """A run waits, and a call behind the one that waits was never entered."""
+    """A run waits, and a call after the one that waits was never entered."""
     run = _undisturbed(evidence.state.run)
     if run is None or run.is_done or evidence.state.gates_of(run):
         return
@@ -153,7 +154,7 @@ def a_call_that_runs_behind_a_suspension(evidence: Evidence, seen: GateOpened) -
 
 
 def an_error_behind_a_suspension(evidence: Evidence, seen: GateOpened) -> Excluded:
-    """The model is shown an error for a call that was never entered, behind one that was suspended."""
+    """The model is shown an error for a call that was never entered, after one that was suspended."""
     run = _undisturbed(evidence.state.run_of(seen))
     if run is None or seen.on != "model" or seen.messages is None:
         return
@@ -169,8 +170,10 @@ def _left_behind(run: Run) -> Iterator[tuple[Call, Call]]:
     for at, before in enumerate(plain):
         first = before.entries[0] if before.entries else None
         parked = first is not None and (first.outcome or {}).get("kind") == "pending" and first.alone
-        if parked and not before.doubled:
-            behind = (one for one in plain[at + 1 :] if not (one.entries or one.doubled or one.decisions))
+        if parked and not before.duplicate_id:
+            behind = (
+                one for one in plain[at + 1 :] if not (one.entries or one.duplicate_id or one.decisions)
+            )
             yield from ((before, one) for one in behind)
 
 
@@ -204,7 +207,7 @@ def a_wait_though_all_is_decided(evidence: Evidence, seen: SegmentEnded) -> Excl
 
 def _came_at_work(call: Call) -> Decided | None:
     """The decision that came while the run was at work and has not acted."""
-    newest = call.decisions[-1] if len(call.decisions) == 1 and not call.doubled else None
+    newest = call.decisions[-1] if len(call.decisions) == 1 and not call.duplicate_id else None
     kept = newest is not None and newest.answers is call and newest.at_work and not newest.turned_down
     return newest if kept and newest is not None and rests(newest) else None
 
@@ -240,13 +243,13 @@ def a_checkpoint_of_a_replay(evidence: Evidence, seen: Checkpointed) -> Excluded
 
 
 def a_replay_without_a_checkpoint(evidence: Evidence, seen: GateOpened) -> Excluded:
-    """The model is asked behind a replay, and no checkpoint was taken of that."""
+    """The model is asked after a replay, and no checkpoint was taken of that."""
     state = evidence.state
     run = _undisturbed(state.run_of(seen))
     if run is None or seen.on != "model" or state.handshake.control.store == "none":
         return
     for call in run.calls.values():
-        newest = call.decisions[-1] if _was_replayed(call) and not call.doubled else None
+        newest = call.decisions[-1] if _was_replayed(call) and not call.duplicate_id else None
         since = [
             gate for gate in state.gates.values() if gate.on == "tool" and newest and gate.at >= newest.at
         ]
@@ -314,7 +317,8 @@ def _lost(state: ObservedState, run: Run, unit: str, whole: list[Call], seen: Ga
     before, run.paid_for = run.paid_for, whole
     try:
         supposed = supposing(state, {"durability": unit})
-        yield from (one for one in a_crash_costs_no_more_than_declared(supposed, seen) if one != HELD)
+        found = a_crash_costs_no_more_than_declared(supposed, seen)
+        yield from (one.reason for one in found if not one.ok)
     finally:
         run.paid_for = before
 

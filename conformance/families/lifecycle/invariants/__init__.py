@@ -1,35 +1,43 @@
-"""What holds at every observation and every quiescent point, written from the words of the spec.
+"""The checks of the lifecycle's clauses, written from the words of the spec: a module for each area.
 
-The order is the order of blame: where several checks object to one observation, the first one that can
-name the cause speaks, and those that only see its consequences come last.
+`blame` says which check is blamed where several object to one observation.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Final
 
 from runlock.conformance.families.lifecycle.invariants import (
     call,
     call_arrows,
+    call_phases,
     cancel,
+    checkpoint_content,
+    checkpoint_timing,
     concurrent,
     decide,
+    decision_window,
     derive,
     failure,
     flow,
     flow_ends,
     gate,
     input,
+    inspect,
     once,
     pair,
+    payload_modes,
     phase,
     plugin,
     policy,
     progress,
     recover,
     resume,
+    round,
     run,
     run_arrows,
+    single_call_round,
     step,
     stop,
     stopping,
@@ -37,65 +45,48 @@ from runlock.conformance.families.lifecycle.invariants import (
     stream,
     wait,
 )
-from runlock.conformance.families.lifecycle.invariants import call_phases as passes
-from runlock.conformance.families.lifecycle.invariants import checkpoint_content as stored
-from runlock.conformance.families.lifecycle.invariants import checkpoint_timing as occasions
-from runlock.conformance.families.lifecycle.invariants import decision_window as window
-from runlock.conformance.families.lifecycle.invariants import inspect as look
-from runlock.conformance.families.lifecycle.invariants import payload_modes as meaning
-from runlock.conformance.families.lifecycle.invariants import round as rounds
-from runlock.conformance.families.lifecycle.invariants import single_call_round as single
 from runlock.conformance.families.lifecycle.invariants.selectors import name_of, newest_of
-from runlock.conformance.family.invariant import HELD, NOTHING, Invariant
+from runlock.conformance.family.invariant import HELD, NOTHING, Invariant, in_order_of_blame
 
-__all__ = ["HELD", "INVARIANTS", "NOTHING", "Invariant", "name_of", "newest_of"]
+__all__ = ["AREAS", "HELD", "INVARIANTS", "NOTHING", "Invariant", "name_of", "newest_of"]
 
-INVARIANTS: Final[tuple[Invariant, ...]] = (
-    *wait.INVARIANTS,
-    *stream.FIRST_INVARIANTS,
-    *plugin.INVARIANTS,
-    *flow_ends.FIRST_INVARIANTS,
-    *flow.FIRST_INVARIANTS,
-    *cancel.FIRST_INVARIANTS,
-    *run.INVARIANTS,
-    *cancel.INVARIANTS,
-    *stopping.INVARIANTS,
-    *stop.INVARIANTS,
-    *recover.INVARIANTS,
-    *store.INVARIANTS,
-    *stored.INVARIANTS,
-    *input.INVARIANTS,
-    *look.INVARIANTS,
-    *once.INVARIANTS,
-    *gate.FIRST_INVARIANTS,
-    *window.INVARIANTS,
-    *decide.FIRST_INVARIANTS,
-    *meaning.INVARIANTS,
-    *decide.INVARIANTS,
-    *meaning.LATE_INVARIANTS,
-    *gate.INVARIANTS,
-    *rounds.INVARIANTS,
-    *concurrent.INVARIANTS,
-    *failure.INVARIANTS,
-    *policy.INVARIANTS,
-    *derive.INVARIANTS,
-    *pair.INVARIANTS,
-    *call.INVARIANTS,
-    *flow.INVARIANTS,
-    *flow_ends.INVARIANTS,
-    *step.FIRST_INVARIANTS,
-    *phase.INVARIANTS,
-    *step.INVARIANTS,
-    *passes.INVARIANTS,
-    *rounds.LATE_INVARIANTS,
-    *resume.INVARIANTS,
-    *call_arrows.INVARIANTS,
-    *run_arrows.INVARIANTS,
-    *single.INVARIANTS,
-    *occasions.INVARIANTS,
-    *run.LATE_INVARIANTS,
-    *stream.INVARIANTS,
-    *rounds.LAST_INVARIANTS,
-    *concurrent.LAST_INVARIANTS,
-    *progress.INVARIANTS,
+AREAS: Final[tuple[tuple[Invariant, ...], ...]] = (
+    call.INVARIANTS,
+    call_arrows.INVARIANTS,
+    call_phases.INVARIANTS,
+    cancel.INVARIANTS,
+    checkpoint_content.INVARIANTS,
+    checkpoint_timing.INVARIANTS,
+    concurrent.INVARIANTS,
+    decide.INVARIANTS,
+    decision_window.INVARIANTS,
+    derive.INVARIANTS,
+    failure.INVARIANTS,
+    flow.INVARIANTS,
+    flow_ends.INVARIANTS,
+    gate.INVARIANTS,
+    input.INVARIANTS,
+    inspect.INVARIANTS,
+    once.INVARIANTS,
+    pair.INVARIANTS,
+    payload_modes.INVARIANTS,
+    phase.INVARIANTS,
+    plugin.INVARIANTS,
+    policy.INVARIANTS,
+    progress.INVARIANTS,
+    recover.INVARIANTS,
+    resume.INVARIANTS,
+    round.INVARIANTS,
+    run.INVARIANTS,
+    run_arrows.INVARIANTS,
+    single_call_round.INVARIANTS,
+    step.INVARIANTS,
+    stop.INVARIANTS,
+    stopping.INVARIANTS,
+    store.INVARIANTS,
+    stream.INVARIANTS,
+    wait.INVARIANTS,
 )
+"""The checks of each module; their order has no meaning."""
+
+INVARIANTS: Final = in_order_of_blame(chain.from_iterable(AREAS))

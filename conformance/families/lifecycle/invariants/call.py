@@ -2,67 +2,75 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES, CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation
 
 
 def _subject(state: ObservedState, seen: Observation) -> tuple[Run, Call] | None:
     run, call = state.run_of(seen), state.call_of(seen)
-    return (run, call) if run is not None and call is not None and not call.doubled else None
+    return (run, call) if run is not None and call is not None and not call.duplicate_id else None
 
 
-def a_call_moves_from_where_it_was(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_call_moves_from_where_it_was(state: ObservedState, seen: CallMoved) -> CheckResults:
     """Each report of a call's status names the status that was reported before it."""
     subject = _subject(state, seen)
     if subject is None:
         return
     run, call = subject
-    if (run.crashes and call.claimed is None) or seen.to == call.claimed:
+    if (run.disturbed_by(CRASH) and call.claimed is None) or seen.to == call.claimed:
         return
     was, said = call.claimed or "not at all", seen.origin or "not at all"
     yield (
         HELD
         if was == said
-        else (f"call {call.id} was last reported {was}, yet it is said to move from {said} to {seen.to}")
+        else (
+            broken(f"call {call.id} was last reported {was}, yet it is said to move from {said} to {seen.to}")
+        )
     )
 
 
-def only_what_the_model_asked_for_lives(state: ObservedState, seen: Observation) -> Judgements:
+def only_what_the_model_asked_for_lives(state: ObservedState, seen: Observation) -> CheckResults:
     """A call has a status, or runs, only if the model asked for it."""
     run, call_id = state.run_of(seen), vars(seen).get("call")
-    if run is None or call_id is None or any(call.doubled for call in run.every_call):
+    if run is None or call_id is None or any(call.duplicate_id for call in run.every_call):
         return
-    yield HELD if call_id in run.calls else f"the model asked for no call {call_id}, yet it appeared"
+    yield HELD if call_id in run.calls else broken(f"the model asked for no call {call_id}, yet it appeared")
 
 
-def a_call_runs_the_tool_that_was_asked_for(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_call_runs_the_tool_that_was_asked_for(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call enters the tool that the model named, at first and in every replay."""
     subject = _subject(state, seen)
     if subject is None or subject[1].tool is None or seen.name not in state.tools:
         return
     call = subject[1]
     right = seen.name == call.name
-    yield HELD if right else f"the model asked for {call.name} in call {call.id}, yet {seen.name} is entered"
+    yield (
+        HELD
+        if right
+        else broken(f"the model asked for {call.name} in call {call.id}, yet {seen.name} is entered")
+    )
 
 
-def a_gate_suspends_before_execution(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_gate_suspends_before_execution(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call is suspended before it runs because its tool asks, or the permission hook suspends it."""
     subject = _subject(state, seen)
     if subject is None or seen.to != "Suspended" or seen.origin != "New" or subject[1].entries:
         return
     call = subject[1]
     held = call.tool is not None and (call.tool.permission == "ask" or call.last_verdict == "suspend")
-    yield HELD if held else f"nothing held call {call.id} back, yet it was Suspended before it ran"
+    yield HELD if held else broken(f"nothing held call {call.id} back, yet it was Suspended before it ran")
 
 
 def an_answer_decides_the_status(kinds: tuple[str, ...], right: str) -> Invariant:
     """The check of one arrow out of Running: which answers lead to which status."""
     clause = {"Suspended": "CALL-3", "Succeeded": "CALL-4", "Failed": "CALL-5"}[right]
 
-    def follows(state: ObservedState, seen: CallMoved) -> Judgements:
+    def follows(state: ObservedState, seen: CallMoved) -> CheckResults:
         subject = _subject(state, seen)
         if subject is None or seen.to not in ("Suspended", *FINAL_CALL_STATUSES) or subject[1].executing:
             return
@@ -77,7 +85,9 @@ def an_answer_decides_the_status(kinds: tuple[str, ...], right: str) -> Invarian
         yield (
             HELD
             if seen.to == right
-            else (f"the tool of call {call.id} answered {answer['kind']}, yet the call became {seen.to}")
+            else (
+                broken(f"the tool of call {call.id} answered {answer['kind']}, yet the call became {seen.to}")
+            )
         )
 
     follows.__name__ = f"a_tool_that_answers_{'_or_'.join(kinds)}_leaves_its_call_{right}"
@@ -85,32 +95,32 @@ def an_answer_decides_the_status(kinds: tuple[str, ...], right: str) -> Invarian
     return Invariant(clause, follows, CallMoved)
 
 
-def a_body_that_was_entered_is_Running(state: ObservedState) -> Judgements:
+def a_body_that_was_entered_is_Running(state: ObservedState) -> CheckResults:
     """A call whose body is entered and has not answered is Running; a replay may leave it unsaid."""
     run = state.run
-    if run is None or not state.observes("call.status") or run.cancel_at:
+    if run is None or not state.observes("call.status") or run.disturbed_by(CANCEL):
         return
     for call in run.calls.values():
-        if call.doubled or call.claimed in (None, "New", "Resuming"):
+        if call.duplicate_id or call.claimed in (None, "New", "Resuming"):
             continue
         if call.executing:
             right = call.claimed == "Running"
             yield (
                 HELD
                 if right
-                else f"the body of call {call.id} is executing, yet its status is {call.claimed}"
+                else broken(f"the body of call {call.id} is executing, yet its status is {call.claimed}")
             )
 
 
-def an_answer_is_taken(state: ObservedState) -> Judgements:
+def an_answer_is_taken(state: ObservedState) -> CheckResults:
     """Once the round is over, the status of a call is the one that its answer gave it."""
     run = state.run
-    if run is None or not state.observes("call.status") or run.cancel_at or run.faulted or run.crashes:
+    if run is None or not state.observes("call.status") or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     if any(gate.on != "model" for gate in state.gates_of(run)):
         return
     for call in run.calls.values():
-        if call.doubled or call.executing or call.result is None or call.claimed is None:
+        if call.duplicate_id or call.executing or call.result is None or call.claimed is None:
             continue
         if call.claimed == "Cancelled" and not all(gate.alone for gate in call.entries):
             continue  # its answer raced with what cancelled it
@@ -119,46 +129,59 @@ def an_answer_is_taken(state: ObservedState) -> Judgements:
             HELD
             if call.claimed == right
             else (
-                f"the tool of call {call.id} answered {call.result['kind']}, yet its status is {call.claimed}"
+                broken(
+                    f"the tool of call {call.id} answered {call.result['kind']}, "
+                    f"yet its status is {call.claimed}"
+                )
             )
         )
 
 
-def a_block_fails_the_call(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_block_fails_the_call(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that is blocked, or that names no tool, fails without having run."""
     subject = _subject(state, seen)
-    if subject is None or seen.origin != "New" or seen.to not in FINAL_CALL_STATUSES or subject[0].cancel_at:
+    if (
+        subject is None
+        or seen.origin != "New"
+        or seen.to not in FINAL_CALL_STATUSES
+        or subject[0].disturbed_by(CANCEL)
+    ):
         return
     run, call = subject
     if call.tool is None or call.last_verdict == "block":
         why = "names no tool" if call.tool is None else "was blocked"
         is_closed = seen.to == "Cancelled" and call.tool is None and _may_end_unjudged(state, run)
         right = seen.to == "Failed" or is_closed
-        yield HELD if right else f"call {call.id} {why}, yet it became {seen.to}"
+        yield HELD if right else broken(f"call {call.id} {why}, yet it became {seen.to}")
 
 
 def _may_end_unjudged(state: ObservedState, run: Run) -> bool:
     """Whether the run may end before it has looked at every call: then it closes those in its own way."""
-    return bool(run.faulted or run.broke_at or state.scenario.agent.stop)
+    return bool(run.disturbed_by(FAULT) or run.broke_at or state.scenario.agent.stop)
 
 
-def a_set_result_succeeds_the_call(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_set_result_succeeds_the_call(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call whose result the permission hook sets succeeds without having run; nothing else does so."""
     subject = _subject(state, seen)
-    if subject is None or seen.origin != "New" or seen.to not in FINAL_CALL_STATUSES or subject[0].cancel_at:
+    if (
+        subject is None
+        or seen.origin != "New"
+        or seen.to not in FINAL_CALL_STATUSES
+        or subject[0].disturbed_by(CANCEL)
+    ):
         return
     call = subject[1]
     if call.last_verdict == "set_result":
         yield (
             HELD
             if seen.to == "Succeeded"
-            else f"the result of call {call.id} was set, yet it became {seen.to}"
+            else broken(f"the result of call {call.id} was set, yet it became {seen.to}")
         )
     elif seen.to == "Succeeded":
-        yield f"call {call.id} has not run and nobody set its result, yet it Succeeded"
+        yield broken(f"call {call.id} has not run and nobody set its result, yet it Succeeded")
 
 
-def only_a_decision_resumes(state: ObservedState, seen: CallMoved) -> Judgements:
+def only_a_decision_resumes(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A Suspended call becomes Resuming only on a decision for it."""
     subject = _subject(state, seen)
     if subject is None or seen.to != "Resuming" or subject[1].claimed != "Suspended":
@@ -166,11 +189,14 @@ def only_a_decision_resumes(state: ObservedState, seen: CallMoved) -> Judgements
     call = subject[1]
     decided = [d for d in call.decisions if not (d.turned_down or d.stale)]
     yield (
-        HELD if decided or subject[0].crashes else f"nobody decided about call {call.id}, yet it is Resuming"
+        HELD
+        if decided or subject[0].disturbed_by(CRASH)
+        else broken(f"nobody decided about call {call.id}, yet it is Resuming")
     )
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.CALL_STATUS,
     Invariant("CALL-23", only_what_the_model_asked_for_lives, CallMoved),
     Invariant("CALL-23", only_what_the_model_asked_for_lives, GateOpened),
     Invariant("CALL-23", a_call_runs_the_tool_that_was_asked_for, GateOpened, at=("permission", "tool")),

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Gate
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
-def an_entered_call_goes_from_New_to_Running(state: ObservedState) -> Judgements:
+def an_entered_call_goes_from_New_to_Running(state: ObservedState) -> CheckResults:
     """A call that nothing holds back goes from New to Running when its tool is entered."""
     run = state.run
-    if run is None or not state.observes("call.status") or run.cancel_at or run.crashes:
+    if run is None or not state.observes("call.status") or run.disturbed_by(CANCEL, CRASH):
         return
     for call in run.calls.values():
-        if call.doubled or call.claimed is None or len(call.entries) != 1 or not call.executing:
+        if call.duplicate_id or call.claimed is None or len(call.entries) != 1 or not call.executing:
             continue
         if call.claimed == "New":
-            yield f"the body of call {call.id} is executing, yet its status is New"
+            yield broken(f"the body of call {call.id} is executing, yet its status is New")
         elif call.claims == ["New", "Running"]:
             yield HELD
 
 
-def a_replay_is_Running_only_in_its_tool(state: ObservedState) -> Judgements:
+def a_replay_is_Running_only_in_its_tool(state: ObservedState) -> CheckResults:
     """A call in its replay goes to Running only as its tool is entered."""
     run = state.run
-    if run is None or run.cancel_at or run.faulted or run.crashes:
+    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     for call in run.calls.values():
-        if call.claimed == "Running" and call.before_claim == "Resuming" and not call.doubled:
+        if call.claimed == "Running" and call.before_claim == "Resuming" and not call.duplicate_id:
             entered = len(call.entries) > call.entries_when_suspended
             yield (
-                HELD if entered else f"call {call.id} is Running in its replay, yet its tool was not entered"
+                HELD
+                if entered
+                else broken(f"call {call.id} is Running in its replay, yet its tool was not entered")
             )
 
 
@@ -45,57 +49,57 @@ def _replay_verdict(call: Call) -> Gate | None:
 def replay_verdict(clause: str, verdict: str, right: str, said: str) -> Invariant:
     """The check of one arrow out of Resuming: where a verdict in the replay takes the call."""
 
-    def leads(state: ObservedState, seen: CallMoved) -> Judgements:
+    def leads(state: ObservedState, seen: CallMoved) -> CheckResults:
         run, call = state.run_of(seen), state.call_of(seen)
-        if run is None or call is None or call.doubled or run.cancel_at or run.faulted or run.crashes:
+        if run is None or call is None or call.duplicate_id or run.disturbed_by(CANCEL, FAULT, CRASH):
             return
         gate = _replay_verdict(call)
         if seen.to in (call.claimed, "Cancelled", "Running") or call.claimed != "Resuming" or gate is None:
             return
         if gate.outcome is not None and gate.outcome["kind"] == verdict:
             why = f"the permission gate {said} call {call.id} in its replay, yet it became {seen.to}"
-            yield HELD if seen.to == right else why
+            yield HELD if seen.to == right else broken(why)
 
     leads.__name__ = f"a_replay_that_the_gate_{said}_is_{right}".replace(" ", "_")
     leads.__doc__ = f"A replay that the permission gate {said} leaves its call {right}."
     return Invariant(clause, leads, CallMoved)
 
 
-def a_replay_whose_result_was_decided_succeeds(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_replay_whose_result_was_decided_succeeds(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A replay whose decision is the result leaves its call Succeeded."""
     run, call = state.run_of(seen), state.call_of(seen)
-    if run is None or call is None or call.doubled or run.cancel_at or run.faulted or run.crashes:
+    if run is None or call is None or call.duplicate_id or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     decided = call.tool is not None and call.tool.resume_mode == "use_as_result" and bool(call.approvals)
     if decided and call.claimed == "Resuming" and seen.to not in ("Resuming", "Running", "Cancelled"):
         right = seen.to == "Succeeded"
-        yield HELD if right else f"the result of call {call.id} was decided, yet it became {seen.to}"
+        yield HELD if right else broken(f"the result of call {call.id} was decided, yet it became {seen.to}")
 
 
 CANCELLED_FROM = {"New": "CALL-16", "Running": "CALL-6", "Suspended": "CALL-8", "Resuming": "CALL-13"}
 
 
 def only_a_cancel_cancels(origin: str) -> Invariant:
-    """The check of one arrow to Cancelled: what has to be behind it."""
+    """The check of one arrow to Cancelled: what has to be after it."""
 
-    def cancels(state: ObservedState) -> Judgements:
+    def cancels(state: ObservedState) -> CheckResults:
         run = state.run
-        if run is None or run.is_done or run.cancel_at or run.had_input or run.faulted or run.crashes:
+        if run is None or run.is_done or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
             return
         if state.is_committing(run) or not state.tells_ends:  # it may be about to end, or over
             return
         for call in run.calls.values():
-            if call.claimed == "Cancelled" and call.before_claim == origin and not call.doubled:
+            if call.claimed == "Cancelled" and call.before_claim == origin and not call.duplicate_id:
                 rejected = any(d.action == "cancel" and not d.turned_down for d in call.decisions)
                 why = f"nobody cancelled call {call.id} or the run, yet it went from {origin} to Cancelled"
-                yield HELD if rejected else why
+                yield HELD if rejected else broken(why)
 
     cancels.__name__ = f"only_a_cancel_takes_a_call_from_{origin}_to_Cancelled"
     cancels.__doc__ = f"A call goes from {origin} to Cancelled by a cancel, or by the end of the run."
     return Invariant(CANCELLED_FROM[origin], cancels, requires="calls")
 
 
-def a_rejected_call_is_Cancelled_in_the_end(state: ObservedState) -> Judgements:
+def a_rejected_call_is_Cancelled_in_the_end(state: ObservedState) -> CheckResults:
     """Counts the calls that a cancel decision took to Cancelled by way of Resuming, where that is the way."""
     run = state.run
     if run is None or state.policy("decision.cancel_path") != "via_resuming":
@@ -105,7 +109,8 @@ def a_rejected_call_is_Cancelled_in_the_end(state: ObservedState) -> Judgements:
             yield HELD
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.CALL_TRANSITION,
     replay_verdict("CALL-10", "suspend", "Suspended", "held"),
     replay_verdict("CALL-11", "set_result", "Succeeded", "set the result of"),
     Invariant("CALL-11", a_replay_whose_result_was_decided_succeeds, CallMoved, requires="a decision"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, is_cut_short
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
@@ -12,8 +13,9 @@ from runlock.conformance.families.lifecycle.messages import (
     PhaseEntered,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation
 
 BEGINS, ENDS = "BeforeToolExecute", "AfterToolExecute"
@@ -22,15 +24,19 @@ PASSES_END = (ENDS, "StepEnd", "RunEnd")
 Shown = Sequence[Observation]
 
 
-def a_blocked_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_blocked_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call that was blocked ends its pass without having been Running."""
     for call, shown in _ended(state, seen):
         if _verdict(state, shown) == "block":
             ran = _ran(shown)
-            yield HELD if not ran else f"call {call.id} was blocked, yet it became Running in the same pass"
+            yield (
+                HELD
+                if not ran
+                else broken(f"call {call.id} was blocked, yet it became Running in the same pass")
+            )
 
 
-def a_held_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_held_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call that was suspended before execution ends its pass without having been Running."""
     for call, shown in _ended(state, seen):
         if call.tool is not None and _verdict_on(state, call, shown) == "suspend":
@@ -38,12 +44,12 @@ def a_held_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntere
             yield (
                 HELD
                 if not ran
-                else f"call {call.id} was held before it ran, yet it ran with no decision in between"
+                else broken(f"call {call.id} was held before it ran, yet it ran with no decision in between")
             )
 
 
 def _ended(state: ObservedState, seen: PhaseEntered) -> Iterator[tuple[Call, Shown]]:
-    """The passes that are over with this phase: the one that is looked at, or those that nobody looks at."""
+    """The passes that end with this phase: the one that is looked at, or those that are not."""
     run = followed(state, seen)
     if seen.phase == ENDS:
         call, shown = _ending(state, seen)
@@ -52,32 +58,32 @@ def _ended(state: ObservedState, seen: PhaseEntered) -> Iterator[tuple[Call, Sho
         yield from ((call, shown) for call, shown in _passes(run) if not _is_looked_at(shown))
 
 
-def a_missing_tool_is_not_entered(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_missing_tool_is_not_entered(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No body is entered for a tool that does not exist."""
     run, call = followed(state, seen), state.entering(seen)
     if run is not None and call is not None and call.tool is None:
-        yield f"there is no tool {call.name}, yet call {call.id} was executed"
+        yield broken(f"there is no tool {call.name}, yet call {call.id} was executed")
 
 
-def a_call_for_a_missing_tool_fails(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_call_for_a_missing_tool_fails(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call for a tool that does not exist comes to no end but Failed, unless the run is ended."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.tool is not None or call.doubled or is_cut_short(state, run):
+    if run is None or call is None or call.tool is not None or call.duplicate_id or is_cut_short(state, run):
         return
     if seen.to in ("Succeeded", "Failed", "Suspended"):
         right = seen.to == "Failed"
-        yield HELD if right else f"there is no tool {call.name}, yet call {call.id} became {seen.to}"
+        yield HELD if right else broken(f"there is no tool {call.name}, yet call {call.id} became {seen.to}")
 
 
-def a_missing_tool_is_a_failure(state: ObservedState, seen: MessageAppended) -> Judgements:
+def a_missing_tool_is_a_failure(state: ObservedState, seen: MessageAppended) -> CheckResults:
     """Counts the errors that are recorded for calls of a tool that does not exist."""
     run = followed(state, seen)
     call = run.calls.get(seen.message.call or "") if run is not None else None
-    if call is not None and call.tool is None and not call.doubled and seen.message.status == "error":
+    if call is not None and call.tool is None and not call.duplicate_id and seen.message.status == "error":
         yield HELD
 
 
-def what_is_allowed_is_executed(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def what_is_allowed_is_executed(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call that nothing holds back does not end its pass without having been executed."""
     call, shown = _ending(state, seen)
     if call is None or call.tool is None or call.decisions or call.raced:
@@ -87,7 +93,11 @@ def what_is_allowed_is_executed(state: ObservedState, seen: PhaseEntered) -> Jud
         return
     if call.tool.permission == "allow" or _verdict(state, shown) == "allow":
         entered = any(isinstance(one, GateOpened) and one.on == "tool" for one in shown)
-        yield HELD if entered else f"nothing held call {call.id} back, yet its pass ends without its tool"
+        yield (
+            HELD
+            if entered
+            else broken(f"nothing held call {call.id} back, yet its pass ends without its tool")
+        )
 
 
 def _is_left_behind(state: ObservedState, run: Run, call: Call) -> bool:
@@ -100,7 +110,7 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
     """The checks of one arrow out of ExecuteTool: what an answer makes of the call and of its result."""
     right = {"Succeeded": "ok", "Failed": "error", "Suspended": "pending"}[status]
 
-    def looked_at(state: ObservedState, seen: PhaseEntered) -> Judgements:
+    def looked_at(state: ObservedState, seen: PhaseEntered) -> CheckResults:
         call, shown = _ending(state, seen)
         if call is None or _answer(state, shown) != kind or call.claimed is None:
             return
@@ -108,10 +118,10 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
         yield (
             HELD
             if not wrong
-            else f"the tool of call {call.id} answered {kind}, yet its pass ends as {call.claimed}"
+            else broken(f"the tool of call {call.id} answered {kind}, yet its pass ends as {call.claimed}")
         )
 
-    def recorded(state: ObservedState, seen: MessageAppended) -> Judgements:
+    def recorded(state: ObservedState, seen: MessageAppended) -> CheckResults:
         call, shown = _recorded(state, seen)
         if call is None or _answer(state, shown) != kind or call.approvals:
             return
@@ -119,11 +129,13 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
         if said == right:
             yield HELD
         elif said in ("ok", "error") and (said == "ok" or right == "ok"):
-            yield f"the tool of call {call.id} answered {kind}, yet its result is recorded as {said}"
+            yield broken(f"the tool of call {call.id} answered {kind}, yet its result is recorded as {said}")
 
-    def moved(state: ObservedState, seen: CallMoved) -> Judgements:
+    def moved(state: ObservedState, seen: CallMoved) -> CheckResults:
         run, call = state.run_of(seen), state.call_of(seen)
-        shown = _pass_of(run, call) if run is not None and call is not None and not call.doubled else None
+        shown = (
+            _pass_of(run, call) if run is not None and call is not None and not call.duplicate_id else None
+        )
         if seen.to == status and shown is not None and _answer(state, shown) == kind:
             yield HELD  # what else it became is for the arrows of the call to say
 
@@ -140,7 +152,7 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
 def every_outcome_is_looked_at(clause: str, kind: str) -> Invariant:
     """The check of one arrow into AfterToolExecute: it fires for each call with such an outcome."""
 
-    def looked_at(state: ObservedState, seen: PhaseEntered) -> Judgements:
+    def looked_at(state: ObservedState, seen: PhaseEntered) -> CheckResults:
         run = followed(state, seen)
         if run is None or seen.phase not in ("StepStart", "RunEnd") or _may_have_skipped(state, run, seen):
             return
@@ -148,13 +160,13 @@ def every_outcome_is_looked_at(clause: str, kind: str) -> Invariant:
             outcome = _outcome(state, call, shown)
             if outcome == kind and not _may_have_met_the_end(call, seen):
                 right = _is_looked_at(shown)
-                yield HELD if right else f"call {call.id} {outcome}, yet {ENDS} has not fired for it"
+                yield HELD if right else broken(f"call {call.id} {outcome}, yet {ENDS} has not fired for it")
 
     looked_at.__name__ = f"a_call_that_{kind.replace(' ', '_')}_is_looked_at"
     return Invariant(clause, looked_at, PhaseEntered, at=("StepStart", "RunEnd"), requires="calls")
 
 
-def an_executed_call_is_looked_at(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def an_executed_call_is_looked_at(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call whose tool has answered comes to AfterToolExecute before a step starts or the run ends."""
     run = followed(state, seen)
     if run is None or seen.phase not in ("StepStart", "RunEnd") or _may_have_skipped(state, run, seen):
@@ -163,12 +175,16 @@ def an_executed_call_is_looked_at(state: ObservedState, seen: PhaseEntered) -> J
         answer = _answer(state, shown)
         if answer in ("ok", "warning", "error") and not _may_have_met_the_end(call, seen):
             right = _is_looked_at(shown)
-            yield HELD if right else f"the tool of call {call.id} answered {answer}, yet {ENDS} has not fired"
+            yield (
+                HELD
+                if right
+                else broken(f"the tool of call {call.id} answered {answer}, yet {ENDS} has not fired")
+            )
 
 
 def _may_have_skipped(state: ObservedState, run: Run, seen: PhaseEntered) -> bool:
     """Whether the round may have been left before its end; a stop leaves none whose tool has answered."""
-    outside = bool(run.cancel_at or run.faulted or run.had_input)
+    outside = run.disturbed_by(CANCEL, FAULT, INPUT)
     stops = seen.phase == "StepStart" or state.scenario.agent.stop
     return outside or (not stops and is_cut_short(state, run))
 
@@ -196,7 +212,7 @@ def _passes(run: Run) -> Iterator[tuple[Call, Shown]]:
     """The newest pass of each call that began one in this segment."""
     for call in run.calls.values():
         shown = _pass_of(run, call)
-        if shown is not None and not call.doubled:
+        if shown is not None and not call.duplicate_id:
             yield call, shown
 
 
@@ -204,7 +220,7 @@ def _passes(run: Run) -> Iterator[tuple[Call, Shown]]:
 def _ending(state: ObservedState, seen: PhaseEntered) -> tuple[Call | None, Shown]:
     """The call whose pass comes to its end with this phase, and what was shown of the pass."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.doubled or seen.phase != ENDS:
+    if run is None or call is None or call.duplicate_id or seen.phase != ENDS:
         return None, ()
     shown = _pass_of(run, call)
     return (call, shown) if shown is not None else (None, ())
@@ -214,7 +230,7 @@ def _recorded(state: ObservedState, seen: MessageAppended) -> tuple[Call | None,
     """The call whose result is recorded, and what was shown of its newest pass."""
     run = followed(state, seen)
     call = run.calls.get(seen.message.call or "") if run is not None else None
-    if run is None or call is None or call.doubled or is_cut_short(state, run):
+    if run is None or call is None or call.duplicate_id or is_cut_short(state, run):
         return None, ()
     shown = _pass_of(run, call)
     return (call, shown) if shown is not None else (None, ())
@@ -236,7 +252,7 @@ def _answer(state: ObservedState, shown: Shown) -> str:
 
 
 def _verdict_on(state: ObservedState, call: Call, shown: Shown) -> str:
-    """What was said of the call; a tool that asks suspends it, as long as nobody has decided."""
+    """What was said of the call; a tool that asks suspends it until there is a decision."""
     asks = call.tool is not None and call.tool.permission == "ask" and not call.decisions
     return "suspend" if asks else _verdict(state, shown)
 
@@ -264,7 +280,8 @@ def _outcome(state: ObservedState, call: Call, shown: Shown) -> str:
     return {"block": "was blocked", "suspend": "was suspended"}.get(verdict, "")
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.CALL_PASS,
     Invariant("PHASE-4", a_missing_tool_is_not_entered, GateOpened, at=("tool",)),
     Invariant("PHASE-4", a_missing_tool_is_a_failure, MessageAppended, requires="calls"),
     Invariant("PHASE-4", a_call_for_a_missing_tool_fails, CallMoved, at=("Failed", "Succeeded", "Suspended")),
@@ -288,7 +305,7 @@ INVARIANTS = (
         an_executed_call_is_looked_at,
         PhaseEntered,
         at=("StepStart", "RunEnd"),
-        is_patient=True,
+        is_deferred=True,
         requires="calls",
     ),
 )

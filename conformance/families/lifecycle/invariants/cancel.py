@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import GateClosed, Observation
 
 
-def nothing_new_begins_after_a_cancel(state: ObservedState, seen: GateOpened) -> Judgements:
+def nothing_new_begins_after_a_cancel(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Once the answer to the cancel is complete, no new model, permission or tool gate opens."""
     run = state.run_of(seen)
     if run is None or run.cancel_at is None or seen.on not in WORKING_GATES or run.is_done:
         return
-    if run.cancel_settled and run.crashes == 0:
+    if run.cancel_settled and not run.disturbed_by(CRASH):
         what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
-        yield f"the run was cancelled, yet {what}"
+        yield broken(f"the run was cancelled, yet {what}")
 
 
-def nothing_new_has_begun_after_a_cancel(state: ObservedState) -> Judgements:
+def nothing_new_has_begun_after_a_cancel(state: ObservedState) -> CheckResults:
     """What opened in the answer to a cancel that met no race has been given up by its end."""
     run = state.run
-    if run is None or not run.cancel_settled or run.crashes or run.cancel_at is None:
+    if run is None or not run.cancel_settled or run.disturbed_by(CRASH) or run.cancel_at is None:
         return
     late = [g for g in state.gates_of(run) if g.on in WORKING_GATES and g.at >= run.cancel_at]
     what = (
@@ -32,58 +34,62 @@ def nothing_new_has_begun_after_a_cancel(state: ObservedState) -> Judgements:
         if late and late[0].call
         else "a model gate opened"
     )
-    yield HELD if not (late and run.cancel_alone) else f"the run was cancelled, yet {what}"
+    yield HELD if not (late and run.cancel_alone) else broken(f"the run was cancelled, yet {what}")
 
 
-def a_cancelled_run_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_cancelled_run_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run whose cancel met no race ends with reason Cancelled."""
     run = state.run_of(seen)
     if run is None or not _certain(run):
         return
     code = seen.reason.code
-    yield HELD if code == "Cancelled" else f"the run was cancelled, yet it ended as {code}"
+    yield HELD if code == "Cancelled" else broken(f"the run was cancelled, yet it ended as {code}")
 
 
-def a_cancelled_run_is_Done(state: ObservedState) -> Judgements:
+def a_cancelled_run_is_Done(state: ObservedState) -> CheckResults:
     """A cancelled run is Done as soon as nothing of it is under way."""
     run = state.run
-    if run is None or run.cancel_at is None or state.gates_of(run) or run.crashes:
+    if run is None or run.cancel_at is None or state.gates_of(run) or run.disturbed_by(CRASH):
         return
-    yield HELD if run.is_done else "the run was cancelled and nothing of it is under way, yet it is not Done"
+    yield (
+        HELD
+        if run.is_done
+        else broken("the run was cancelled and nothing of it is under way, yet it is not Done")
+    )
 
 
-def a_cancelled_wait_is_over(state: ObservedState) -> Judgements:
+def a_cancelled_wait_is_over(state: ObservedState) -> CheckResults:
     """A cancel ends a run that waits."""
     run = state.run
-    if run is None or run.cancel_at is None or run.cancel_status != "Waiting" or run.crashes:
+    if run is None or run.cancel_at is None or run.cancel_status != "Waiting" or run.disturbed_by(CRASH):
         return
     if not state.gates_of(run):
-        yield HELD if run.is_done else "the run was cancelled while it waited, yet it still waits"
+        yield HELD if run.is_done else broken("the run was cancelled while it waited, yet it still waits")
 
 
-def a_cancel_of_a_done_run_changes_nothing(state: ObservedState, seen: Observation) -> Judgements:
+def a_cancel_of_a_done_run_changes_nothing(state: ObservedState, seen: Observation) -> CheckResults:
     """A cancel of a run that is Done changes nothing."""
     run = state.run
     if run is None or not _cancel_of_done(state, run):
         return
     if isinstance(seen, GateOpened | SegmentEnded | RunMoved | CallMoved):
-        yield f"the run was Done when it was cancelled, yet it showed {seen.kind}"
+        yield broken(f"the run was Done when it was cancelled, yet it showed {seen.kind}")
 
 
-def a_cancel_is_nothing_to_a_later_run(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_cancel_is_nothing_to_a_later_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A cancel of a run that is Done does not end the next one on its thread."""
     run = state.run_of(seen)
     cancelled = [one.id for one in state.runs.values() if one.was_sent_cancel]
     if run is None or not cancelled or run.id in cancelled:
         return
-    if run.crashes or run.faulted or not run.began_alone:
+    if run.disturbed_by(FAULT, CRASH) or not run.began_alone:
         return
     was = f"a cancel came for run {cancelled[-1]}, which is Done"
     why = f"{was}, yet run {run.id}, which nobody cancelled, ended as Cancelled"
-    yield HELD if seen.reason.code != "Cancelled" else why
+    yield HELD if seen.reason.code != "Cancelled" else broken(why)
 
 
-def a_cancel_of_a_done_run_was_idle(state: ObservedState) -> Judgements:
+def a_cancel_of_a_done_run_was_idle(state: ObservedState) -> CheckResults:
     """Counts the cancels of a Done run that changed nothing."""
     run = state.run
     if run is not None and _cancel_of_done(state, run):
@@ -95,49 +101,53 @@ def _cancel_of_done(state: ObservedState, run: Run) -> bool:
     return is_cancel and run.is_done and run.cancel_at != state.stimuli
 
 
-def a_cancel_aborts_what_runs(state: ObservedState) -> Judgements:
+def a_cancel_aborts_what_runs(state: ObservedState) -> CheckResults:
     """Where a cancel aborts, a tool that ran is given up; where it drains, the tool ends by itself."""
     run = state.run
     mode = state.policy("cancel.inflight")
-    if run is None or run.cancel_at is None or mode is None or run.crashes:
+    if run is None or run.cancel_at is None or mode is None or run.disturbed_by(CRASH):
         return
     if mode == "abort" and run.cancel_settled:
         running = [gate for gate in state.gates_of(run) if gate.on == "tool"]
         yield (
             HELD
             if not running
-            else f"the cancel aborts, yet call {running[0].opened.call} is still executing"
+            else broken(f"the cancel aborts, yet call {running[0].opened.call} is still executing")
         )
     elif mode == "drain" and not run.is_done and any(gate.on == "tool" for gate in state.gates_of(run)):
         yield HELD
 
 
-def a_draining_cancel_gives_nothing_up(state: ObservedState, seen: GateClosed) -> Judgements:
+def a_draining_cancel_gives_nothing_up(state: ObservedState, seen: GateClosed) -> CheckResults:
     """Where a cancel drains, no tool that ran is given up."""
     gate = state.gates.get(seen.gate)
     if gate is None or gate.on != "tool" or state.policy("cancel.inflight") != "drain":
         return
-    if state.runs[gate.run].cancel_at is not None and state.runs[gate.run].faulted is None:
-        yield f"the cancel drains, yet the body of call {gate.opened.call} was given up"
+    if state.runs[gate.run].cancel_at is not None and not state.runs[gate.run].disturbed_by(FAULT):
+        yield broken(f"the cancel drains, yet the body of call {gate.opened.call} was given up")
 
 
-def a_cancelled_call_is_Cancelled(state: ObservedState) -> Judgements:
+def a_cancelled_call_is_Cancelled(state: ObservedState) -> CheckResults:
     """When a cancel has ended the run, a call that was suspended is Cancelled, if it was closed at all."""
     run = state.run
     if run is None or run.cancel_at is None or not run.is_done or not state.observes("call.status"):
         return
     for call in run.calls.values():
         gave_up = [gate for gate in call.entries if gate.gone is not None and gate.gone != "crash"]
-        if gave_up and call.result is None and not call.doubled and call.claimed is not None:
+        if gave_up and call.result is None and not call.duplicate_id and call.claimed is not None:
             wrong = call.claimed in ("Succeeded", "Failed")
-            yield HELD if not wrong else f"the body of call {call.id} was given up, yet it {call.claimed}"
+            yield (
+                HELD
+                if not wrong
+                else broken(f"the body of call {call.id} was given up, yet it {call.claimed}")
+            )
 
 
 def _certain(run: Run) -> bool:
-    return run.cancel_at is not None and run.cancel_alone and run.faulted is None and run.crashes == 0
+    return run.cancel_at is not None and run.cancel_alone and not run.disturbed_by(FAULT, CRASH)
 
 
-def results_before_a_cancel_are_treated_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def results_before_a_cancel_are_treated_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Results of calls that had finished before a cancel stay in the history, or are dropped, as declared."""
     policy = state.policy("cancel.results")
     if seen.on != "model" or seen.messages is None or policy is None:
@@ -146,9 +156,9 @@ def results_before_a_cancel_are_treated_as_declared(state: ObservedState, seen: 
         shown = any(said in m.text for m in seen.messages if m.role == "tool" and m.call == call.id)
         why = f"the tool of call {call.id} answered {said!r} before run {run.id} was cancelled"
         if policy == "kept":
-            yield HELD if shown else f"{why}, which is kept, yet the model was not shown that"
+            yield HELD if shown else broken(f"{why}, which is kept, yet the model was not shown that")
         elif state.policy("durability") != "call" and not _is_whole(run, call.step):
-            yield HELD if not shown else f"{why}, which is dropped, yet the model was shown that"
+            yield HELD if not shown else broken(f"{why}, which is dropped, yet the model was shown that")
 
 
 def _is_whole(run: Run, step: int) -> bool:
@@ -160,42 +170,44 @@ def _cut_off(state: ObservedState) -> Iterator[tuple[Run, Call, str]]:
     """The calls that had answered, with a text, in a round that a cancel cut off."""
     for run in state.runs.values():
         cancelled = run.ended is not None and run.ended.code == "Cancelled"
-        for call in run.cut_off if cancelled and not run.crashes else ():
+        for call in run.cut_off if cancelled and not run.disturbed_by(CRASH) else ():
             content = call.result.get("content") if call.result is not None else None
             if isinstance(content, str) and content:
                 yield run, call, content
 
 
-FIRST_INVARIANTS = (
-    Invariant("CANCEL-4", a_cancel_is_nothing_to_a_later_run, SegmentEnded, requires="a cancel"),
-)
-"""Asked before what is said of an end as such, since a cancel of another run is the cause of it."""
-
 INVARIANTS = (
-    Invariant(
-        "CANCEL-7",
-        results_before_a_cancel_are_treated_as_declared,
-        GateOpened,
-        at=("model",),
-        requires="a cancel",
+    *ranked(
+        Rank.CANCEL_OF_ANOTHER_RUN,
+        Invariant("CANCEL-4", a_cancel_is_nothing_to_a_later_run, SegmentEnded, requires="a cancel"),
     ),
-    Invariant(
-        "CANCEL-1",
-        nothing_new_begins_after_a_cancel,
-        GateOpened,
-        at=("model", "permission", "tool"),
-        requires="a cancel",
+    *ranked(
+        Rank.CANCEL,
+        Invariant(
+            "CANCEL-7",
+            results_before_a_cancel_are_treated_as_declared,
+            GateOpened,
+            at=("model",),
+            requires="a cancel",
+        ),
+        Invariant(
+            "CANCEL-1",
+            nothing_new_begins_after_a_cancel,
+            GateOpened,
+            at=("model", "permission", "tool"),
+            requires="a cancel",
+        ),
+        Invariant("CANCEL-5", a_draining_cancel_gives_nothing_up, GateClosed),
+        Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, GateOpened, requires="a cancel"),
+        Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, SegmentEnded),
+        Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, RunMoved, requires="a cancel"),
+        Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, CallMoved, requires="a cancel"),
+        Invariant("CANCEL-2", a_cancelled_run_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
+        Invariant("CANCEL-1", nothing_new_has_begun_after_a_cancel, requires="a cancel"),
+        Invariant("CANCEL-5", a_cancel_aborts_what_runs, requires="a cancel"),
+        Invariant("CANCEL-6", a_cancelled_call_is_Cancelled, requires="a cancel"),
+        Invariant("CANCEL-3", a_cancelled_wait_is_over, requires="a cancel"),
+        Invariant("CANCEL-2", a_cancelled_run_is_Done, requires="a cancel"),
+        Invariant("CANCEL-4", a_cancel_of_a_done_run_was_idle, requires="a cancel"),
     ),
-    Invariant("CANCEL-5", a_draining_cancel_gives_nothing_up, GateClosed),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, GateOpened, requires="a cancel"),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, SegmentEnded),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, RunMoved, requires="a cancel"),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, CallMoved, requires="a cancel"),
-    Invariant("CANCEL-2", a_cancelled_run_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
-    Invariant("CANCEL-1", nothing_new_has_begun_after_a_cancel, requires="a cancel"),
-    Invariant("CANCEL-5", a_cancel_aborts_what_runs, requires="a cancel"),
-    Invariant("CANCEL-6", a_cancelled_call_is_Cancelled, requires="a cancel"),
-    Invariant("CANCEL-3", a_cancelled_wait_is_over, requires="a cancel"),
-    Invariant("CANCEL-2", a_cancelled_run_is_Done, requires="a cancel"),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_was_idle, requires="a cancel"),
 )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import (
     FINAL_CALL_STATUSES,
     Checkpointed,
@@ -15,8 +16,9 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import Feature, ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 TakenDown = Checkpointed | GateOpened
 Said = tuple[Any, Any, Any]
@@ -35,22 +37,26 @@ def _part(state: ObservedState, seen: TakenDown, key: str) -> Mapping[str, Any] 
     return part if isinstance(part, dict) else None
 
 
-def a_checkpoint_holds_the_status_of_its_run(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_the_status_of_its_run(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds the status of its run, and the reason once it is over or suspended."""
     if not _state(state, seen):
         return
     stored = _part(state, seen, "run") or {}
     status, reason = stored.get("status"), stored.get("reason")
     if status is None:
-        yield "the checkpoint does not say which status the run has"
+        yield broken("the checkpoint does not say which status the run has")
     elif status in ("Waiting", "Done"):
         said = isinstance(reason, dict) and reason.get("code")
-        yield HELD if said else f"the checkpoint says that the run is {status}, and not for which reason"
+        yield (
+            HELD
+            if said
+            else broken(f"the checkpoint says that the run is {status}, and not for which reason")
+        )
     else:
         yield HELD
 
 
-def the_stored_end_is_the_announced_one(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def the_stored_end_is_the_announced_one(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The newest checkpoint of a segment that is over holds the reason that its end is announced with."""
     run, code = state.run_of(seen), seen.reason.code
     newest = state.durable(run) if run is not None else None
@@ -60,13 +66,13 @@ def the_stored_end_is_the_announced_one(state: ObservedState, seen: SegmentEnded
     reason = stored.get("reason") if isinstance(stored, dict) else None
     if isinstance(stored, dict) and isinstance(reason, dict) and stored.get("status") == seen.leaves:
         why = f"the checkpoint says {reason.get('code')}, yet the segment ended as {code}"
-        yield HELD if reason.get("code") == code else why
+        yield HELD if reason.get("code") == code else broken(why)
 
 
-def a_checkpoint_holds_the_number_of_steps(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_the_number_of_steps(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds the number of steps that its run has taken, those before a crash among them."""
     run, stored = state.run_of(seen), _part(state, seen, "run")
-    if run is None or stored is None or run.cancel_at or run.faulted:
+    if run is None or stored is None or run.disturbed_by(CANCEL, FAULT):
         return
     asked = state.last_model_gate
     under_way = asked is not None and asked.outcome is None
@@ -77,20 +83,22 @@ def a_checkpoint_holds_the_number_of_steps(state: ObservedState, seen: TakenDown
     yield (
         HELD
         if stored.get("step") in taken
-        else f"the run has taken {steps} steps, yet the checkpoint says {json.dumps(stored.get('step'))}"
+        else broken(
+            f"the run has taken {steps} steps, yet the checkpoint says {json.dumps(stored.get('step'))}"
+        )
     )
 
 
-def a_checkpoint_holds_what_a_suspended_call_is(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_what_a_suspended_call_is(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds for each suspended call its tool, its arguments and what a decision will mean."""
     run, calls = state.run_of(seen), _part(state, seen, "calls")
     for call_id, stored in (calls or {}).items():
         call = run.calls.get(call_id) if run is not None else None
-        if call is None or call.doubled or not isinstance(stored, dict) or call.tool is None:
+        if call is None or call.duplicate_id or not isinstance(stored, dict) or call.tool is None:
             continue
         if stored.get("status") == "Suspended":
             wrong = _what_differs(call, stored)
-            yield HELD if not wrong else f"call {call.id} is Suspended, yet the checkpoint {wrong}"
+            yield HELD if not wrong else broken(f"call {call.id} is Suspended, yet the checkpoint {wrong}")
 
 
 def _what_differs(call: Call, stored: Mapping[str, Any]) -> str:
@@ -110,11 +118,11 @@ def _what_differs(call: Call, stored: Mapping[str, Any]) -> str:
     return ""
 
 
-def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A decision that was taken and has not acted is in the checkpoint."""
     run, calls = state.run_of(seen), _part(state, seen, "calls")
     kept = _part(state, seen, "decisions") or {}
-    if run is None or calls is None or run.is_done or run.cancel_at or run.crashes:
+    if run is None or calls is None or run.is_done or run.disturbed_by(CANCEL, CRASH):
         return
     for call in run.calls.values():
         stored, taken = calls.get(call.id), _waiting_to_act(state, call)
@@ -123,19 +131,21 @@ def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -
         named = written.get("id") if isinstance(written, dict) else None
         if rests and taken is None and any(named == decided.id for decided in call.decisions):
             yield HELD  # whether it was taken is said later, or not at all
-        if taken is None or not rests or call.doubled:
+        if taken is None or not rests or call.duplicate_id:
             continue
         right = named == taken.id
         if right or taken.disposition != "buffered":  # what is buffered may still be ignored
             yield (
                 HELD
                 if right
-                else f"call {call.id} took decision {taken.id}, which has not acted, yet the checkpoint "
-                "lacks it"
+                else broken(
+                    f"call {call.id} took decision {taken.id}, which has not acted, yet the checkpoint "
+                    "lacks it"
+                )
             )
 
 
-def a_checkpoint_holds_decisions_as_they_were_sent(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_decisions_as_they_were_sent(state: ObservedState, seen: TakenDown) -> CheckResults:
     """What a checkpoint holds of a decision is what was decided, be the payload false, 0 or null."""
     run = state.run_of(seen)
     for call_id, kept in (_part(state, seen, "decisions") or {}).items():
@@ -145,7 +155,7 @@ def a_checkpoint_holds_decisions_as_they_were_sent(state: ObservedState, seen: T
         if sent:
             whys = [_what_was_changed(one, kept) for one in sent]
             right = not all(whys)
-            yield HELD if right else f"decision {named} for call {call_id} {whys[-1]}"
+            yield HELD if right else broken(f"decision {named} for call {call_id} {whys[-1]}")
 
 
 def _what_was_changed(sent: Decided, kept: Mapping[str, Any]) -> str:
@@ -170,20 +180,20 @@ def _waiting_to_act(state: ObservedState, call: Call) -> Decided | None:
     return None
 
 
-def a_checkpoint_holds_nothing_cleared(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_nothing_cleared(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A decision that a replay which is over has cleared is in no checkpoint."""
     yield from _cleared(state, seen, waits_again=False)
 
 
-def a_checkpoint_holds_nothing_cleared_for_a_new_wait(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_nothing_cleared_for_a_new_wait(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A decision that was cleared since its call waits anew is in no checkpoint."""
     yield from _cleared(state, seen, waits_again=True)
 
 
-def _cleared(state: ObservedState, seen: TakenDown, *, waits_again: bool) -> Judgements:
+def _cleared(state: ObservedState, seen: TakenDown, *, waits_again: bool) -> CheckResults:
     """Judge whether a checkpoint holds what was cleared, once its call waited again or was over."""
     run, kept = state.run_of(seen), _part(state, seen, "decisions")
-    if run is None or kept is None or run.crashes:
+    if run is None or kept is None or run.disturbed_by(CRASH):
         return
     stations = [station.entered for station in run.stations]
     for before, one in pairwise(stations):
@@ -193,14 +203,14 @@ def _cleared(state: ObservedState, seen: TakenDown, *, waits_again: bool) -> Jud
         stays = isinstance(written, dict) and written.get("id") == one.decision
         if not (stays and _was_sent_again(run, one.decision)):
             why = f"decision {one.decision} for call {one.call} was cleared, yet the checkpoint holds it"
-            yield why if stays else HELD
+            yield broken(why) if stays else HELD
 
 
 def _was_sent_again(run: Run, decision: str | None) -> bool:
     return sum(one.id == decision for call in run.every_call for one in call.decisions) > 1
 
 
-def a_checkpoint_holds_the_thread(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_the_thread(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds the messages of the thread up to then."""
     run, durable = state.run_of(seen), _state(state, seen)
     if run is None or not durable or state.life > 1:
@@ -212,11 +222,11 @@ def a_checkpoint_holds_the_thread(state: ObservedState, seen: TakenDown) -> Judg
     for message in _standing(state):
         key = (message.role, message.call, message.text)
         why = _misses(kept[key], joined[key])
-        yield HELD if not why else f"{_words(*key)}{why}"
+        yield HELD if not why else broken(f"{_words(*key)}{why}")
     for (role, call, text), times in kept.items():
         if times > joined[role, call, text] and role in ("user", "assistant", "tool"):
             said = _words(role, call, text)
-            yield f"the checkpoint holds that {said}, which has not joined the thread"
+            yield broken(f"the checkpoint holds that {said}, which has not joined the thread")
 
 
 def _words(role: str | None, call: str | None, text: Any) -> str:
@@ -239,7 +249,7 @@ def _standing(state: ObservedState) -> list[Any]:
     return [m for m in state.messages if m.status != "pending" and m.role != "system"]
 
 
-def a_checkpoint_holds_every_live_call(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_every_live_call(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds every call of the run that is not over."""
     run, calls = state.run_of(seen), _part(state, seen, "calls")
     if run is None or calls is None:
@@ -248,23 +258,27 @@ def a_checkpoint_holds_every_live_call(state: ObservedState, seen: TakenDown) ->
         known_live = call.claimed is not None and call.claimed not in FINAL_CALL_STATUSES
         # at the end of a step, sources ask for the calls that wait and leave open what was held back
         unnamed = state.policy("checkpoint.at") != "triggers" and call.claimed == "New"
-        if known_live and not (call.doubled or unnamed):
+        if known_live and not (call.duplicate_id or unnamed):
             stored = call.id in calls
-            yield HELD if stored else f"call {call.id} is {call.claimed}, yet the checkpoint does not hold it"
+            yield (
+                HELD
+                if stored
+                else broken(f"call {call.id} is {call.claimed}, yet the checkpoint does not hold it")
+            )
 
 
-def a_checkpoint_says_what_happened(state: ObservedState, seen: TakenDown) -> Judgements:
+def a_checkpoint_says_what_happened(state: ObservedState, seen: TakenDown) -> CheckResults:
     """The status that a checkpoint gives a call follows from what was seen of that call."""
     run, calls = state.run_of(seen), _part(state, seen, "calls")
-    if run is None or calls is None or run.cancel_at or run.crashes:
+    if run is None or calls is None or run.disturbed_by(CANCEL, CRASH):
         return
     for call_id, stored in calls.items():
         call = run.calls.get(call_id)
-        if call is None or call.doubled or not isinstance(stored, dict):
+        if call is None or call.duplicate_id or not isinstance(stored, dict):
             continue
         status = str(stored.get("status"))
         why = _contradiction(call, status)
-        yield HELD if not why else f"the checkpoint says that call {call_id} {_is(status)}, yet {why}"
+        yield HELD if not why else broken(f"the checkpoint says that call {call_id} {_is(status)}, yet {why}")
 
 
 def _is(status: str) -> str:
@@ -284,7 +298,7 @@ def _contradiction(call: Call, status: str) -> str:
     return ""
 
 
-CHECKS: tuple[tuple[str, Callable[..., Judgements], Feature | None], ...] = (
+CHECKS: tuple[tuple[str, Callable[..., CheckResults], Feature | None], ...] = (
     ("STORE-9", a_checkpoint_holds_every_live_call, "calls"),
     ("STORE-8", a_checkpoint_says_what_happened, "calls"),
     ("STORE-10", a_checkpoint_holds_the_status_of_its_run, None),
@@ -297,7 +311,8 @@ CHECKS: tuple[tuple[str, Callable[..., Judgements], Feature | None], ...] = (
     ("RESUME-12", a_checkpoint_holds_nothing_cleared_for_a_new_wait, None),
 )
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.CHECKPOINT_CONTENT,
     Invariant("STORE-10", the_stored_end_is_the_announced_one, SegmentEnded),
     *(
         Invariant(clause, check, kind, at=at, requires=requires)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, is_among
 from runlock.conformance.families.lifecycle.messages import (
     Checkpointed,
@@ -10,13 +11,14 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation
 
 
-def a_step_is_stored_at_its_end(state: ObservedState, seen: PhaseEntered) -> Judgements:
-    """A step is stored at its StepEnd: between the phases before and behind it, whichever is told first."""
+def a_step_is_stored_at_its_end(state: ObservedState, seen: PhaseEntered) -> CheckResults:
+    """A step is stored at its StepEnd: between the phases before and after it, whichever is told first."""
     run = _stored_at_the_end(state, seen)
     if run is None or seen.phase not in ("StepStart", "RunEnd") or not run.phases:
         return
@@ -24,11 +26,13 @@ def a_step_is_stored_at_its_end(state: ObservedState, seen: PhaseEntered) -> Jud
         return
     if run.phases[-1].phase == "StepEnd" and is_among(run.phases[-1], run.segment):
         right = _stored_at(state, run, "StepEnd")
-        yield HELD if right else f"{seen.phase} fires behind StepEnd, yet the step was not stored there"
+        yield (
+            HELD if right else broken(f"{seen.phase} fires behind StepEnd, yet the step was not stored there")
+        )
 
 
-def a_run_is_stored_at_its_end(state: ObservedState, seen: SegmentEnded) -> Judgements:
-    """A segment that ends behind RunEnd, or behind StepEnd, was stored behind it."""
+def a_run_is_stored_at_its_end(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """A segment that ends after RunEnd, or after StepEnd, was stored after it."""
     run = _stored_at_the_end(state, seen)
     if run is None or not run.phases or not is_among(run.phases[-1], run.segment):
         return
@@ -36,7 +40,11 @@ def a_run_is_stored_at_its_end(state: ObservedState, seen: SegmentEnded) -> Judg
     if last in ("RunEnd", "StepEnd"):
         right = _stored_at(state, run, last)
         where = "at" if last == "StepEnd" else "behind"
-        yield HELD if right else f"the end of the segment is announced, yet nothing was stored {where} {last}"
+        yield (
+            HELD
+            if right
+            else broken(f"the end of the segment is announced, yet nothing was stored {where} {last}")
+        )
 
 
 def _stored_at_the_end(state: ObservedState, seen: PhaseEntered | SegmentEnded) -> Run | None:
@@ -45,12 +53,12 @@ def _stored_at_the_end(state: ObservedState, seen: PhaseEntered | SegmentEnded) 
     due = state.policy("checkpoint.at") == "step_end" and state.observes("checkpoint")
     if run is None or not due or state.handshake.control.store == "none" or run.faulted == "store.put":
         return None
-    cut_short = isinstance(seen, PhaseEntered) and (run.cancel_at or run.faulted)
+    cut_short = isinstance(seen, PhaseEntered) and run.disturbed_by(CANCEL, FAULT)
     return None if cut_short else run
 
 
 def _stored_at(state: ObservedState, run: Run, phase: str) -> bool:
-    """Whether a checkpoint was taken down behind the newest phase, or that of StepEnd just before it."""
+    """Whether a checkpoint was taken down after the newest phase, or that of StepEnd just before it."""
     is_behind = True
     for seen in reversed(run.segment):
         if isinstance(seen, PhaseEntered):
@@ -69,9 +77,10 @@ def _takes_down(state: ObservedState, seen: Observation) -> bool:
     return isinstance(seen, Checkpointed) and "store.put" not in state.scenario.hold
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.CHECKPOINT_TIMING,
     Invariant(
-        "STORE-19", a_step_is_stored_at_its_end, PhaseEntered, at=("StepStart", "RunEnd"), is_patient=True
+        "STORE-19", a_step_is_stored_at_its_end, PhaseEntered, at=("StepStart", "RunEnd"), is_deferred=True
     ),
-    Invariant("STORE-19", a_run_is_stored_at_its_end, SegmentEnded, is_patient=True),
+    Invariant("STORE-19", a_run_is_stored_at_its_end, SegmentEnded, is_deferred=True),
 )

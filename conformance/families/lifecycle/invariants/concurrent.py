@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.round import (
     intercepted,
     is_between,
@@ -14,8 +15,9 @@ from runlock.conformance.families.lifecycle.invariants.round import (
 )
 from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 # --- tasks --------------------------------------------------------------------------------------
 
@@ -23,7 +25,7 @@ from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 def each_allowed_call_has_its_task(clause: str, beside_a_hold: bool) -> Invariant:
     """The check that every allowed call is entered, in a round with a held call or in one without."""
 
-    def has_its_task(state: ObservedState) -> Judgements:
+    def has_its_task(state: ObservedState) -> CheckResults:
         found = round_of(state)
         if found is None or is_between(state, found[0]):
             return
@@ -34,7 +36,11 @@ def each_allowed_call_has_its_task(clause: str, beside_a_hold: bool) -> Invarian
         beside = f" while call {held} waits" if held else ""
         for call, way in zip(found[1], made, strict=True):
             if way == "allowed":
-                yield HELD if call.entries else f"call {call.id} is allowed, yet no task runs it{beside}"
+                yield (
+                    HELD
+                    if call.entries
+                    else broken(f"call {call.id} is allowed, yet no task runs it{beside}")
+                )
 
     where = "beside_a_held_one" if beside_a_hold else "in_a_round_that_nothing_holds"
     has_its_task.__name__ = f"each_allowed_call_has_its_task_{where}"
@@ -42,7 +48,7 @@ def each_allowed_call_has_its_task(clause: str, beside_a_hold: bool) -> Invarian
     return Invariant(clause, has_its_task)
 
 
-def interception_gives_the_outcome(state: ObservedState) -> Judgements:
+def interception_gives_the_outcome(state: ObservedState) -> CheckResults:
     """A call whose result is set, or which is blocked alone, has its outcome from interception."""
     found = round_of(state)
     right = {"provided": "Succeeded", "blocked": "Failed"}
@@ -51,7 +57,7 @@ def interception_gives_the_outcome(state: ObservedState) -> Judgements:
         hooked = any(gate.on == "hook" and gate.opened.call == call.id for gate in state.open_gates)
         if outcome is not None and call.claimed is not None and len(call.judged) == 1 and not hooked:
             why = f"interception has given call {call.id} its outcome, yet its status is {call.claimed}"
-            yield HELD if call.claimed == outcome else why
+            yield HELD if call.claimed == outcome else broken(why)
 
 
 @once
@@ -62,7 +68,7 @@ def _answered(state: ObservedState) -> tuple[Call, str, bool] | None:
         return None
     gate = state.gates.get(state.newest[0][1]["gate"])
     call = gate.call if gate is not None and gate.on == "tool" else None
-    if gate is None or call is None or gate.outcome is None or call.claimed is None or call.doubled:
+    if gate is None or call is None or gate.outcome is None or call.claimed is None or call.duplicate_id:
         return None
     replayed = gate.opened.resume is not None or bool(call.approvals)
     hooked = any(gate.on == "hook" for gate in state.open_gates)
@@ -78,18 +84,18 @@ STATUS_OF = {"pending": "Suspended", "ok": "Succeeded", "warning": "Succeeded", 
 
 
 def an_answer_moves_its_call_at_once(clause: str, kinds: tuple[str, ...], replayed: bool) -> Invariant:
-    """The check that an answer shows in the status of its call, whatever its siblings do."""
+    """The check that an answer shows in the status of its call, while its siblings go on."""
 
-    def moves(state: ObservedState) -> Judgements:
+    def moves(state: ObservedState) -> CheckResults:
         answered = _answered(state)
         if answered is not None and answered[1] in kinds and answered[2] is replayed:
             call, kind, _ = answered
             why = f"the tool of call {call.id} answered {kind}, yet its status is {call.claimed}"
-            yield HELD if call.claimed == STATUS_OF[kind] else why
+            yield HELD if call.claimed == STATUS_OF[kind] else broken(why)
 
     way = "a_replay" if replayed else "an_execution"
     moves.__name__ = f"{way}_that_answers_{'_or_'.join(kinds)}_moves_its_call_at_once"
-    moves.__doc__ = f"What {way.replace('_', ' ')} answers moves its call, whatever its siblings do."
+    moves.__doc__ = f"What {way.replace('_', ' ')} answers moves its call, while its siblings go on."
     return Invariant(clause, moves)
 
 
@@ -114,32 +120,32 @@ def _just_decided(state: ObservedState) -> Iterator[tuple[Run, Call, Decided]]:
                 yield found[0], call, decided
 
 
-def a_decision_is_replayed_beside_the_others(state: ObservedState) -> Judgements:
-    """A call whose decision arrives is replayed at once, beside the tools that are at work."""
+def a_decision_is_replayed_beside_the_others(state: ObservedState) -> CheckResults:
+    """A call whose decision arrives is replayed at once, while other tools are at work."""
     for run, call, decided in _just_decided(state):
         busy = [other.id for other in run.calls.values() if other.executing and other is not call]
         if busy and decided.action == "resume" and not decided.turned_down:
             idle = call.claimed == "Resuming" and not any(g.call is call for g in state.gates_of(run))
             why = f"call {call.id} took decision {decided.id}, yet its replay waits for call {busy[0]}"
-            yield why if idle else HELD
+            yield broken(why) if idle else HELD
 
 
-def a_rejected_call_is_over(state: ObservedState) -> Judgements:
+def a_rejected_call_is_over(state: ObservedState) -> CheckResults:
     """A call that waits is over when it is rejected."""
     for _, call, decided in _just_decided(state):
         if decided.action == "cancel" and not decided.turned_down and call.claimed is not None:
             why = f"call {call.id} was rejected, yet its status is {call.claimed}"
-            yield HELD if call.claimed == "Cancelled" else why
+            yield HELD if call.claimed == "Cancelled" else broken(why)
 
 
 def a_wait_can_be_decided(clause: str, which: str, said: str) -> Invariant:
     """The check that a decision for an open wait is taken: for the first, for later ones, for a wait anew."""
 
-    def can_be_decided(state: ObservedState) -> Judgements:
+    def can_be_decided(state: ObservedState) -> CheckResults:
         for run, call, decided in _just_decided(state):
             if _kind_of_wait(run, call, decided) == which and not state.may_end_by_a_block(run):
                 why = f"call {call.id} {said}, yet decision {decided.id} for it was turned down"
-                yield why if decided.turned_down else HELD
+                yield broken(why) if decided.turned_down else HELD
 
     can_be_decided.__name__ = f"a_decision_for_a_call_that_{said.replace(' ', '_')}_is_taken"
     can_be_decided.__doc__ = f"A decision for a call that {said} is taken."
@@ -153,7 +159,7 @@ def _kind_of_wait(run: Run, call: Call, decided: Decided) -> str:
     return "later" if before else "first"
 
 
-def a_batch_is_dealt_with_in_order(state: ObservedState, seen: DecisionTaken) -> Judgements:
+def a_batch_is_dealt_with_in_order(state: ObservedState, seen: DecisionTaken) -> CheckResults:
     """Of a batch of decisions each one is dealt with, in the order of the batch."""
     if round_of(state) is None or not state.alone or state.newest[0][0] != "decide":
         return
@@ -163,13 +169,13 @@ def a_batch_is_dealt_with_in_order(state: ObservedState, seen: DecisionTaken) ->
     told = [one.decision for one in state.shown if isinstance(one, DecisionTaken)]
     overtaken = [later for later in ids[ids.index(seen.decision) + 1 :] if later in told]
     if overtaken and seen.decision not in told:
-        yield f"decision {overtaken[0]} was dealt with, yet decision {seen.decision} came before it"
+        yield broken(f"decision {overtaken[0]} was dealt with, yet decision {seen.decision} came before it")
     elif not overtaken:
         yield HELD
 
 
-def what_nobody_waits_for_has_no_effect(state: ObservedState, seen: CallMoved) -> Judgements:
-    """A decision that came when nobody waited for it does not act on a wait that begins later."""
+def what_nobody_waits_for_has_no_effect(state: ObservedState, seen: CallMoved) -> CheckResults:
+    """A decision that came when no call waited for it does not act on a wait that begins later."""
     found, call = round_of(state), state.call_of(seen)
     if found is None or call not in found[1] or call.claimed != "Suspended" or seen.to == "Suspended":
         return
@@ -179,11 +185,11 @@ def what_nobody_waits_for_has_no_effect(state: ObservedState, seen: CallMoved) -
     early = [d for d in standing if d.alone and d.answers is None and d.in_suspension < call.suspensions]
     if standing and len(early) == len(standing):
         said = f"decision {early[0].id} came when nobody waited for it"
-        yield f"{said}, yet call {call.id} became {seen.to} on it"
+        yield broken(f"{said}, yet call {call.id} became {seen.to} on it")
 
 
-def what_nobody_waits_for_had_no_effect(state: ObservedState) -> Judgements:
-    """Counts the decisions for calls that did not wait, behind which the call was what it had been."""
+def what_nobody_waits_for_had_no_effect(state: ObservedState) -> CheckResults:
+    """Counts the decisions for calls that did not wait, after which the call was what it had been."""
     found = round_of(state)
     if found is not None and state.alone and state.newest[0][0] == "decide":
         for call in found[1]:
@@ -192,17 +198,19 @@ def what_nobody_waits_for_had_no_effect(state: ObservedState) -> Judgements:
                 yield HELD
 
 
-def to_come_too_late_breaks_nothing(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def to_come_too_late_breaks_nothing(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A decision whose waiter has gone meanwhile does not end the run."""
     run = state.run_of(seen)
-    if run is None or run.faulted or run.crashes or run.cancel_at or seen.reason.code != "Error":
+    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH) or seen.reason.code != "Error":
         return
     for call in _decided_twice(state, run):
-        yield f"a decision for call {call.id} came when its waiter had gone, and the run ended as Error"
+        yield broken(
+            f"a decision for call {call.id} came when its waiter had gone, and the run ended as Error"
+        )
 
 
-def what_came_too_late_broke_nothing(state: ObservedState) -> Judgements:
-    """Counts the waits that were decided twice at once, behind which the run was whole."""
+def what_came_too_late_broke_nothing(state: ObservedState) -> CheckResults:
+    """Counts the waits that were decided twice at once, after which the run was whole."""
     run = state.run
     for _ in _decided_twice(state, run) if run is not None else ():
         yield HELD
@@ -224,24 +232,24 @@ def _raws(state: ObservedState) -> Iterator[Mapping[str, Any]]:
 # --- the barrier --------------------------------------------------------------------------------
 
 
-def the_last_call_ends_the_round(state: ObservedState) -> Judgements:
+def the_last_call_ends_the_round(state: ObservedState) -> CheckResults:
     """A concurrent round is over when the last of its calls is."""
     found = round_of(state)
     if found is None or not state.tells_ends or state.gates_of(found[0]):
         return
     if all(call.is_final for call in found[1]):
         last = found[1][-1].id
-        yield f"every call of the round is over, call {last} too, yet the round is not"
+        yield broken(f"every call of the round is over, call {last} too, yet the round is not")
 
 
-def the_last_call_has_ended_the_round(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_last_call_has_ended_the_round(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the rounds that were over with their last call."""
     found = round_of(state)
     if found is not None and seen.on == "model" and all(call.is_final for call in found[1]):
         yield HELD
 
 
-def a_round_waits_for_its_tasks(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_round_waits_for_its_tasks(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A concurrent round is not over while a call of it executes or is replayed."""
     found = round_of(state)
     if found is None or seen.on != "model":
@@ -250,32 +258,36 @@ def a_round_waits_for_its_tasks(state: ObservedState, seen: GateOpened) -> Judge
         at_work = bool(call.executing) or call.claimed in ("Running", "Resuming")
         at_a_gate = any(gate.call is call for gate in state.gates_of(found[0]))
         why = f"call {call.id} is still at work, yet the model is asked"
-        yield why if at_work or at_a_gate else HELD
+        yield broken(why) if at_work or at_a_gate else HELD
 
 
 RESULTS = ("ok", "warning", "error")
 
 INVARIANTS = (
-    Invariant("ROUND-81", a_round_waits_for_its_tasks, GateOpened, at=("model",)),
-    Invariant("ROUND-80", the_last_call_has_ended_the_round, GateOpened, at=("model",)),
-    Invariant("ROUND-70", a_batch_is_dealt_with_in_order, DecisionTaken),
-    Invariant("ROUND-73", what_nobody_waits_for_has_no_effect, CallMoved),
-    Invariant("ROUND-74", to_come_too_late_breaks_nothing, SegmentEnded, at=("Error",)),
-    Invariant("ROUND-62", interception_gives_the_outcome),
-    an_answer_moves_its_call_at_once("ROUND-63", ("pending",), replayed=False),
-    an_answer_moves_its_call_at_once("ROUND-65", RESULTS, replayed=False),
-    an_answer_moves_its_call_at_once("ROUND-66", ("pending",), replayed=True),
-    an_answer_moves_its_call_at_once("ROUND-67", RESULTS, replayed=True),
-    a_wait_can_be_decided("ROUND-66", "anew", "waits anew"),
-    a_wait_can_be_decided("ROUND-72", "first", "waits"),
-    a_wait_can_be_decided("ROUND-75", "later", "waits behind another batch"),
-    Invariant("ROUND-64", a_decision_is_replayed_beside_the_others, requires="a decision"),
-    Invariant("ROUND-68", a_rejected_call_is_over, requires="a decision"),
-    each_allowed_call_has_its_task("ROUND-60", beside_a_hold=False),
-    each_allowed_call_has_its_task("ROUND-61", beside_a_hold=True),
-    Invariant("ROUND-73", what_nobody_waits_for_had_no_effect),
-    Invariant("ROUND-74", what_came_too_late_broke_nothing),
+    *ranked(
+        Rank.CONCURRENT_ROUND,
+        Invariant("ROUND-81", a_round_waits_for_its_tasks, GateOpened, at=("model",)),
+        Invariant("ROUND-80", the_last_call_has_ended_the_round, GateOpened, at=("model",)),
+        Invariant("ROUND-70", a_batch_is_dealt_with_in_order, DecisionTaken),
+        Invariant("ROUND-73", what_nobody_waits_for_has_no_effect, CallMoved),
+        Invariant("ROUND-74", to_come_too_late_breaks_nothing, SegmentEnded, at=("Error",)),
+        Invariant("ROUND-62", interception_gives_the_outcome),
+        an_answer_moves_its_call_at_once("ROUND-63", ("pending",), replayed=False),
+        an_answer_moves_its_call_at_once("ROUND-65", RESULTS, replayed=False),
+        an_answer_moves_its_call_at_once("ROUND-66", ("pending",), replayed=True),
+        an_answer_moves_its_call_at_once("ROUND-67", RESULTS, replayed=True),
+        a_wait_can_be_decided("ROUND-66", "anew", "waits anew"),
+        a_wait_can_be_decided("ROUND-72", "first", "waits"),
+        a_wait_can_be_decided("ROUND-75", "later", "waits behind another batch"),
+        Invariant("ROUND-64", a_decision_is_replayed_beside_the_others, requires="a decision"),
+        Invariant("ROUND-68", a_rejected_call_is_over, requires="a decision"),
+        each_allowed_call_has_its_task("ROUND-60", beside_a_hold=False),
+        each_allowed_call_has_its_task("ROUND-61", beside_a_hold=True),
+        Invariant("ROUND-73", what_nobody_waits_for_had_no_effect),
+        Invariant("ROUND-74", what_came_too_late_broke_nothing),
+    ),
+    *ranked(
+        Rank.BARRIER,
+        Invariant("ROUND-80", the_last_call_ends_the_round),
+    ),
 )
-
-LAST_INVARIANTS = (Invariant("ROUND-80", the_last_call_ends_the_round),)
-"""Asked when everything else that may keep a run from going on has been."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     DecisionTaken,
@@ -10,12 +11,13 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation
 
 
-def a_decision_reaches_the_call_it_names(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_decision_reaches_the_call_it_names(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A decision moves the call that it names and no other."""
     call = state.entering(seen)
     if call is None or call.life != state.life:
@@ -25,12 +27,14 @@ def a_decision_reaches_the_call_it_names(state: ObservedState, seen: GateOpened)
         if sent is not None:
             right = sent.call == call.id
             yield (
-                HELD if right else f"decision {sent.id} names call {sent.call}, yet call {call.id} ran on it"
+                HELD
+                if right
+                else broken(f"decision {sent.id} names call {sent.call}, yet call {call.id} ran on it")
             )
     if call.entries and _unapproved(call):
         other = _unused_approval(state, call)
         if other is not None:
-            yield f"decision {other.id} names call {other.call}, yet call {call.id} ran"
+            yield broken(f"decision {other.id} names call {other.call}, yet call {call.id} ran")
 
 
 def _unapproved(call: Call) -> bool:
@@ -50,35 +54,37 @@ def _unused_approval(state: ObservedState, call: Call) -> Decided | None:
     return None
 
 
-def a_suspended_call_is_not_taken_for_another(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_suspended_call_is_not_taken_for_another(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that asks and was not decided does not run on the decision for its sibling."""
     call = state.entering(seen)
     if call is None or call.entries or call.tool is None or call.tool.permission != "ask" or call.approvals:
         return
     other = _unused_approval(state, call)
     if other is not None:
-        yield f"decision {other.id} names call {other.call}, yet call {call.id} ran"
+        yield broken(f"decision {other.id} names call {other.call}, yet call {call.id} ran")
 
 
-def a_move_follows_the_decision_for_it(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_move_follows_the_decision_for_it(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A suspended call does not move on the decision for its sibling, which is left waiting."""
     call = state.call_of(seen)
-    if call is None or seen.to == call.claimed or call.claimed != "Suspended" or call.doubled:
+    if call is None or seen.to == call.claimed or call.claimed != "Suspended" or call.duplicate_id:
         return
     run = state.runs[call.run]
     own = any(not (d.turned_down or d.stale) for d in call.decisions)
     closed = seen.to == "Cancelled" and bool(state.scenario.agent.stop)  # perhaps by a run that stops
-    if own or closed or run.cancel_at or run.had_input or run.faulted or run.crashes:
+    if own or closed or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
         return
     for other in run.calls.values():
         for decided in other.decisions:
             left_waiting = decided.answers is other and other.claimed == "Suspended"
             if left_waiting and decided.at == state.stimuli and not decided.turned_down:
-                yield f"decision {decided.id} names call {other.id}, yet call {call.id} became {seen.to}"
+                yield broken(
+                    f"decision {decided.id} names call {other.id}, yet call {call.id} became {seen.to}"
+                )
                 return
 
 
-def a_decision_executes_once(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_decision_executes_once(state: ObservedState, seen: GateOpened) -> CheckResults:
     """An accepted decision leads to at most one execution, and its id, sent twice, is one decision."""
     call = state.entering(seen)
     if call is None or call.life != state.life or not call.decisions:
@@ -93,10 +99,10 @@ def a_decision_executes_once(state: ObservedState, seen: GateOpened) -> Judgemen
         yield HELD
     else:
         executed = _times(len(entries) + 1)
-        yield f"call {call.id} may be executed {_times(allowed)}, yet it was executed {executed}"
+        yield broken(f"call {call.id} may be executed {_times(allowed)}, yet it was executed {executed}")
 
 
-def a_repeated_decision_executes_nothing(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_repeated_decision_executes_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A decision that is sent twice under one id gives no second leave to execute."""
     call = state.entering(seen)
     if call is None or call.life != state.life:
@@ -105,22 +111,24 @@ def a_repeated_decision_executes_nothing(state: ObservedState, seen: GateOpened)
     asks = call.tool is not None and call.tool.permission == "ask"
     allowed = len([d for d in call.approvals if not d.stale]) + (0 if asks else 1)
     if repeated is not None and allowed and len(call.entries) >= allowed and call.result is None:
-        yield f"decision {repeated.id} had been taken before, yet call {call.id} was executed on it again"
+        yield broken(
+            f"decision {repeated.id} had been taken before, yet call {call.id} was executed on it again"
+        )
 
 
-def a_repeated_decision_is_not_accepted(state: ObservedState, seen: DecisionTaken) -> Judgements:
+def a_repeated_decision_is_not_accepted(state: ObservedState, seen: DecisionTaken) -> CheckResults:
     """A decision that is sent twice under one id is not accepted twice."""
     late = _late(state)
     if late is not None and late.repeats and late.id == seen.decision:
         taken = seen.disposition in ("accepted", "buffered")
         yield (
-            f"decision {late.id} had been taken before, yet it was {seen.disposition} again"
+            broken(f"decision {late.id} had been taken before, yet it was {seen.disposition} again")
             if taken
             else HELD
         )
 
 
-def a_decision_is_not_accepted_twice(state: ObservedState, seen: DecisionTaken) -> Judgements:
+def a_decision_is_not_accepted_twice(state: ObservedState, seen: DecisionTaken) -> CheckResults:
     """A decision that was handed over once is accepted once, and refused or ignored at most once."""
     if state.life > 1:
         return
@@ -130,8 +138,10 @@ def a_decision_is_not_accepted_twice(state: ObservedState, seen: DecisionTaken) 
     yield (
         HELD
         if often <= handed
-        else f"decision {seen.decision} was handed over {_times(handed)}, yet it was {seen.disposition} "
-        f"{_times(often)}"
+        else broken(
+            f"decision {seen.decision} was handed over {_times(handed)}, yet it was {seen.disposition} "
+            f"{_times(often)}"
+        )
     )
 
 
@@ -139,39 +149,41 @@ def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-def a_decision_taken_twice_changes_nothing(state: ObservedState, seen: Observation) -> Judgements:
+def a_decision_taken_twice_changes_nothing(state: ObservedState, seen: Observation) -> CheckResults:
     """A decision whose id was taken before changes nothing."""
     late = _late(state)
     what = _effect(seen)
     if late is not None and late.repeats and what:
-        yield f"decision {late.id} had been taken before, yet {what}"
+        yield broken(f"decision {late.id} had been taken before, yet {what}")
 
 
-def a_repeated_decision_was_idle(state: ObservedState) -> Judgements:
+def a_repeated_decision_was_idle(state: ObservedState) -> CheckResults:
     """Counts the repeated decisions that changed nothing."""
     late = _late(state)
     if late is not None and late.repeats:
         yield HELD
 
 
-def a_late_decision_changes_nothing(state: ObservedState, seen: Observation) -> Judgements:
+def a_late_decision_changes_nothing(state: ObservedState, seen: Observation) -> CheckResults:
     """A decision for a call that is unknown, over, or past that suspension changes nothing."""
     late = _late(state)
     if late is None or late.repeats:
         return
     what = _effect(seen)
     if what:
-        yield f"decision {late.id} was for {_why_late(state, late)}, yet {what}"
+        yield broken(f"decision {late.id} was for {_why_late(state, late)}, yet {what}")
 
 
-def each_wait_has_a_number_of_its_own(state: ObservedState, seen: CallMoved) -> Judgements:
+def each_wait_has_a_number_of_its_own(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that waits anew is not said to be in a suspension that is over, which decisions may name."""
     call = state.call_of(seen)
-    if call is None or call.doubled or seen.to != "Suspended" or call.claimed in (None, "Suspended"):
+    if call is None or call.duplicate_id or seen.to != "Suspended" or call.claimed in (None, "Suspended"):
         return
     if seen.suspension in call.numbers:
         same = f"suspension {seen.suspension}, as it was before"
-        yield f"call {call.id} waits anew in {same}: a decision for the wait that is over would act on it"
+        yield broken(
+            f"call {call.id} waits anew in {same}: a decision for the wait that is over would act on it"
+        )
 
 
 def _effect(seen: Observation) -> str:
@@ -189,7 +201,7 @@ def _effect(seen: Observation) -> str:
 
 @once
 def _late(state: ObservedState) -> Decided | None:
-    """The decision that came alone, to a quiescent runtime, and too late or for nobody."""
+    """The decision that came alone, to a quiescent runtime, and too late or for an unknown call."""
     if not state.alone or len(state.newest) != 1 or state.newest[0][0] != "decide":
         return None
     run = state.run
@@ -218,24 +230,24 @@ def _why_late(state: ObservedState, late: Decided) -> str:
     return f"call {call.id}, which is over"
 
 
-def a_late_decision_was_idle(state: ObservedState) -> Judgements:
+def a_late_decision_was_idle(state: ObservedState) -> CheckResults:
     """Counts the late decisions that changed nothing."""
     late = _late(state)
     if late is not None and not late.repeats:
         yield HELD
 
 
-def no_accepted_decision_is_lost(state: ObservedState) -> Judgements:
+def no_accepted_decision_is_lost(state: ObservedState) -> CheckResults:
     """A decision that a waiting call took acts once nothing else of the run is under way."""
     run = state.run
-    if run is None or run.cancel_at:
+    if run is None or run.disturbed_by(CANCEL):
         return
     for call in run.calls.values():
         if any(d.answers is call and not d.turned_down for d in call.decisions) and not call.waits:
             yield HELD
     if run.is_done or state.gates_of(run):
         return
-    waiting = [call for call in run.calls.values() if call.may_wait and not call.doubled]
+    waiting = [call for call in run.calls.values() if call.may_wait and not call.duplicate_id]
     taken = [(call, _taken(call)) for call in waiting]
     decides_all = all(decided is not None for _, decided in taken)
     partial = state.policy("resume") == "partial"
@@ -243,7 +255,7 @@ def no_accepted_decision_is_lost(state: ObservedState) -> Judgements:
         if decided is None or not _is_told_to_wait(state, call):
             continue
         if decides_all or (partial and _would_show(call, decided)):
-            yield f"call {call.id} took decision {decided.id}, yet it still waits"
+            yield broken(f"call {call.id} took decision {decided.id}, yet it still waits")
 
 
 def _is_told_to_wait(state: ObservedState, call: Call) -> bool:
@@ -273,28 +285,30 @@ def _is_unused(call: Call, decided: Decided) -> bool:
     return len(call.entries) == decided.entries_before and call.suspensions == decided.in_suspension
 
 
-FIRST_INVARIANTS = (
-    Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened, at=("tool",)),
-    Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened, at=("tool",)),
-    *(
-        Invariant(clause, check, kind, requires="a decision")
-        for clause, check in (
-            ("DECIDE-2", a_decision_taken_twice_changes_nothing),
-            ("DECIDE-3", a_late_decision_changes_nothing),
-        )
-        for kind in (GateOpened, CallMoved, MessageAppended, SegmentEnded)
-    ),
-    Invariant("DECIDE-5", a_move_follows_the_decision_for_it, CallMoved, requires="a decision"),
-)
-"""Asked before it is looked at what a decision carries: one that went astray has carried nothing."""
-
 INVARIANTS = (
-    Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken, requires="a decision"),
-    Invariant("DECIDE-2", a_decision_is_not_accepted_twice, DecisionTaken, requires="a decision"),
-    Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened, at=("tool",)),
-    Invariant("DECIDE-1", a_decision_executes_once, GateOpened, at=("tool",)),
-    Invariant("DECIDE-4", no_accepted_decision_is_lost, requires="a decision"),
-    Invariant("DECIDE-2", a_repeated_decision_was_idle, requires="a decision"),
-    Invariant("DECIDE-3", a_late_decision_was_idle, requires="a decision"),
-    Invariant("DECIDE-3", each_wait_has_a_number_of_its_own, CallMoved),
+    *ranked(
+        Rank.DECISION_TARGET,
+        Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened, at=("tool",)),
+        Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened, at=("tool",)),
+        *(
+            Invariant(clause, check, kind, requires="a decision")
+            for clause, check in (
+                ("DECIDE-2", a_decision_taken_twice_changes_nothing),
+                ("DECIDE-3", a_late_decision_changes_nothing),
+            )
+            for kind in (GateOpened, CallMoved, MessageAppended, SegmentEnded)
+        ),
+        Invariant("DECIDE-5", a_move_follows_the_decision_for_it, CallMoved, requires="a decision"),
+    ),
+    *ranked(
+        Rank.DECISION_LOST,
+        Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken, requires="a decision"),
+        Invariant("DECIDE-2", a_decision_is_not_accepted_twice, DecisionTaken, requires="a decision"),
+        Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened, at=("tool",)),
+        Invariant("DECIDE-1", a_decision_executes_once, GateOpened, at=("tool",)),
+        Invariant("DECIDE-4", no_accepted_decision_is_lost, requires="a decision"),
+        Invariant("DECIDE-2", a_repeated_decision_was_idle, requires="a decision"),
+        Invariant("DECIDE-3", a_late_decision_was_idle, requires="a decision"),
+        Invariant("DECIDE-3", each_wait_has_a_number_of_its_own, CallMoved),
+    ),
 )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
 @once
@@ -17,7 +19,7 @@ def arrived(state: ObservedState) -> tuple[Run, list[Decided]] | None:
     run = state.run
     if run is None or not state.alone or [name for name, _ in state.newest] != ["decide"]:
         return None
-    if run.cancel_at or run.crashes or run.faulted or state.newest[0][1]["run"] != run.id:
+    if run.disturbed_by(CANCEL, FAULT, CRASH) or state.newest[0][1]["run"] != run.id:
         return None
     sent = [d for call in run.calls.values() for d in call.decisions if d.at == state.stimuli]
     good = [d for d in sent if d.answers is not None and d.at_rest and _is_first(d, d.answers)]
@@ -29,7 +31,7 @@ def _is_first(decided: Decided, call: Call) -> bool:
     """Whether no other decision can have been taken for the suspension that it answers."""
     others = [d for d in call.decisions if d is not decided and not (d.turned_down or d.stale)]
     early = [d for d in others if d.disposition == "buffered" and d.in_suspension + 1 == call.suspensions]
-    return not (call.doubled or early or any(d.in_suspension == decided.in_suspension for d in others))
+    return not (call.duplicate_id or early or any(d.in_suspension == decided.in_suspension for d in others))
 
 
 def rests(decided: Decided) -> bool:
@@ -40,7 +42,7 @@ def rests(decided: Decided) -> bool:
 
 
 def left_out(run: Run, decisions: list[Decided]) -> list[Call]:
-    """The calls that wait and that nobody has decided about."""
+    """The calls that wait and have no decision."""
     named = {decided.call for decided in decisions}
     return [
         call
@@ -69,43 +71,47 @@ def _holds(call: Call, decided: Decided) -> bool:
     return early and not (decided.turned_down or decided.stale)
 
 
-def a_decision_is_all_that_a_run_needs(state: ObservedState) -> Judgements:
+def a_decision_is_all_that_a_run_needs(state: ObservedState) -> CheckResults:
     """A suspended run that the runtime holds goes on from a decision alone."""
     if state.policy("state") == "runtime":
         yield from _is_taken(state, "the run waits, and all its calls that wait are decided")
 
 
-def a_value_is_all_that_a_run_needs(state: ObservedState) -> Judgements:
+def a_value_is_all_that_a_run_needs(state: ObservedState) -> CheckResults:
     """A suspended run that the caller holds goes on from the value that it was given, and from a decision."""
     if state.policy("state") == "caller":
         yield from _is_taken(state, "the caller gave the run back, and all its calls that wait are decided")
 
 
-def _is_taken(state: ObservedState, given: str) -> Judgements:
+def _is_taken(state: ObservedState, given: str) -> CheckResults:
     found = arrived(state)
-    if found is None or may_be_left_out(*found) or found[0].had_input:  # new input may have ended the wait
+    if (
+        found is None or may_be_left_out(*found) or found[0].disturbed_by(INPUT)
+    ):  # new input may have ended the wait
         return
     for decided in found[1]:
         refused = decided.turned_down
-        yield HELD if not refused else f"{given}, yet decision {decided.id} was turned down"
+        yield HELD if not refused else broken(f"{given}, yet decision {decided.id} was turned down")
 
 
-def a_run_that_was_given_back_is_whole(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_run_that_was_given_back_is_whole(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A suspended run that the caller holds goes on with what it began with."""
     run = state.run_of(seen)
     if run is None or state.policy("state") != "caller" or seen.on != "model" or seen.messages is None:
         return
     came_back = any(d.at_rest and d.answers is not None for c in run.every_call for d in c.decisions)
-    if came_back and run.said and not run.crashes:
+    if came_back and run.said and not run.disturbed_by(CRASH):
         shown = any(m.role == "user" and run.said in m.text for m in seen.messages)
         yield (
             HELD
             if shown
-            else f"the run began with {run.said!r}, yet when it was given back the model is not shown that"
+            else broken(
+                f"the run began with {run.said!r}, yet when it was given back the model is not shown that"
+            )
         )
 
 
-def a_part_of_the_decisions_does_what_was_declared(state: ObservedState) -> Judgements:
+def a_part_of_the_decisions_does_what_was_declared(state: ObservedState) -> CheckResults:
     """Decisions for a part of what waits resume that part, are held, or are turned down, as was declared."""
     found, policy = arrived(state), state.policy("resume")
     if found is None or policy not in WRONG:
@@ -115,7 +121,7 @@ def a_part_of_the_decisions_does_what_was_declared(state: ObservedState) -> Judg
     if left:
         wrong = WRONG[policy](run, decisions, bool(state.gates_of(run)))
         part = f"call {left[0].id} waits as well, and decision {decisions[0].id}"
-        yield f"{part} {wrong}" if wrong else HELD
+        yield broken(f"{part} {wrong}") if wrong else HELD
 
 
 def _no_part(run: Run, decisions: list[Decided], moving: bool) -> str:
@@ -148,28 +154,32 @@ WRONG: Final = {"partial": _no_part, "collect": _not_held, "all_or_nothing": _no
 """What each way with a part of the decisions must not show."""
 
 
-def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) -> Judgements:
+def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that was decided while its round ran is not made to wait again by what the round had for it."""
     call = state.call_of(seen)
     if (
         call is None
-        or call.doubled
+        or call.duplicate_id
         or seen.to != "Suspended"
         or call.claimed in ("Suspended", "Resuming", None)
     ):
         return
     decided = _beside_its_round(call)
-    if decided is None or state.policy("decision.window") != "immediate" or state.runs[call.run].crashes:
+    if (
+        decided is None
+        or state.policy("decision.window") != "immediate"
+        or state.runs[call.run].disturbed_by(CRASH)
+    ):
         return
     if not _suspended_anew(call, decided):
-        why = f"call {call.id} was decided by {decided.id} while call {decided.beside} executed"
-        yield f"{why}, yet the round made it wait again"
+        why = f"call {call.id} was decided by {decided.id} while call {decided.busy_sibling} executed"
+        yield broken(f"{why}, yet the round made it wait again")
 
 
-def an_answered_call_was_not_made_to_wait(state: ObservedState) -> Judgements:
+def an_answered_call_was_not_made_to_wait(state: ObservedState) -> CheckResults:
     """Counts the calls that were decided while their round ran and do not wait for that again."""
     run = state.run
-    if run is None or state.policy("decision.window") != "immediate" or run.crashes:
+    if run is None or state.policy("decision.window") != "immediate" or run.disturbed_by(CRASH):
         return
     for call in run.calls.values():
         if _beside_its_round(call) is not None and call.is_final:
@@ -179,7 +189,7 @@ def an_answered_call_was_not_made_to_wait(state: ObservedState) -> Judgements:
 def _beside_its_round(call: Call) -> Decided | None:
     """The decision that it took while another call of its round was executing."""
     newest = call.decisions[-1] if call.decisions else None
-    taken = newest is not None and newest.answers is call and newest.beside is not None
+    taken = newest is not None and newest.answers is call and newest.busy_sibling is not None
     return newest if taken and newest is not None and not newest.turned_down else None
 
 
@@ -204,19 +214,21 @@ def _again(state: ObservedState, run: Run) -> list[Call]:
     ]
 
 
-def a_new_suspension_ends_the_segment(state: ObservedState, seen: GateOpened) -> Judgements:
-    """Where a new suspension in the replay at the start ends the segment, nothing is asked beside it."""
+def a_new_suspension_ends_the_segment(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Where a new suspension in the replay at the start ends the segment, the model is not asked."""
     run = state.run_of(seen)
     if run is None or seen.on != "model" or state.policy("replay.start") != "end_if_any":
         return
-    for call in _again(state, run) if not (run.crashes or run.had_input) else ():
-        yield f"the replay at the start suspended call {call.id} again, yet the model is asked beside it"
+    for call in _again(state, run) if not (run.disturbed_by(CRASH, INPUT)) else ():
+        yield broken(
+            f"the replay at the start suspended call {call.id} again, yet the model is asked beside it"
+        )
 
 
-def a_new_suspension_counts_as_declared(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_new_suspension_counts_as_declared(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Where a new suspension in the replay at the start is one of the outcomes, the others count too."""
     run, policy = state.run_of(seen), state.policy("replay.start")
-    if run is None or policy is None or seen.reason.code != "Suspended" or run.crashes:
+    if run is None or policy is None or seen.reason.code != "Suspended" or run.disturbed_by(CRASH):
         return
     for call in _again(state, run):
         over = [
@@ -224,34 +236,34 @@ def a_new_suspension_counts_as_declared(state: ObservedState, seen: SegmentEnded
         ]
         why = f"the replay suspended call {call.id} again and call {over[0] if over else ''} is over"
         goes_on = policy == "by_outcomes" and bool(over)
-        yield f"{why}, which counts, yet the segment ended" if goes_on else HELD
+        yield broken(f"{why}, which counts, yet the segment ended") if goes_on else HELD
 
 
-def a_decided_run_does_not_announce_that_it_waits(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_decided_run_does_not_announce_that_it_waits(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run that was decided while it was at work, call by call, does not announce that it waits."""
     run = state.run_of(seen)
     if run is None or seen.reason.code != "Suspended" or state.policy("decision.window") != "after_round":
         return
-    if run.cancel_at or run.crashes or run.faulted or state.policy("resume") == "all_or_nothing":
+    if run.disturbed_by(CANCEL, FAULT, CRASH) or state.policy("resume") == "all_or_nothing":
         return
     pending = [run.calls[call] for call in seen.pending if call in run.calls]
     decided = [(call, _unheard(call)) for call in pending]
     if pending and all(found is not None for _, found in decided):
         call, found = decided[0]
         came = f"decision {found.id if found else ''} for call {call.id} came while the run was at work"
-        yield f"{came}, yet that says that it waits"
+        yield broken(f"{came}, yet that says that it waits")
 
 
 def _unheard(call: Call) -> Decided | None:
     """The decision that came while the run was at work and has not acted."""
     for decided in reversed(call.decisions):
         taken = decided.answers is call and decided.at_work and not decided.turned_down
-        if taken and rests(decided) and not call.doubled:
+        if taken and rests(decided) and not call.duplicate_id:
             return decided
     return None
 
 
-def a_decision_that_came_at_work_has_acted(state: ObservedState) -> Judgements:
+def a_decision_that_came_at_work_has_acted(state: ObservedState) -> CheckResults:
     """Counts the decisions that came while the run was at work, and have acted."""
     run = state.run
     if run is None or state.policy("decision.window") != "after_round":
@@ -264,13 +276,13 @@ def a_decision_that_came_at_work_has_acted(state: ObservedState) -> Judgements:
 
 def only_early(state: ObservedState, run: Run, call: Call) -> Decided | None:
     """The decision that came too early for the call, if it has got no other."""
-    if run.cancel_at or run.had_input or run.faulted or run.crashes or call.doubled:
+    if run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or call.duplicate_id:
         return None
     early = [d for d in call.decisions if d.early and d.answers is None]
     return early[0] if early and len(early) == len(call.decisions) else None
 
 
-def an_early_decision_does_not_act(state: ObservedState, seen: CallMoved) -> Judgements:
+def an_early_decision_does_not_act(state: ObservedState, seen: CallMoved) -> CheckResults:
     """Where an early decision has no effect, its call waits for another one once it is suspended."""
     run, call = state.run_of(seen), state.call_of(seen)
     if run is None or call is None or state.policy("decision.early") != "ignore":
@@ -279,10 +291,10 @@ def an_early_decision_does_not_act(state: ObservedState, seen: CallMoved) -> Jud
     moved = call.claimed == "Suspended" and seen.to in ("Resuming", "Cancelled")
     if early is not None and moved and not run.is_done:
         why = f"decision {early.id} came before call {call.id} was suspended"
-        yield f"{why}, yet that became {seen.to} on it"
+        yield broken(f"{why}, yet that became {seen.to} on it")
 
 
-def a_call_waits_for_another_decision(state: ObservedState) -> Judgements:
+def a_call_waits_for_another_decision(state: ObservedState) -> CheckResults:
     """Counts the calls that wait though someone had decided too early."""
     run = state.run
     if run is None or state.policy("decision.early") != "ignore":
@@ -292,7 +304,7 @@ def a_call_waits_for_another_decision(state: ObservedState) -> Judgements:
             yield HELD
 
 
-def a_decision_is_replayed_there_and_then(state: ObservedState) -> Judgements:
+def a_decision_is_replayed_there_and_then(state: ObservedState) -> CheckResults:
     """Where decisions act at once, one that comes during inference or a round is replayed there and then."""
     run, at_once = state.run, state.policy("decision.window") == "immediate"
     if run is None or not at_once or state.policy("resume") != "partial":
@@ -301,12 +313,16 @@ def a_decision_is_replayed_there_and_then(state: ObservedState) -> Judgements:
         return
     for call, decided in came_alone_at_work(state, run):
         why = f"decision {decided.id} came while the run was at work"
-        yield HELD if not rests(decided) else f"{why} and acts at once, yet call {call.id} is still Suspended"
+        yield (
+            HELD
+            if not rests(decided)
+            else broken(f"{why} and acts at once, yet call {call.id} is still Suspended")
+        )
 
 
 def came_alone_at_work(state: ObservedState, run: Run) -> Iterator[tuple[Call, Decided]]:
     """The decision that has just come while the model or a round was at work, and no replay was."""
-    if not state.alone or run.cancel_at or run.crashes or run.faulted or run.is_done:
+    if not state.alone or run.disturbed_by(CANCEL, FAULT, CRASH) or run.is_done:
         return
     if [len(params.get("decisions", ())) for _, params in state.newest] != [1]:
         return
@@ -316,14 +332,15 @@ def came_alone_at_work(state: ObservedState, run: Run) -> Iterator[tuple[Call, D
             mine = decided.at == state.stimuli and decided.answers is call and decided.at_work
             others = [g for g in gates if g.call is not None and g.call is not call and g.call.decisions]
             storing = state.is_committing(run)
-            if mine and not (others or storing or decided.turned_down or call.doubled):
+            if mine and not (others or storing or decided.turned_down or call.duplicate_id):
                 yield call, decided
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.DECISION_TIME,
     Invariant("DECIDE-16", an_answered_call_is_not_made_to_wait, CallMoved, at=("Suspended",)),
     Invariant(
-        "DECIDE-23", an_early_decision_does_not_act, CallMoved, at=("Cancelled", "Resuming"), is_patient=True
+        "DECIDE-23", an_early_decision_does_not_act, CallMoved, at=("Cancelled", "Resuming"), is_deferred=True
     ),
     Invariant(
         "DECIDE-19", a_new_suspension_ends_the_segment, GateOpened, at=("model",), requires="a decision"

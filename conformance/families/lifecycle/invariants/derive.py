@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.disturbances import CRASH, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
 @once
@@ -27,7 +29,7 @@ def _suspended(run: Run) -> list[Call]:
     return [c for c in run.calls.values() if c.claimed == "Suspended"]
 
 
-def a_run_with_a_busy_call_is_Running(state: ObservedState) -> Judgements:
+def a_run_with_a_busy_call_is_Running(state: ObservedState) -> CheckResults:
     """While any call of the round executes or is resuming, the run is Running."""
     run = _claims_both(state)
     for call in _busy(run) if run is not None else ():
@@ -36,39 +38,45 @@ def a_run_with_a_busy_call_is_Running(state: ObservedState) -> Judgements:
             HELD
             if run.claimed == "Running"
             else (
-                f"call {call.id} is {'executing' if call.executing else call.claimed}, "
-                f"yet the run is {run.claimed}"
+                broken(
+                    f"call {call.id} is {'executing' if call.executing else call.claimed}, "
+                    f"yet the run is {run.claimed}"
+                )
             )
         )
 
 
-def a_run_whose_calls_all_wait_is_Waiting(state: ObservedState) -> Judgements:
+def a_run_whose_calls_all_wait_is_Waiting(state: ObservedState) -> CheckResults:
     """When no call is busy and at least one is Suspended, the run is Waiting."""
     run = _claims_both(state)
-    if run is None or _busy(run) or any(call.doubled for call in run.calls.values()):
+    if run is None or _busy(run) or any(call.duplicate_id for call in run.calls.values()):
         return  # one of two calls with one id may be busy under another
     suspended = _suspended(run)
     if suspended:
         yield (
             HELD
             if run.claimed == "Waiting"
-            else (f"call {suspended[0].id} is Suspended and no call is busy, yet the run is {run.claimed}")
+            else (
+                broken(
+                    f"call {suspended[0].id} is Suspended and no call is busy, yet the run is {run.claimed}"
+                )
+            )
         )
 
 
-def a_run_waits_for_somebody(state: ObservedState) -> Judgements:
+def a_run_waits_for_somebody(state: ObservedState) -> CheckResults:
     """A run is Waiting only while a call of it is Suspended."""
     run = _claims_both(state)
     if run is None or run.claimed != "Waiting" or _busy(run):
         return
-    if run.crashes and any(call.claimed is None for call in run.calls.values()):
+    if run.disturbed_by(CRASH) and any(call.claimed is None for call in run.calls.values()):
         return  # a life need not say from which statuses it starts
-    if any(call.doubled for call in run.calls.values()):
+    if any(call.duplicate_id for call in run.calls.values()):
         return  # one of two calls with one id may wait under another
-    yield HELD if _suspended(run) else "the run is Waiting, yet none of its calls is Suspended"
+    yield HELD if _suspended(run) else broken("the run is Waiting, yet none of its calls is Suspended")
 
 
-def a_run_with_work_of_its_own_is_Running(state: ObservedState) -> Judgements:
+def a_run_with_work_of_its_own_is_Running(state: ObservedState) -> CheckResults:
     """While a model or permission gate is open, the run is Running."""
     run = state.run
     if run is None or not state.observes("run.status") or run.claimed is None:
@@ -78,51 +86,55 @@ def a_run_with_work_of_its_own_is_Running(state: ObservedState) -> Judgements:
             yield (
                 HELD
                 if run.claimed == "Running"
-                else f"a {gate.on} gate is open, yet the run is {run.claimed}"
+                else broken(f"a {gate.on} gate is open, yet the run is {run.claimed}")
             )
 
 
-def no_inference_while_a_call_waits(state: ObservedState, seen: GateOpened) -> Judgements:
+def no_inference_while_a_call_waits(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a round waits for its suspended calls, the model is not asked while a call is Suspended."""
     run = state.run_of(seen)
     if run is None or seen.on != "model" or state.policy("round.mixed") != "wait" or not run.calls:
         return
-    if run.had_input and state.policy("input.waiting") in (None, "placeholder"):
-        return  # the wait was put aside, and the input is asked about beside it
-    waiting = [call.id for call in run.calls.values() if _certainly_waits(run, call) and not call.doubled]
+    if run.disturbed_by(INPUT) and state.policy("input.waiting") in (None, "placeholder"):
+        return  # the wait was put aside, and the model is asked about the input meanwhile
+    waiting = [
+        call.id for call in run.calls.values() if _certainly_waits(run, call) and not call.duplicate_id
+    ]
     yield (
         HELD
         if not waiting
-        else f"call {waiting[0]} still waits for a decision, yet the model was asked again"
+        else broken(f"call {waiting[0]} still waits for a decision, yet the model was asked again")
     )
 
 
 def _certainly_waits(run: Run, call: Call) -> bool:
     """Whether neither a decision nor an input can have taken the call out of its wait, if it does not say."""
     undecided = all(decided.turned_down or decided.stale for decided in call.decisions)
-    return call.claimed == "Suspended" or (call.waits and undecided and not run.had_input)
+    return call.claimed == "Suspended" or (call.waits and undecided and not run.disturbed_by(INPUT))
 
 
-def a_suspended_segment_leaves_nothing_running(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_suspended_segment_leaves_nothing_running(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment ends as Suspended only when no call of the run is executing."""
     run = state.run_of(seen)
     if run is None or seen.reason.code != "Suspended":
         return
     running = [call.id for call in run.calls.values() if call.executing]
-    yield HELD if not running else f"the segment ended as Suspended, yet call {running[0]} is executing"
+    yield (
+        HELD if not running else broken(f"the segment ended as Suspended, yet call {running[0]} is executing")
+    )
 
 
-def the_calls_do_not_end_the_run(state: ObservedState, seen: RunMoved) -> Judgements:
+def the_calls_do_not_end_the_run(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A round of which every call is over does not end the run, which has the model still to ask."""
     run = state.run_of(seen)
     if run is None or not _round_is_over(run) or seen.reason is None or seen.to != "Done":
         return
     natural = seen.reason.code == "NaturalEnd"
     over = "every call of the newest turn is over, and their results have not been shown to the model"
-    yield f"{over}, yet the run is Done as NaturalEnd" if natural else HELD
+    yield broken(f"{over}, yet the run is Done as NaturalEnd") if natural else HELD
 
 
-def a_round_leads_to_the_model(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_round_leads_to_the_model(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the rounds of which every call was over and that led to the next inference."""
     run = state.run_of(seen)
     if run is not None and seen.on == "model" and _round_is_over(run):
@@ -132,11 +144,12 @@ def a_round_leads_to_the_model(state: ObservedState, seen: GateOpened) -> Judgem
 def _round_is_over(run: Run) -> bool:
     """Whether the newest turn asked for calls, and each of them is certainly over."""
     newest = [call for call in run.calls.values() if call.step == run.steps]
-    certain = run.turn_alone and not (run.crashes or run.had_input)
-    return certain and bool(newest) and all(call.is_final and not call.doubled for call in newest)
+    certain = run.turn_alone and not (run.disturbed_by(CRASH, INPUT))
+    return certain and bool(newest) and all(call.is_final and not call.duplicate_id for call in newest)
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.DERIVED_STATUS,
     Invariant("DERIVE-7", the_calls_do_not_end_the_run, RunMoved, at=("Done",), requires="calls"),
     Invariant("DERIVE-7", a_round_leads_to_the_model, GateOpened, at=("model",), requires="calls"),
     Invariant("DERIVE-6", a_suspended_segment_leaves_nothing_running, SegmentEnded, at=("Suspended",)),

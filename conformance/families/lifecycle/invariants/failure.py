@@ -1,19 +1,21 @@
-"""ROUND: what the failure of a call costs, and what becomes of the calls behind it."""
+"""ROUND: what the failure of a call costs, and what becomes of the calls after it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
-def a_block_does_what_was_declared(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_block_does_what_was_declared(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A block ends the run with reason Blocked, or only fails its call, as was declared."""
     run, policy = state.run_of(seen), state.policy("round.block")
-    if run is None or policy is None or run.cancel_at or run.faulted or run.crashes:
+    if run is None or policy is None or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     code = seen.reason.code
     if code == "Blocked":
@@ -21,30 +23,30 @@ def a_block_does_what_was_declared(state: ObservedState, seen: SegmentEnded) -> 
             HELD
             if run.is_blocked and policy == "end_run"
             else (
-                "a block fails its call alone, yet the run ended as Blocked"
+                broken("a block fails its call alone, yet the run ended as Blocked")
                 if run.is_blocked
-                else "nothing was blocked, yet the run ended as Blocked"
+                else broken("nothing was blocked, yet the run ended as Blocked")
             )
         )
 
 
-def nothing_runs_after_a_block(state: ObservedState, seen: GateOpened) -> Judgements:
+def nothing_runs_after_a_block(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a block ends the run, nothing of the run runs after it."""
     run = state.run_of(seen)
-    if run is None or state.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
+    if run is None or state.policy("round.block") != "end_run" or run.disturbed_by(CANCEL, CRASH):
         return
     if seen.on not in ("model", "tool", "permission") or not state.alone:
-        return  # what had begun beside the block may have been on its way
+        return  # what had begun before the block may have been on its way
     blocked = [call.id for call in run.every_call if call.last_verdict == "block"]
     what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
     if blocked:
-        yield f"call {blocked[0]} was blocked, which ends the run, yet {what}"
+        yield broken(f"call {blocked[0]} was blocked, which ends the run, yet {what}")
 
 
-def nothing_has_run_after_a_block(state: ObservedState) -> Judgements:
-    """Counts the quiescent points behind a block at which nothing had run since."""
+def nothing_has_run_after_a_block(state: ObservedState) -> CheckResults:
+    """Counts the quiescent points after a block at which nothing had run since."""
     run = state.run
-    if run is None or state.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
+    if run is None or state.policy("round.block") != "end_run" or run.disturbed_by(CANCEL, CRASH):
         return
     if run.is_blocked:
         yield HELD
@@ -53,39 +55,43 @@ def nothing_has_run_after_a_block(state: ObservedState) -> Judgements:
 def _raised(state: ObservedState, run: Run | None) -> bool:
     """Whether the newest thing that broke in the run is the body of a tool, which threw and met no race."""
     certain = run is not None and run.faulted == "raise" and run.fault_alone
-    return certain and run is not None and not (run.cancel_at or run.crashes)
+    return certain and run is not None and not (run.disturbed_by(CANCEL, CRASH))
 
 
-def a_raise_ends_the_run_or_not(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_raise_ends_the_run_or_not(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """An exception in the body of a tool costs its call, or the run, as was declared."""
     run, policy = state.run_of(seen), state.policy("tool.raises")
     if not _raised(state, run):
         return
     code = seen.reason.code
     if policy == "failed_call":
-        yield (HELD if code != "Error" else "a tool threw, which costs its call, yet the run ended as Error")
+        yield (
+            HELD
+            if code != "Error"
+            else broken("a tool threw, which costs its call, yet the run ended as Error")
+        )
     elif policy == "end_run":
-        yield HELD if code == "Error" else f"a tool threw, which ends the run, yet it ended as {code}"
+        yield HELD if code == "Error" else broken(f"a tool threw, which ends the run, yet it ended as {code}")
 
 
-def a_raise_leads_to_the_model_or_not(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_raise_leads_to_the_model_or_not(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After an exception in a tool that costs the run, the model is not asked again."""
     run, policy = state.run_of(seen), state.policy("tool.raises")
     if seen.on == "model" and _raised(state, run) and policy is not None:
         ends = policy == "end_run"
-        yield "a tool threw, which ends the run, yet the model is asked" if ends else HELD
+        yield broken("a tool threw, which ends the run, yet the model is asked") if ends else HELD
 
 
 def _left_behind(state: ObservedState, run: Run, call: Call) -> Call | None:
     """The call before it in its round whose body answered pending before this one was reached."""
-    if state.policy("round.executor") != "sequential" or call.doubled or call.decisions:
+    if state.policy("round.executor") != "sequential" or call.duplicate_id or call.decisions:
         return None
-    if call.tool is None or call.tool.permission != "allow" or run.crashes or run.cancel_at or run.had_input:
+    if call.tool is None or call.tool.permission != "allow" or run.disturbed_by(CANCEL, CRASH, INPUT):
         return None
     for other in run.calls.values():
         if other is call:
             return None
-        if other.step == call.step and not other.doubled and other.tool is not None and other.entries:
+        if other.step == call.step and not other.duplicate_id and other.tool is not None and other.entries:
             first = other.entries[0]
             parked = (first.outcome or {}).get("kind") == "pending" and first.alone
             if parked and other.tool.permission == "allow":
@@ -93,18 +99,18 @@ def _left_behind(state: ObservedState, run: Run, call: Call) -> Call | None:
     return None
 
 
-def the_rest_does_not_run(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_rest_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where the rest of a sequential round fails, no call of it runs."""
     run, call = state.run_of(seen), state.entering(seen)
     if run is None or call is None or call.entries or state.policy("round.rest") != "failed":
         return
     before = _left_behind(state, run, call)
     if before is not None:
-        yield f"call {call.id} is to fail behind call {before.id}, which was suspended, yet it runs"
+        yield broken(f"call {call.id} is to fail behind call {before.id}, which was suspended, yet it runs")
 
 
-def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> Judgements:
-    """By the next inference the calls behind a suspension have failed, or have run, as was declared."""
+def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """By the next inference the calls after a suspension have failed, or have run, as was declared."""
     run, policy = state.run_of(seen), state.policy("round.rest")
     if run is None or seen.on != "model" or seen.messages is None:
         return
@@ -115,45 +121,45 @@ def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> Judgements
         requires = f"call {call.id} stands behind call {before.id}, which was suspended"
         if policy == "failed":
             told = any(m.call == call.id and m.status in ("error", None) for m in seen.messages)
-            yield HELD if told else f"{requires}, yet the model is shown no error for it"
+            yield HELD if told else broken(f"{requires}, yet the model is shown no error for it")
         else:
-            yield HELD if call.entries else f"{requires}, and was to be held back, yet it has not run"
+            yield HELD if call.entries else broken(f"{requires}, and was to be held back, yet it has not run")
 
 
-def a_failed_call_does_not_end_the_run(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_failed_call_does_not_end_the_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The failure of a call is no reason for the run to end as Error."""
     run = state.run_of(seen)
-    if (
-        run is None
-        or run.faulted
-        or run.cancel_at
-        or run.crashes
-        or state.policy("round.block") != "fail_call"
-    ):
+    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH) or state.policy("round.block") != "fail_call":
         return
     failed = [(call, why) for call, why in _failures(run) if call.step == run.steps]
     if failed and seen.reason.code == "Error":
         call, why = failed[-1]
-        yield f"call {call.id} failed, since {why}, which the model is to be told, yet the run ended as Error"
+        yield broken(
+            f"call {call.id} failed, since {why}, which the model is to be told, yet the run ended as Error"
+        )
 
 
-def a_failed_call_is_shown(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_failed_call_is_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The failure of a call is a result that the model is shown."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or seen.messages is None or run.crashes:
+    if run is None or seen.on != "model" or seen.messages is None or run.disturbed_by(CRASH):
         return
     if state.policy("round.block") != "fail_call":
         return
     for call, why in _failures(run):
         shown = [m for m in seen.messages if m.call == call.id and m.role == "tool"]
         right = any(m.status in ("error", None) for m in shown)
-        yield HELD if right else f"call {call.id} failed, since {why}, yet the model is shown no error for it"
+        yield (
+            HELD
+            if right
+            else broken(f"call {call.id} failed, since {why}, yet the model is shown no error for it")
+        )
 
 
 def _failures(run: Run) -> Iterator[tuple[Call, str]]:
     """The calls that certainly failed as a call may, and how."""
     for call in run.calls.values():
-        if call.doubled or call.raced or call.decisions:
+        if call.duplicate_id or call.raced or call.decisions:
             continue
         if call.tool is None:
             yield call, f"there is no tool {call.name}"
@@ -163,7 +169,8 @@ def _failures(run: Run) -> Iterator[tuple[Call, str]]:
             yield call, "its tool answered with an error"
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.FAILED_CALL,
     Invariant("ROUND-7", nothing_runs_after_a_block, GateOpened, at=("model", "permission", "tool")),
     Invariant("ROUND-6", a_block_does_what_was_declared, SegmentEnded, requires="calls"),
     Invariant("ROUND-7", nothing_has_run_after_a_block, requires="calls"),

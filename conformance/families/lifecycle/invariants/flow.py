@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import (
     asked_for,
     asked_for_nothing,
@@ -26,53 +27,68 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import INPUT
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation
 
 # --- the start of a segment ---------------------------------------------------------------------
 
 
-def a_segment_begins_with_RunStart(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_segment_begins_with_RunStart(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """The first phase of a segment is RunStart; only a cancel ends a run without entering it again."""
     run = followed(state, seen)
     if run is None or has_fired(run.segment, *_ANY) or is_cut_short(state, run):
         return
-    yield HELD if seen.phase == "RunStart" else f"the segment begins with {seen.phase}, not with RunStart"
+    yield (
+        HELD
+        if seen.phase == "RunStart"
+        else broken(f"the segment begins with {seen.phase}, not with RunStart")
+    )
 
 
-def the_input_is_committed_first(state: ObservedState, seen: PhaseEntered) -> Judgements:
-    """The input of a run is committed, behind RunStart, before its first step."""
+def the_input_is_committed_first(state: ObservedState, seen: PhaseEntered) -> CheckResults:
+    """The input of a run is committed, after RunStart, before its first step."""
     run = followed(state, seen)
     if run is None or seen.phase != "StepStart" or run.finished or has_fired(run.segment, "StepStart"):
         return
     committed = stored(requires(run, "RunStart"), "UserMessage") >= 0
-    yield HELD if committed else "the first step starts, yet the input has not been committed behind RunStart"
+    yield (
+        HELD
+        if committed
+        else broken("the first step starts, yet the input has not been committed behind RunStart")
+    )
 
 
-def the_committed_input_is_in_the_thread(state: ObservedState, seen: Checkpointed) -> Judgements:
+def the_committed_input_is_in_the_thread(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """The checkpoint by which the input of a run is committed holds it."""
     run, stored = followed(state, seen), seen.state
     messages = stored.get("messages") if isinstance(stored, dict) else None
     if run is None or run.finished or seen.trigger != "UserMessage" or not isinstance(messages, list):
         return
     texts = [m.get("text") for m in messages if isinstance(m, dict) and m.get("role") == "user"]
-    if run.said and not run.had_input:
+    if run.said and not run.disturbed_by(INPUT):
         held = any(isinstance(text, str) and run.said in text for text in texts)
         yield (
-            HELD if held else f"the input {run.said[:40]!r} is committed, yet its checkpoint does not hold it"
+            HELD
+            if held
+            else broken(f"the input {run.said[:40]!r} is committed, yet its checkpoint does not hold it")
         )
 
 
-def an_input_looks_for_decisions(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def an_input_looks_for_decisions(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Between the checkpoint of the input and the first step the resume gate is passed."""
     run, newest = _starts_behind(state, seen)
     if run is not None and newest is not None and newest.trigger == "UserMessage":
         shown = run.segment[stored(run.segment) :]
-        yield HELD if _gate(shown) else "the first step starts, yet nobody has looked for decisions before it"
+        yield (
+            HELD
+            if _gate(shown)
+            else broken("the first step starts, yet nobody has looked for decisions before it")
+        )
 
 
-def a_replay_at_the_start_is_committed(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_replay_at_the_start_is_committed(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """What a replay at the start of a segment did is committed before the step starts or the run ends."""
     run = _at_the_start(state, seen, "StepStart", "RunEnd")
     replayed = _replayed(run.segment) if run is not None else -1
@@ -82,28 +98,30 @@ def a_replay_at_the_start_is_committed(state: ObservedState, seen: PhaseEntered)
     yield (
         HELD
         if committed
-        else f"{seen.phase} fires, yet the replay at the start of the segment has not been committed"
+        else broken(f"{seen.phase} fires, yet the replay at the start of the segment has not been committed")
     )
 
 
-def nothing_replayed_is_committed(state: ObservedState, seen: Checkpointed) -> Judgements:
+def nothing_replayed_is_committed(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """A checkpoint of tool results before the first step belongs to a replay or to a round."""
     run = followed(state, seen)
     if run is None or seen.trigger != "ToolResultsCommitted" or has_fired(run.segment, "StepStart"):
         return
     worked = _replayed(run.segment) >= 0 or has_fired(run.segment, "BeforeToolExecute", "AfterToolExecute")
     if not worked:
-        yield "the segment has replayed nothing, yet ToolResultsCommitted is stored before its first step"
+        yield broken(
+            "the segment has replayed nothing, yet ToolResultsCommitted is stored before its first step"
+        )
 
 
-def a_start_without_replay_stores_once(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_start_without_replay_stores_once(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Counts the segments that entered the loop with nothing to replay."""
     run = _at_the_start(state, seen, "StepStart")
     if run is not None and _replayed(run.segment) < 0:
         yield HELD
 
 
-def a_replay_that_ends_the_wait_leads_on(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_replay_that_ends_the_wait_leads_on(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A replay at the start that suspended nothing is followed by the step, not by the end."""
     run = _at_the_start(state, seen, "StepStart", "RunEnd")
     if run is None or _replayed(run.segment) < 0 or _suspended(run.segment):
@@ -111,11 +129,13 @@ def a_replay_that_ends_the_wait_leads_on(state: ObservedState, seen: PhaseEntere
     yield (
         HELD
         if seen.phase == "StepStart"
-        else "the replay at the start suspended nothing, yet the segment ends without asking the model"
+        else broken(
+            "the replay at the start suspended nothing, yet the segment ends without asking the model"
+        )
     )
 
 
-def a_new_suspension_at_the_start_ends_the_segment(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_new_suspension_at_the_start_ends_the_segment(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call that is suspended again by the first replay of a segment leaves no step to start."""
     run = _at_the_start(state, seen, "StepStart", "RunEnd")
     again = _suspended(_first_replay(run.segment)) if run is not None else ""
@@ -124,15 +144,15 @@ def a_new_suspension_at_the_start_ends_the_segment(state: ObservedState, seen: P
         yield (
             HELD
             if seen.phase == "RunEnd"
-            else f"call {again} was suspended again by the replay at the start, yet a step starts"
+            else broken(f"call {again} was suspended again by the replay at the start, yet a step starts")
         )
 
 
 # --- the loop -----------------------------------------------------------------------------------
 
 
-def every_turn_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> Judgements:
-    """A step starts only behind the resume gate, as often as one starts."""
+def every_turn_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> CheckResults:
+    """A step starts only after the resume gate, as often as one starts."""
     run, newest = _starts_behind(state, seen)
     if run is None:
         return
@@ -140,11 +160,11 @@ def every_turn_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> Judg
     passed = _gate(run.segment[stored(run.segment) :] if at_start else requires(run, "StepEnd", "StepStart"))
     judged_elsewhere = newest is not None and (newest.trigger == "UserMessage" or newest.cause == "round")
     if passed or not judged_elsewhere:
-        yield HELD if passed else "a step starts, yet the resume gate was not passed on the way to it"
+        yield HELD if passed else broken("a step starts, yet the resume gate was not passed on the way to it")
 
 
-def a_step_starts_with_StepStart(state: ObservedState, seen: PhaseEntered) -> Judgements:
-    """BeforeInference comes right behind StepStart."""
+def a_step_starts_with_StepStart(state: ObservedState, seen: PhaseEntered) -> CheckResults:
+    """BeforeInference comes right after StepStart."""
     run = followed(state, seen)
     if run is None or seen.phase != "BeforeInference" or not run.phases:
         return
@@ -152,10 +172,10 @@ def a_step_starts_with_StepStart(state: ObservedState, seen: PhaseEntered) -> Ju
     beside = state.policy("decision.window") != "after_round"  # then a replay may fire between the two
     if not (beside and may_be_a_replay(run, last)):
         right = last.phase == "StepStart"
-        yield HELD if right else f"BeforeInference fires behind {last.phase}, not behind StepStart"
+        yield HELD if right else broken(f"BeforeInference fires behind {last.phase}, not behind StepStart")
 
 
-def a_step_asks_the_model(state: ObservedState, seen: GateOpened | PhaseEntered) -> Judgements:
+def a_step_asks_the_model(state: ObservedState, seen: GateOpened | PhaseEntered) -> CheckResults:
     """A step that has fired BeforeInference asks the model before the run ends naturally or waits."""
     run = followed(state, seen)
     if run is None or not has_fired(run.segment, "BeforeInference") or is_cut_short(state, run):
@@ -165,46 +185,54 @@ def a_step_asks_the_model(state: ObservedState, seen: GateOpened | PhaseEntered)
         if seen.on == "model":
             yield HELD
     elif seen.phase == "RunEnd" and not asked:
-        yield "RunEnd fires, yet the last step of the segment has not asked the model"
+        yield broken("RunEnd fires, yet the last step of the segment has not asked the model")
 
 
 def an_answer_is_followed_by_AfterInference(
     state: ObservedState, seen: PhaseEntered | Checkpointed
-) -> Judgements:
-    """The first station behind an answer of the model is AfterInference."""
+) -> CheckResults:
+    """The first station after an answer of the model is AfterInference."""
     run = followed(state, seen)
     if run is None or not _has_answered(state, run) or has_fired(_since_asked(run), *_ANY):
         return
     if isinstance(seen, Checkpointed):
         if seen.trigger == "AssistantTurnCommitted":
-            yield "the answer of the model is committed, yet AfterInference has not fired for it"
+            yield broken("the answer of the model is committed, yet AfterInference has not fired for it")
     elif seen.phase != "RunEnd" and not may_be_a_replay(run, seen):
         right = seen.phase == "AfterInference"
-        yield HELD if right else f"the model has answered, yet {seen.phase} fires before AfterInference"
+        yield (
+            HELD if right else broken(f"the model has answered, yet {seen.phase} fires before AfterInference")
+        )
 
 
-def a_turn_is_committed_behind_its_step(state: ObservedState, seen: Checkpointed) -> Judgements:
-    """AssistantTurnCommitted comes behind AfterInference and StepEnd of its turn."""
+def a_turn_is_committed_behind_its_step(state: ObservedState, seen: Checkpointed) -> CheckResults:
+    """AssistantTurnCommitted comes after AfterInference and StepEnd of its turn."""
     run = followed(state, seen)
     if run is None or seen.trigger != "AssistantTurnCommitted":
         return
     shown = _since_asked(run)
     missing = [phase for phase in ("AfterInference", "StepEnd") if not has_fired(shown, phase)]
-    yield HELD if not missing else f"the turn is committed, yet {missing[0]} of its step has not fired"
+    yield (
+        HELD if not missing else broken(f"the turn is committed, yet {missing[0]} of its step has not fired")
+    )
 
 
-def no_turn_is_left_uncommitted(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def no_turn_is_left_uncommitted(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A segment does not end before the answer of its model was committed."""
     run = followed(state, seen)
     if run is None or seen.phase != "RunEnd" or is_cut_short(state, run):
         return
     if has_fired(run.segment, "AfterInference"):
         committed = stored(requires(run, "AfterInference"), "AssistantTurnCommitted") >= 0
-        yield HELD if committed else "the segment ends, yet the last answer of the model was not committed"
+        yield (
+            HELD
+            if committed
+            else broken("the segment ends, yet the last answer of the model was not committed")
+        )
 
 
-def a_turn_without_calls_is_the_last(state: ObservedState, seen: PhaseEntered) -> Judgements:
-    """No step starts behind a turn that asked for no calls, unless a decision brought something new."""
+def a_turn_without_calls_is_the_last(state: ObservedState, seen: PhaseEntered) -> CheckResults:
+    """No step starts after a turn that asked for no calls, unless a decision brought something new."""
     run = followed(state, seen)
     if run is None or seen.phase != "StepStart" or not has_fired(run.segment, "AfterInference"):
         return
@@ -213,17 +241,17 @@ def a_turn_without_calls_is_the_last(state: ObservedState, seen: PhaseEntered) -
     if not shows and any(call.decisions for call in run.calls.values()):
         return  # what a decision brought does not show
     if asked_for_nothing(run) and not (news or is_cut_short(state, run)):
-        yield "the model asked for no calls and nothing was decided, yet another step starts"
+        yield broken("the model asked for no calls and nothing was decided, yet another step starts")
 
 
-def a_turn_without_calls_ended_the_segment(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_turn_without_calls_ended_the_segment(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Counts the turns without calls that ended the run, or left it waiting for what is suspended."""
     run = followed(state, seen)
     if run is not None and asked_for_nothing(run) and not is_cut_short(state, run):
         yield HELD
 
 
-def a_turn_with_calls_has_its_round(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_turn_with_calls_has_its_round(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A turn that asked for calls leads to their phases, not to the next step or the end."""
     run = followed(state, seen)
     if run is None or not has_fired(run.segment, "AfterInference") or is_cut_short(state, run):
@@ -232,32 +260,34 @@ def a_turn_with_calls_has_its_round(state: ObservedState, seen: PhaseEntered) ->
     if not calls or has_fired(requires(run, "AfterInference"), "BeforeToolExecute", "AfterToolExecute"):
         return
     if seen.phase in ("StepStart", "RunEnd"):
-        yield f"the model asked for call {calls[0].id}, yet {seen.phase} fires before any round"
+        yield broken(f"the model asked for call {calls[0].id}, yet {seen.phase} fires before any round")
     elif seen.phase == "BeforeToolExecute":
         yield HELD
 
 
-def a_round_is_committed_whole(state: ObservedState, seen: Checkpointed) -> Judgements:
+def a_round_is_committed_whole(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """A round is committed when each of its calls has its outcome."""
     run = followed(state, seen)
     if run is None or seen.trigger != "ToolResultsCommitted" or seen.cause != "round":
         return
     busy = [call.id for call in run.calls.values() if call.executing and not call.decisions]
-    yield HELD if not busy else f"the round is committed, yet call {busy[0]} is still executing"
+    yield HELD if not busy else broken(f"the round is committed, yet call {busy[0]} is still executing")
 
 
-def a_round_is_committed_before_a_wait(state: ObservedState, seen: PhaseEntered) -> Judgements:
-    """A segment does not end behind a round that was not committed."""
+def a_round_is_committed_before_a_wait(state: ObservedState, seen: PhaseEntered) -> CheckResults:
+    """A segment does not end after a round that was not committed."""
     run = followed(state, seen)
     if run is None or seen.phase != "RunEnd" or is_cut_short(state, run):
         return
     shown = requires(run, "AfterInference")
     if asked_for(run) and has_fired(run.segment, "AfterInference"):
         committed = stored(shown, "ToolResultsCommitted") >= 0
-        yield HELD if committed else "the segment ends behind a round, yet the round was not committed"
+        yield (
+            HELD if committed else broken("the segment ends behind a round, yet the round was not committed")
+        )
 
 
-def a_committed_round_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_committed_round_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Behind the checkpoint of a round the resume gate is passed before a step starts or the run ends."""
     run = followed(state, seen)
     if run is None or seen.phase not in ("StepStart", "RunEnd") or is_cut_short(state, run):
@@ -270,10 +300,14 @@ def a_committed_round_passes_the_gate(state: ObservedState, seen: PhaseEntered) 
         "round",
     ):
         passed = _gate(shown[at:])
-        yield HELD if passed else f"the round is committed, yet {seen.phase} fires with no look for decisions"
+        yield (
+            HELD
+            if passed
+            else broken(f"the round is committed, yet {seen.phase} fires with no look for decisions")
+        )
 
 
-def a_round_that_waits_ends_the_segment(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_round_that_waits_ends_the_segment(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Behind a round whose calls are all Suspended no step starts."""
     run = _judges_a_round(state, seen)
     if run is None:
@@ -283,21 +317,21 @@ def a_round_that_waits_ends_the_segment(state: ObservedState, seen: PhaseEntered
         yield (
             HELD
             if seen.phase == "RunEnd"
-            else "every call of the round is Suspended, yet another step starts"
+            else broken("every call of the round is Suspended, yet another step starts")
         )
 
 
-def a_round_with_an_outcome_leads_on(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_round_with_an_outcome_leads_on(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Behind a round of which a call is over the segment goes on."""
     run = _judges_a_round(state, seen)
     over = [call for call in asked_for(run) if call.claimed in FINAL_CALL_STATUSES] if run is not None else []
-    if may_hold_back(state):  # what ran behind a wait may be judged without the calls in front of it
+    if may_hold_back(state):  # what ran after a wait may be judged without the calls in front of it
         over = [call for call in over if not call.suspensions]
     if over:
         yield (
             HELD
             if seen.phase == "StepStart"
-            else f"call {over[0].id} of the round {_is(over[0].claimed)}, yet the segment ends"
+            else broken(f"call {over[0].id} of the round {_is(over[0].claimed)}, yet the segment ends")
         )
 
 
@@ -330,7 +364,7 @@ def _starts_behind(state: ObservedState, seen: PhaseEntered) -> tuple[Run | None
 
 
 def _judges_a_round(state: ObservedState, seen: PhaseEntered) -> Run | None:
-    """The run, if its segment goes on or ends behind a round of its newest step."""
+    """The run, if its segment goes on or ends after a round of its newest step."""
     run = followed(state, seen)
     if run is None or seen.phase not in ("StepStart", "RunEnd") or is_cut_short(state, run):
         return None
@@ -398,78 +432,82 @@ def _is(status: str | None) -> str:
     return f"{status}" if status in ("Succeeded", "Failed") else f"is {status}"
 
 
-FIRST_INVARIANTS = (
-    Invariant("FLOW-10", a_step_asks_the_model, GateOpened, at=("model",)),
-    Invariant("FLOW-10", a_step_asks_the_model, PhaseEntered, at=("RunEnd",)),
-    Invariant("FLOW-4", nothing_replayed_is_committed, Checkpointed, at=("ToolResultsCommitted",)),
-)
-"""Asked before the reasons of a run are weighed: they say where in the flow it went wrong."""
-
 INVARIANTS = (
-    Invariant("FLOW-1", a_segment_begins_with_RunStart, PhaseEntered),
-    Invariant("FLOW-1", the_input_is_committed_first, PhaseEntered, at=("StepStart",)),
-    Invariant("FLOW-1", the_committed_input_is_in_the_thread, Checkpointed),
-    Invariant("FLOW-2", an_input_looks_for_decisions, PhaseEntered, at=("StepStart",)),
-    Invariant(
-        "FLOW-3",
-        a_replay_at_the_start_is_committed,
-        PhaseEntered,
-        at=("StepStart", "RunEnd"),
-        requires="a decision",
+    *ranked(
+        Rank.SKIPPED_STATION,
+        Invariant("FLOW-10", a_step_asks_the_model, GateOpened, at=("model",)),
+        Invariant("FLOW-10", a_step_asks_the_model, PhaseEntered, at=("RunEnd",)),
+        Invariant("FLOW-4", nothing_replayed_is_committed, Checkpointed, at=("ToolResultsCommitted",)),
     ),
-    Invariant("FLOW-4", a_start_without_replay_stores_once, PhaseEntered, at=("StepStart",)),
-    Invariant(
-        "FLOW-6",
-        a_new_suspension_at_the_start_ends_the_segment,
-        PhaseEntered,
-        at=("StepStart", "RunEnd"),
-        requires="a wait",
+    *ranked(
+        Rank.SEGMENT_FLOW,
+        Invariant("FLOW-1", a_segment_begins_with_RunStart, PhaseEntered),
+        Invariant("FLOW-1", the_input_is_committed_first, PhaseEntered, at=("StepStart",)),
+        Invariant("FLOW-1", the_committed_input_is_in_the_thread, Checkpointed),
+        Invariant("FLOW-2", an_input_looks_for_decisions, PhaseEntered, at=("StepStart",)),
+        Invariant(
+            "FLOW-3",
+            a_replay_at_the_start_is_committed,
+            PhaseEntered,
+            at=("StepStart", "RunEnd"),
+            requires="a decision",
+        ),
+        Invariant("FLOW-4", a_start_without_replay_stores_once, PhaseEntered, at=("StepStart",)),
+        Invariant(
+            "FLOW-6",
+            a_new_suspension_at_the_start_ends_the_segment,
+            PhaseEntered,
+            at=("StepStart", "RunEnd"),
+            requires="a wait",
+        ),
+        Invariant(
+            "FLOW-5",
+            a_replay_that_ends_the_wait_leads_on,
+            PhaseEntered,
+            at=("StepStart", "RunEnd"),
+            requires="a decision",
+        ),
+        Invariant("FLOW-8", a_step_starts_with_StepStart, PhaseEntered, at=("BeforeInference",)),
+        Invariant("FLOW-13", an_answer_is_followed_by_AfterInference, PhaseEntered),
+        Invariant(
+            "FLOW-13", an_answer_is_followed_by_AfterInference, Checkpointed, at=("AssistantTurnCommitted",)
+        ),
+        Invariant(
+            "FLOW-14", a_turn_is_committed_behind_its_step, Checkpointed, at=("AssistantTurnCommitted",)
+        ),
+        Invariant("FLOW-14", no_turn_is_left_uncommitted, PhaseEntered, at=("RunEnd",)),
+        Invariant("FLOW-16", a_turn_without_calls_is_the_last, PhaseEntered, at=("StepStart",)),
+        Invariant("FLOW-16", a_turn_without_calls_ended_the_segment, SegmentEnded),
+        Invariant(
+            "FLOW-17",
+            a_turn_with_calls_has_its_round,
+            PhaseEntered,
+            at=("StepStart", "BeforeToolExecute", "RunEnd"),
+            requires="calls",
+        ),
+        Invariant("FLOW-20", a_round_is_committed_whole, Checkpointed, at=("ToolResultsCommitted",)),
+        Invariant("FLOW-20", a_round_is_committed_before_a_wait, PhaseEntered, at=("RunEnd",)),
+        Invariant(
+            "FLOW-21",
+            a_committed_round_passes_the_gate,
+            PhaseEntered,
+            at=("StepStart", "RunEnd"),
+            requires="calls",
+        ),
+        Invariant(
+            "FLOW-22",
+            a_round_that_waits_ends_the_segment,
+            PhaseEntered,
+            at=("StepStart", "RunEnd"),
+            requires="a wait",
+        ),
+        Invariant(
+            "FLOW-23",
+            a_round_with_an_outcome_leads_on,
+            PhaseEntered,
+            at=("StepStart", "RunEnd"),
+            requires="calls",
+        ),
+        Invariant("FLOW-7", every_turn_passes_the_gate, PhaseEntered, at=("StepStart",)),
     ),
-    Invariant(
-        "FLOW-5",
-        a_replay_that_ends_the_wait_leads_on,
-        PhaseEntered,
-        at=("StepStart", "RunEnd"),
-        requires="a decision",
-    ),
-    Invariant("FLOW-8", a_step_starts_with_StepStart, PhaseEntered, at=("BeforeInference",)),
-    Invariant("FLOW-13", an_answer_is_followed_by_AfterInference, PhaseEntered),
-    Invariant(
-        "FLOW-13", an_answer_is_followed_by_AfterInference, Checkpointed, at=("AssistantTurnCommitted",)
-    ),
-    Invariant("FLOW-14", a_turn_is_committed_behind_its_step, Checkpointed, at=("AssistantTurnCommitted",)),
-    Invariant("FLOW-14", no_turn_is_left_uncommitted, PhaseEntered, at=("RunEnd",)),
-    Invariant("FLOW-16", a_turn_without_calls_is_the_last, PhaseEntered, at=("StepStart",)),
-    Invariant("FLOW-16", a_turn_without_calls_ended_the_segment, SegmentEnded),
-    Invariant(
-        "FLOW-17",
-        a_turn_with_calls_has_its_round,
-        PhaseEntered,
-        at=("StepStart", "BeforeToolExecute", "RunEnd"),
-        requires="calls",
-    ),
-    Invariant("FLOW-20", a_round_is_committed_whole, Checkpointed, at=("ToolResultsCommitted",)),
-    Invariant("FLOW-20", a_round_is_committed_before_a_wait, PhaseEntered, at=("RunEnd",)),
-    Invariant(
-        "FLOW-21",
-        a_committed_round_passes_the_gate,
-        PhaseEntered,
-        at=("StepStart", "RunEnd"),
-        requires="calls",
-    ),
-    Invariant(
-        "FLOW-22",
-        a_round_that_waits_ends_the_segment,
-        PhaseEntered,
-        at=("StepStart", "RunEnd"),
-        requires="a wait",
-    ),
-    Invariant(
-        "FLOW-23",
-        a_round_with_an_outcome_leads_on,
-        PhaseEntered,
-        at=("StepStart", "RunEnd"),
-        requires="calls",
-    ),
-    Invariant("FLOW-7", every_turn_passes_the_gate, PhaseEntered, at=("StepStart",)),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import (
     TRIGGERS,
     followed,
@@ -16,81 +17,90 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
-def a_broken_model_ends_the_segment(state: ObservedState, seen: GateOpened | SegmentEnded) -> Judgements:
+def a_broken_model_ends_the_segment(state: ObservedState, seen: GateOpened | SegmentEnded) -> CheckResults:
     """Behind a fault of the model nothing is asked any more, and the segment ends as Error."""
     yield from _ends_as_Error(state, seen, "model", "the model")
 
 
-def a_broken_executor_ends_the_segment(state: ObservedState, seen: GateOpened | SegmentEnded) -> Judgements:
+def a_broken_executor_ends_the_segment(state: ObservedState, seen: GateOpened | SegmentEnded) -> CheckResults:
     """Behind a fault of the tool executor nothing is asked any more, and the segment ends as Error."""
     yield from _ends_as_Error(state, seen, "tool", "the tool executor")
 
 
 def _ends_as_Error(
     state: ObservedState, seen: GateOpened | SegmentEnded, gate: str, subject: str
-) -> Judgements:
+) -> CheckResults:
     run = state.run_of(seen)
-    if run is None or run.faulted != gate or not run.fault_alone or run.cancel_at or run.crashes:
+    if run is None or run.faulted != gate or not run.fault_alone or run.disturbed_by(CANCEL, CRASH):
         return
     if isinstance(seen, SegmentEnded):
         code = seen.reason.code
-        yield HELD if code == "Error" else f"{subject} broke, yet the segment ended as {code}"
+        yield HELD if code == "Error" else broken(f"{subject} broke, yet the segment ended as {code}")
     elif seen.on == "model":
-        yield f"{subject} broke, yet the model is asked again"
+        yield broken(f"{subject} broke, yet the model is asked again")
 
 
-def a_cancelled_inference_is_given_up(state: ObservedState) -> Judgements:
+def a_cancelled_inference_is_given_up(state: ObservedState) -> CheckResults:
     """A cancel that meets an inference takes it away."""
     run, gate = state.run, state.last_model_gate
-    if run is None or gate is None or run.cancel_at != state.stimuli or run.crashes or not run.cancel_alone:
+    if (
+        run is None
+        or gate is None
+        or run.cancel_at != state.stimuli
+        or run.disturbed_by(CRASH)
+        or not run.cancel_alone
+    ):
         return
     if gate.run == run.id and gate.gone is not None:
         yield HELD
     elif gate.run == run.id and gate.is_open:
-        yield "the run was cancelled while the model was asked, yet the answer is still waited for"
+        yield broken("the run was cancelled while the model was asked, yet the answer is still waited for")
 
 
-def a_cancelled_inference_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_cancelled_inference_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment whose inference was given up for a cancel ends as Cancelled."""
     yield from _ends_as_Cancelled(state, seen, ("model",), "its inference was given up")
 
 
-def a_cancelled_round_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_cancelled_round_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment whose round was given up for a cancel ends as Cancelled."""
     yield from _ends_as_Cancelled(state, seen, ("permission", "tool"), "its round was given up")
 
 
 def _ends_as_Cancelled(
     state: ObservedState, seen: SegmentEnded, on: tuple[str, ...], what: str
-) -> Judgements:
+) -> CheckResults:
     run = state.run_of(seen)
-    if run is None or run.cancel_at is None or not run.cancel_alone or run.faulted or run.crashes:
+    if run is None or run.cancel_at is None or not run.cancel_alone or run.disturbed_by(FAULT, CRASH):
         return
     gone = [gate for gate in state.gates.values() if gate.run == run.id and gate.gone is not None]
     if any(gate.on in on for gate in gone):
         code = seen.reason.code
-        yield HELD if code == "Cancelled" else f"{what} for a cancel, yet the segment ended as {code}"
+        yield HELD if code == "Cancelled" else broken(f"{what} for a cancel, yet the segment ended as {code}")
 
 
 def an_end_passes_RunEnd(clause: str, code: str) -> Invariant:
     """The check of one way out: a segment that ends for this reason passes RunEnd."""
 
-    def passes(state: ObservedState, seen: SegmentEnded) -> Judgements:
+    def passes(state: ObservedState, seen: SegmentEnded) -> CheckResults:
         run = followed(state, seen)
         if run is None or seen.reason.code != code or not has_fired(run.segment, "RunStart"):
             return  # what never started, as where a cancel meets a run between segments, is FLOW-1's
         passed = has_fired(run.segment, "RunEnd")
-        yield HELD if passed else f"the segment ended as {code}, yet RunEnd has not fired"
+        yield HELD if passed else broken(f"the segment ended as {code}, yet RunEnd has not fired")
 
     passes.__name__ = f"a_segment_that_ends_as_{code}_passes_RunEnd"
     return Invariant(clause, passes, SegmentEnded, at=(code,))
 
 
-def the_end_is_committed_behind_RunEnd(state: ObservedState, seen: PhaseEntered | Checkpointed) -> Judgements:
-    """Each RunFinished is committed behind a RunEnd, and nothing of the segment behind RunFinished."""
+def the_end_is_committed_behind_RunEnd(
+    state: ObservedState, seen: PhaseEntered | Checkpointed
+) -> CheckResults:
+    """Each RunFinished is committed after a RunEnd, and nothing of the segment after RunFinished."""
     run = followed(state, seen)
     if run is None or stored(run.segment, "RunFinished") < 0:
         return
@@ -98,35 +108,39 @@ def the_end_is_committed_behind_RunEnd(state: ObservedState, seen: PhaseEntered 
         ended = sum(isinstance(one, PhaseEntered) and one.phase == "RunEnd" for one in run.segment)
         finished = sum(isinstance(one, Checkpointed) and one.trigger == "RunFinished" for one in run.segment)
         if seen.phase == "RunEnd" and finished > ended:
-            yield "RunEnd fires, yet RunFinished is stored already"
+            yield broken("RunEnd fires, yet RunFinished is stored already")
     elif seen.trigger in TRIGGERS and not is_cut_short(state, run):
-        yield f"the segment has stored RunFinished, yet {seen.trigger} is stored behind it"
+        yield broken(f"the segment has stored RunFinished, yet {seen.trigger} is stored behind it")
 
 
-def the_end_was_committed_behind_RunEnd(state: ObservedState, seen: Checkpointed) -> Judgements:
-    """Counts the ends that were committed behind RunEnd."""
+def the_end_was_committed_behind_RunEnd(state: ObservedState, seen: Checkpointed) -> CheckResults:
+    """Counts the ends that were committed after RunEnd."""
     run = followed(state, seen)
     if run is not None and seen.trigger == "RunFinished" and has_fired(run.segment, "RunEnd"):
         yield HELD
 
 
-FIRST_INVARIANTS = (
-    Invariant("FLOW-11", a_broken_model_ends_the_segment, GateOpened, at=("model",), requires="a fault"),
-    Invariant("FLOW-11", a_broken_model_ends_the_segment, SegmentEnded, requires="a fault"),
-    Invariant("FLOW-18", a_broken_executor_ends_the_segment, GateOpened, at=("model",), requires="a fault"),
-    Invariant("FLOW-18", a_broken_executor_ends_the_segment, SegmentEnded, requires="a fault"),
-    Invariant("FLOW-12", a_cancelled_inference_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
-    Invariant("FLOW-19", a_cancelled_round_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
-    Invariant("FLOW-12", a_cancelled_inference_is_given_up, requires="a cancel"),
-)
-"""Asked before the reasons of a run are weighed: they say where in the flow it went wrong."""
-
 INVARIANTS = (
-    an_end_passes_RunEnd("FLOW-25", "NaturalEnd"),
-    an_end_passes_RunEnd("FLOW-26", "Suspended"),
-    an_end_passes_RunEnd("FLOW-27", "Cancelled"),
-    an_end_passes_RunEnd("FLOW-28", "Error"),
-    Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, PhaseEntered, at=("RunEnd",)),
-    Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, Checkpointed, at=TRIGGERS),
-    Invariant("FLOW-29", the_end_was_committed_behind_RunEnd, Checkpointed, at=("RunFinished",)),
+    *ranked(
+        Rank.BROKEN_SEGMENT,
+        Invariant("FLOW-11", a_broken_model_ends_the_segment, GateOpened, at=("model",), requires="a fault"),
+        Invariant("FLOW-11", a_broken_model_ends_the_segment, SegmentEnded, requires="a fault"),
+        Invariant(
+            "FLOW-18", a_broken_executor_ends_the_segment, GateOpened, at=("model",), requires="a fault"
+        ),
+        Invariant("FLOW-18", a_broken_executor_ends_the_segment, SegmentEnded, requires="a fault"),
+        Invariant("FLOW-12", a_cancelled_inference_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
+        Invariant("FLOW-19", a_cancelled_round_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
+        Invariant("FLOW-12", a_cancelled_inference_is_given_up, requires="a cancel"),
+    ),
+    *ranked(
+        Rank.SEGMENT_END,
+        an_end_passes_RunEnd("FLOW-25", "NaturalEnd"),
+        an_end_passes_RunEnd("FLOW-26", "Suspended"),
+        an_end_passes_RunEnd("FLOW-27", "Cancelled"),
+        an_end_passes_RunEnd("FLOW-28", "Error"),
+        Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, PhaseEntered, at=("RunEnd",)),
+        Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, Checkpointed, at=TRIGGERS),
+        Invariant("FLOW-29", the_end_was_committed_behind_RunEnd, Checkpointed, at=("RunFinished",)),
+    ),
 )

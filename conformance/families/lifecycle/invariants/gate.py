@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Decided
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
-def a_rejected_call_never_executes(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_rejected_call_never_executes(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that took a cancel decision is not executed any more."""
     call = state.entering(seen)
     if call is None:
         return
     rejection = call.rejection
     if rejection is not None:
-        yield f"call {call.id} was cancelled by decision {rejection.id}, yet it was executed"
+        yield broken(f"call {call.id} was cancelled by decision {rejection.id}, yet it was executed")
 
 
-def a_call_that_asks_waits_for_approval(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_call_that_asks_waits_for_approval(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call whose tool asks is executed only on an approval of its own, one for each execution."""
     call = state.entering(seen)
     if call is None or call.tool is None or call.tool.permission != "ask":
@@ -26,18 +27,20 @@ def a_call_that_asks_waits_for_approval(state: ObservedState, seen: GateOpened) 
     approvals = [d for d in call.approvals if not d.stale]
     entries = [gate for gate in call.entries if gate.life == state.life]
     if not approvals:
-        yield f"call {call.id} needs approval and nobody approved it, yet it was executed"
+        yield broken(f"call {call.id} needs approval and nobody approved it, yet it was executed")
     elif call.life == state.life and len(entries) >= len(approvals) and call.result is None:
         yield (
-            f"call {call.id} was approved {_times(len(approvals))}, "
-            f"yet it was executed {_times(len(entries) + 1)}"
+            broken(
+                f"call {call.id} was approved {_times(len(approvals))}, "
+                f"yet it was executed {_times(len(entries) + 1)}"
+            )
         )
     else:
         yield HELD
 
 
-def a_call_behind_the_gate_waits_for_its_verdict(state: ObservedState, seen: GateOpened) -> Judgements:
-    """A call behind the permission gate is executed only once the gate has allowed it, or a decision has."""
+def a_call_behind_the_gate_waits_for_its_verdict(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call after the permission gate is executed only once the gate has allowed it, or a decision has."""
     call = state.entering(seen)
     if call is None or call.tool is None or call.tool.permission != "gate" or call.life != state.life:
         return
@@ -45,23 +48,25 @@ def a_call_behind_the_gate_waits_for_its_verdict(state: ObservedState, seen: Gat
     if verdict == "allow" or (verdict == "suspend" and call.approvals):
         yield HELD
     elif verdict is None:
-        yield f"the permission gate of call {call.id} has not answered, yet it was executed"
+        yield broken(f"the permission gate of call {call.id} has not answered, yet it was executed")
     elif verdict == "suspend":
-        yield f"the permission gate suspended call {call.id} and nobody approved it, yet it was executed"
+        yield broken(
+            f"the permission gate suspended call {call.id} and nobody approved it, yet it was executed"
+        )
     elif verdict == "set_result":
-        yield f"the permission gate set the result of call {call.id}, yet it was executed"
+        yield broken(f"the permission gate set the result of call {call.id}, yet it was executed")
     elif verdict == "fault":
-        yield f"the permission gate of call {call.id} broke, yet it was executed"
+        yield broken(f"the permission gate of call {call.id} broke, yet it was executed")
 
 
-def a_blocked_call_never_executes(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_blocked_call_never_executes(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that the permission hook blocked is not executed."""
     call = state.entering(seen)
     if call is not None and call.last_verdict == "block":
-        yield f"the permission gate blocked call {call.id}, yet it was executed"
+        yield broken(f"the permission gate blocked call {call.id}, yet it was executed")
 
 
-def a_blocked_call_was_not_executed(state: ObservedState) -> Judgements:
+def a_blocked_call_was_not_executed(state: ObservedState) -> CheckResults:
     """Counts the calls that were blocked or rejected and have not been executed since."""
     run = state.run
     for call in run.calls.values() if run is not None else ():
@@ -69,7 +74,7 @@ def a_blocked_call_was_not_executed(state: ObservedState) -> Judgements:
             yield HELD
 
 
-def a_rejected_call_was_not_executed(state: ObservedState) -> Judgements:
+def a_rejected_call_was_not_executed(state: ObservedState) -> CheckResults:
     """Counts the calls that were rejected and have not been executed since."""
     run = state.run
     for call in run.calls.values() if run is not None else ():
@@ -77,21 +82,21 @@ def a_rejected_call_was_not_executed(state: ObservedState) -> Judgements:
             yield HELD
 
 
-def a_tool_that_asks_opens_no_permission_gate(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_tool_that_asks_opens_no_permission_gate(state: ObservedState, seen: GateOpened) -> CheckResults:
     """An approved call is not asked again: a tool that asks opens no permission gate."""
     call = state.call_of(seen)
-    if call is None or call.tool is None or call.tool.permission != "ask" or call.doubled:
+    if call is None or call.tool is None or call.tool.permission != "ask" or call.duplicate_id:
         return
     if seen.on == "permission":
-        yield f"call {call.id} asks for its decisions, yet it opened a permission gate"
+        yield broken(f"call {call.id} asks for its decisions, yet it opened a permission gate")
     elif seen.on == "tool":
         yield HELD
 
 
-def an_approved_call_is_not_asked_again(state: ObservedState, seen: CallMoved) -> Judgements:
+def an_approved_call_is_not_asked_again(state: ObservedState, seen: CallMoved) -> CheckResults:
     """An approved call is not suspended again before it has run."""
     call = state.call_of(seen)
-    if call is None or call.tool is None or call.tool.permission != "ask" or call.doubled:
+    if call is None or call.tool is None or call.tool.permission != "ask" or call.duplicate_id:
         return
     if seen.origin != "Resuming" or seen.to != "Suspended":
         return
@@ -99,7 +104,9 @@ def an_approved_call_is_not_asked_again(state: ObservedState, seen: CallMoved) -
     unused = bool(approved) and approved[-1].entries_before == len(call.entries)
     if unused and call.life == state.life:
         by = approved[-1].id
-        yield f"call {call.id} was approved by decision {by}, yet it was suspended again before it ran"
+        yield broken(
+            f"call {call.id} was approved by decision {by}, yet it was suspended again before it ran"
+        )
     else:
         yield HELD
 
@@ -109,8 +116,8 @@ def _asked_since(call: Call, decided: Decided) -> bool:
 
 
 def _replays(state: ObservedState, call: Call | None) -> Decided | None:
-    """The approval on which a call behind the permission gate is replayed."""
-    if call is None or call.tool is None or call.tool.permission != "gate" or call.doubled:
+    """The approval on which a call after the permission gate is replayed."""
+    if call is None or call.tool is None or call.tool.permission != "gate" or call.duplicate_id:
         return None
     approval = call.approvals[-1] if call.approvals else None
     certain = approval is not None and approval.answers is call and call.life == state.life
@@ -118,37 +125,45 @@ def _replays(state: ObservedState, call: Call | None) -> Decided | None:
     return approval if certain and unused and call.suspensions else None
 
 
-def a_replay_is_judged_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_replay_is_judged_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """On a replay the permission check is asked again, or is not, as was declared."""
     call, policy = state.call_of(seen), state.policy("replay.gate")
     decided = _replays(state, call)
     if call is None or decided is None or decided.in_suspension != call.suspensions:
         return
     if seen.on == "permission" and policy == "no":
-        yield f"a replay is not judged again, yet the permission gate of call {call.id} was asked once more"
+        yield broken(
+            f"a replay is not judged again, yet the permission gate of call {call.id} was asked once more"
+        )
     elif seen.on == "tool" and policy == "no":
         yield HELD
     elif seen.on == "tool" and policy == "yes":
         asked = _asked_since(call, decided)
-        yield HELD if asked else f"a replay is judged again, yet call {call.id} was executed without that"
+        yield (
+            HELD
+            if asked
+            else broken(f"a replay is judged again, yet call {call.id} was executed without that")
+        )
 
 
 def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-FIRST_INVARIANTS = (
-    Invariant("GATE-2", a_rejected_call_never_executes, GateOpened, at=("tool",)),
-    Invariant("GATE-5", a_blocked_call_never_executes, GateOpened, at=("tool",)),
-)
-"""Asked before the decisions are counted: a refusal that was overrun needs no counting."""
-
 INVARIANTS = (
-    Invariant("GATE-6", a_replay_is_judged_as_declared, GateOpened, at=("permission", "tool")),
-    Invariant("GATE-1", a_call_that_asks_waits_for_approval, GateOpened, at=("tool",)),
-    Invariant("GATE-3", a_call_behind_the_gate_waits_for_its_verdict, GateOpened, at=("tool",)),
-    Invariant("GATE-4", a_tool_that_asks_opens_no_permission_gate, GateOpened, at=("permission", "tool")),
-    Invariant("GATE-4", an_approved_call_is_not_asked_again, CallMoved, at=("Suspended",)),
-    Invariant("GATE-2", a_rejected_call_was_not_executed, requires="a decision"),
-    Invariant("GATE-5", a_blocked_call_was_not_executed, requires="calls"),
+    *ranked(
+        Rank.REFUSED_CALL,
+        Invariant("GATE-2", a_rejected_call_never_executes, GateOpened, at=("tool",)),
+        Invariant("GATE-5", a_blocked_call_never_executes, GateOpened, at=("tool",)),
+    ),
+    *ranked(
+        Rank.APPROVAL,
+        Invariant("GATE-6", a_replay_is_judged_as_declared, GateOpened, at=("permission", "tool")),
+        Invariant("GATE-1", a_call_that_asks_waits_for_approval, GateOpened, at=("tool",)),
+        Invariant("GATE-3", a_call_behind_the_gate_waits_for_its_verdict, GateOpened, at=("tool",)),
+        Invariant("GATE-4", a_tool_that_asks_opens_no_permission_gate, GateOpened, at=("permission", "tool")),
+        Invariant("GATE-4", an_approved_call_is_not_asked_again, CallMoved, at=("Suspended",)),
+        Invariant("GATE-2", a_rejected_call_was_not_executed, requires="a decision"),
+        Invariant("GATE-5", a_blocked_call_was_not_executed, requires="calls"),
+    ),
 )

@@ -4,138 +4,159 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken
 
 
-def input_while_waiting_is_refused(state: ObservedState) -> Judgements:
+def input_while_waiting_is_refused(state: ObservedState) -> CheckResults:
     """Where a waiting run takes no input, the input is turned down and the run goes on waiting."""
     run = state.run
     if run is None or state.policy("input.waiting") != "refuse" or not state.alone or not state.newest:
         return
-    if state.newest[0][0] != "run.input" or run.cancel_at or run.crashes:
+    if state.newest[0][0] != "run.input" or run.disturbed_by(CANCEL, CRASH):
         return
     if run.finished and run.finished[-1].reason.code == "Suspended" and not state.gates_of(run):
-        yield HELD if state.refused_whole else "a waiting run takes no input, yet the input was not refused"
+        yield (
+            HELD
+            if state.refused_whole
+            else broken("a waiting run takes no input, yet the input was not refused")
+        )
     elif (
         run.finished and state.gates_of(run) and all(gate.at == state.stimuli for gate in state.gates_of(run))
     ):
-        yield "a waiting run takes no input, yet the run went on with it"
+        yield broken("a waiting run takes no input, yet the run went on with it")
 
 
-def refused_input_is_not_shown(state: ObservedState, seen: GateOpened) -> Judgements:
+def refused_input_is_not_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a waiting run has turned down, the model is never shown."""
     if state.policy("input.waiting") != "refuse" or seen.messages is None:
         return
     for text in state.refused_inputs:
         shown = any(message.role == "user" and text in message.text for message in seen.messages)
-        if not any(text in said for said in state.inputs):  # and nobody has said it otherwise
-            yield f"the input {text!r} was refused, yet the model is shown it" if shown else HELD
+        if not any(text in said for said in state.inputs):  # and no other input did
+            yield broken(f"the input {text!r} was refused, yet the model is shown it") if shown else HELD
 
 
-def the_model_is_shown_what_began_the_run(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_model_is_shown_what_began_the_run(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The first inference of a run shows the model what the user said to begin it."""
     run = state.run_of(seen)
-    if run is None or run.steps or run.crashes or run.hooks or not run.said or seen.messages is None:
+    if (
+        run is None
+        or run.steps
+        or run.disturbed_by(CRASH)
+        or run.hooks
+        or not run.said
+        or seen.messages is None
+    ):
         return
     shown = any(message.role == "user" and run.said in message.text for message in seen.messages)
-    yield HELD if shown else f"run {run.id} began with {run.said!r}, yet the model was not shown that"
+    yield HELD if shown else broken(f"run {run.id} began with {run.said!r}, yet the model was not shown that")
 
 
 def _takes(state: ObservedState, run: Run | None, how: str) -> bool:
     """Whether new input came alone to a run that waited, and does this to it."""
-    if run is None or state.policy("input.waiting") != how or run.crashes or run.cancel_at or run.faulted:
+    if run is None or state.policy("input.waiting") != how or run.disturbed_by(CANCEL, FAULT, CRASH):
         return False
     return run.input_at is not None and any(call.input_at == run.input_at for call in run.calls.values())
 
 
 def _met(run: Run) -> Iterator[Call]:
     """The calls that waited when the newest input came."""
-    return (call for call in run.calls.values() if call.input_at == run.input_at and not call.doubled)
+    return (call for call in run.calls.values() if call.input_at == run.input_at and not call.duplicate_id)
 
 
-def a_superseded_call_is_over(state: ObservedState) -> Judgements:
+def a_superseded_call_is_over(state: ObservedState) -> CheckResults:
     """Where new input supersedes a wait, the calls that waited are over."""
     run = state.run
     if run is None or not _takes(state, run, "supersede") or run.input_at != state.stimuli:
         return
     if state.refused_whole:
-        yield "new input supersedes the wait, yet it was turned down"
+        yield broken("new input supersedes the wait, yet it was turned down")
         return
     if state.is_committing(run):
         return
     for call in _met(run):
         over = call.is_final or call.claimed is None
-        yield HELD if over else f"new input superseded the wait, yet call {call.id} is {call.claimed}"
+        yield HELD if over else broken(f"new input superseded the wait, yet call {call.id} is {call.claimed}")
 
 
-def a_superseded_call_does_not_run(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_superseded_call_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where new input supersedes a wait, the calls that waited are never executed."""
     run, call = state.run_of(seen), state.entering(seen)
     superseded = _takes(state, run, "supersede") and not state.refused_whole
     if superseded and call is not None and call.input_at is not None:
-        yield f"new input superseded the wait of call {call.id}, yet it was executed"
+        yield broken(f"new input superseded the wait of call {call.id}, yet it was executed")
 
 
-def the_model_is_asked_about_the_input(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_model_is_asked_about_the_input(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where new input supersedes a wait, the model is asked about it."""
     run = state.run_of(seen)
     if run is None or not _takes(state, run, "supersede"):
         return
-    why = _not_shown(state, run, seen)
-    if why is not None:
-        yield why
+    found = _shows_the_input(state, run, seen)
+    if found is not None:
+        yield found
 
 
-def _not_shown(state: ObservedState, run: Run, seen: GateOpened) -> str | None:
-    """What is wrong with the first inference behind new input; nothing if this is not it."""
+def _shows_the_input(state: ObservedState, run: Run, seen: GateOpened) -> CheckResult | None:
+    """Whether the first inference after new input shows it; None if this is another inference."""
     asked = state.last_model_gate
     if seen.on != "model" or seen.messages is None or run.input_at is None:
         return None
     if asked is not None and asked.at >= run.input_at:
         return None
     shown = any(m.role == "user" and run.input_text in m.text for m in seen.messages)
-    return HELD if shown else f"new input said {run.input_text!r}, yet the model was not shown it"
+    why = f"new input said {run.input_text!r}, yet the model was not shown it"
+    return HELD if shown else broken(why)
 
 
-def a_placeholder_stands_beside_the_input(state: ObservedState, seen: GateOpened) -> Judgements:
-    """Where new input goes on beside a wait, a placeholder stands for each call that waits."""
+def a_placeholder_stands_beside_the_input(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Where new input goes on during a wait, a placeholder stands for each call that waits."""
     run = state.run_of(seen)
     if run is None or not _takes(state, run, "placeholder"):
         return
-    why = _not_shown(state, run, seen)
-    if why is None:
+    found = _shows_the_input(state, run, seen)
+    if found is None:
         return
-    yield why
+    yield found
     for call in _met(run):
         if call.claimed == "Suspended":
             shown = any(m.call == call.id and m.role == "tool" for m in seen.messages or ())
-            yield (HELD if shown else f"call {call.id} still waits, yet nothing is shown in its place")
+            yield (
+                HELD if shown else broken(f"call {call.id} still waits, yet nothing is shown in its place")
+            )
 
 
-def what_was_put_aside_still_waits(state: ObservedState) -> Judgements:
-    """Where new input goes on beside a wait, each call that waited can still be decided."""
+def what_was_put_aside_still_waits(state: ObservedState) -> CheckResults:
+    """Where new input goes on during a wait, each call that waited can still be decided."""
     run = state.run
     if run is None or not _takes(state, run, "placeholder") or run.is_done or run.input_at is None:
         return
     if state.refused_whole and run.input_at == state.stimuli:
-        yield "new input goes on beside the wait, yet it was turned down"
+        yield broken("new input goes on beside the wait, yet it was turned down")
         return
     for call in _met(run):
         newest = call.decisions[-1] if call.decisions else None
         if call.claimed is not None and (newest is None or newest.at < run.input_at):
             waits = call.claimed == "Suspended"
-            yield HELD if waits else f"call {call.id} was put aside for new input, yet it is {call.claimed}"
+            yield (
+                HELD
+                if waits
+                else broken(f"call {call.id} was put aside for new input, yet it is {call.claimed}")
+            )
         elif newest is not None and newest.answers is call and len(call.decisions) == newest.batch == 1:
             why = (
                 f"call {call.id} was put aside for new input, yet decision {newest.id} for it was turned down"
             )
-            yield why if newest.turned_down else HELD
+            yield broken(why) if newest.turned_down else HELD
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.USER_INPUT,
     Invariant("INPUT-2", a_superseded_call_does_not_run, GateOpened, at=("tool",)),
     Invariant("INPUT-2", the_model_is_asked_about_the_input, GateOpened, at=("model",)),
     Invariant("INPUT-3", a_placeholder_stands_beside_the_input, GateOpened, at=("model",)),

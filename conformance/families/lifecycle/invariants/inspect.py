@@ -1,20 +1,23 @@
-"""RUN and CALL: whoever looks at a run sees what it has announced."""
+"""RUN, CALL: `inspect` agrees with the announced status."""
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import RunInspected
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
-def a_look_at_a_run_shows_its_status(state: ObservedState, seen: RunInspected) -> Judgements:
+def a_look_at_a_run_shows_its_status(state: ObservedState, seen: RunInspected) -> CheckResults:
     """A look at a run that rests shows the status that it has announced, or that its gates and end tell."""
     run = _looked_at(state, seen)
     announced = _announced(state, run) if run is not None else None
     if announced is not None:
         shown = seen.status or "no status"
-        yield HELD if shown == announced else f"the run is {announced}, yet a look at it shows {shown}"
+        yield (
+            HELD if shown == announced else broken(f"the run is {announced}, yet a look at it shows {shown}")
+        )
 
 
 def _announced(state: ObservedState, run: Run) -> str | None:
@@ -27,31 +30,35 @@ def _announced(state: ObservedState, run: Run) -> str | None:
     return "Waiting" if run.ended is None else "Done"
 
 
-def a_look_at_a_run_shows_its_reason(state: ObservedState, seen: RunInspected) -> Judgements:
+def a_look_at_a_run_shows_its_reason(state: ObservedState, seen: RunInspected) -> CheckResults:
     """A look at a run that is over shows no other reason than the one that its end was announced with."""
     run = _looked_at(state, seen)
     if run is not None and run.ended is not None and seen.reason is not None:
         code, shown = run.ended.code, seen.reason.code
-        yield HELD if shown == code else f"the run ended as {code}, yet a look at it shows {shown}"
+        yield HELD if shown == code else broken(f"the run ended as {code}, yet a look at it shows {shown}")
 
 
-def a_look_at_a_run_shows_its_calls(state: ObservedState, seen: RunInspected) -> Judgements:
+def a_look_at_a_run_shows_its_calls(state: ObservedState, seen: RunInspected) -> CheckResults:
     """A look at a run that rests shows each call of it with the status that it has announced."""
     run = _looked_at(state, seen)
     for call in run.calls.values() if run is not None else ():
         shown = seen.calls.get(call.id)
         may_be_gone = call.is_final or (run is not None and run.is_done)
-        if call.claimed is None or call.doubled or (shown is None and may_be_gone):
+        if call.claimed is None or call.duplicate_id or (shown is None and may_be_gone):
             continue
         status = shown.status if shown is not None else "no such call"
         right = status == call.claimed
-        yield HELD if right else f"call {call.id} is {call.claimed}, yet a look at the run shows {status}"
+        yield (
+            HELD
+            if right
+            else broken(f"call {call.id} is {call.claimed}, yet a look at the run shows {status}")
+        )
 
 
 def _looked_at(state: ObservedState, seen: RunInspected) -> Run | None:
     """The run, if it rests and somebody holds it: between segments, a run of the caller's nobody does.
 
-    What is committed is announced only behind that.
+    What is committed is announced only after that.
     """
     run = state.run_of(seen)
     is_held = seen.status is not None or state.policy("state") == "runtime"
@@ -59,7 +66,8 @@ def _looked_at(state: ObservedState, seen: RunInspected) -> Run | None:
     return run if rests and is_held else None
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.INSPECTED_STATUS,
     Invariant("RUN-33", a_look_at_a_run_shows_its_status, RunInspected),
     Invariant("RUN-33", a_look_at_a_run_shows_its_reason, RunInspected),
     Invariant("CALL-25", a_look_at_a_run_shows_its_calls, RunInspected),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
-def a_call_with_a_result_is_not_executed_again(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_call_with_a_result_is_not_executed_again(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call whose tool has answered with a result is not executed again while the runtime lives."""
     call = state.entering(seen)
     if call is None:
@@ -19,11 +20,11 @@ def a_call_with_a_result_is_not_executed_again(state: ObservedState, seen: GateO
     yield (
         HELD
         if not results
-        else f"the tool of call {call.id} had answered {results[-1]}, yet it was executed again"
+        else broken(f"the tool of call {call.id} had answered {results[-1]}, yet it was executed again")
     )
 
 
-def a_durable_result_is_not_executed_again(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_durable_result_is_not_executed_again(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that is final in the checkpoint recovered from is not executed again."""
     call = state.entering(seen)
     stored = state.recovered_from
@@ -34,19 +35,24 @@ def a_durable_result_is_not_executed_again(state: ObservedState, seen: GateOpene
     yield (
         HELD
         if not final
-        else f"call {call.id} is {status} in the checkpoint, yet it was executed after recovery"
+        else broken(f"call {call.id} is {status} in the checkpoint, yet it was executed after recovery")
     )
 
 
-def a_body_is_entered_once_at_a_time(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_body_is_entered_once_at_a_time(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call is not entered while its body is executing."""
     call = state.entering(seen)
     if call is not None:
         busy = bool(call.executing)
-        yield HELD if not busy else f"the body of call {call.id} is executing, yet it was entered once more"
+        yield (
+            HELD
+            if not busy
+            else broken(f"the body of call {call.id} is executing, yet it was entered once more")
+        )
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.REPEATED_CALL,
     Invariant("ONCE-1", a_call_with_a_result_is_not_executed_again, GateOpened, at=("tool",)),
     Invariant("ONCE-2", a_durable_result_is_not_executed_again, GateOpened, at=("tool",)),
     Invariant("ONCE-3", a_body_is_entered_once_at_a_time, GateOpened, at=("tool",)),

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.payload_modes import spelled, spells
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Message
 
 
@@ -25,7 +27,7 @@ class Pairing:
     paired: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     orphaned: list[str] = field(default_factory=list)
-    doubled: list[str] = field(default_factory=list)
+    duplicates: list[str] = field(default_factory=list)
 
 
 def pair(messages: Sequence[Message]) -> Pairing:
@@ -38,7 +40,7 @@ def pair(messages: Sequence[Message]) -> Pairing:
             if call in asked:
                 asked[call] += 1
             elif call in pairing.paired:
-                pairing.doubled.append(call)
+                pairing.duplicates.append(call)
             else:
                 pairing.orphaned.append(call)
         elif message.role in ("user", "assistant"):
@@ -50,7 +52,7 @@ def pair(messages: Sequence[Message]) -> Pairing:
 
 def _close(asked: dict[str, int], pairing: Pairing) -> None:
     for call, results in asked.items():
-        target = pairing.missing if results == 0 else pairing.paired if results == 1 else pairing.doubled
+        target = pairing.missing if results == 0 else pairing.paired if results == 1 else pairing.duplicates
         target.append(call)
 
 
@@ -62,47 +64,53 @@ def _histories(state: ObservedState, seen: GateOpened) -> Sequence[tuple[Run, Pa
     return ((run, pair(seen.messages)),)
 
 
-def every_call_has_its_result(state: ObservedState, seen: GateOpened) -> Judgements:
-    """Before an inference, each call of the history has a visible result behind its turn."""
+def every_call_has_its_result(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Before an inference, each call of the history has a visible result after its turn."""
     for _, pairing in _histories(state, seen):
         yield from (HELD for _ in pairing.paired)
         for call in pairing.missing:
             if call not in pairing.orphaned:
-                yield f"the model was shown call {call} without a result"
+                yield broken(f"the model was shown call {call} without a result")
 
 
-def no_result_is_orphaned(state: ObservedState, seen: GateOpened) -> Judgements:
+def no_result_is_orphaned(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before an inference, each result of the history follows the turn that asked for it."""
     for _, pairing in _histories(state, seen):
         for call in pairing.orphaned:
-            yield f"the model was shown a result for call {call}, which no turn right before it asked for"
+            yield broken(
+                f"the model was shown a result for call {call}, which no turn right before it asked for"
+            )
         if pairing.paired and not pairing.orphaned:
             yield HELD
 
 
-def no_call_has_two_results(state: ObservedState, seen: GateOpened) -> Judgements:
+def no_call_has_two_results(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before an inference, no call of the history has two visible results."""
     for _, pairing in _histories(state, seen):
-        for call in pairing.doubled:
+        for call in pairing.duplicates:
             if not _is_doubled(state, call):
-                yield f"the model was shown two results for call {call}"
-        if pairing.paired and not pairing.doubled:
+                yield broken(f"the model was shown two results for call {call}")
+        if pairing.paired and not pairing.duplicates:
             yield HELD
 
 
-def a_repeated_id_gives_one_result(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_repeated_id_gives_one_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Two calls with one id in one turn never give two visible results under that id."""
     for run, pairing in _histories(state, seen):
-        for call in pairing.doubled:
+        for call in pairing.duplicates:
             if _is_doubled(state, call):
-                yield f"the id {call} was asked for twice, and the model was shown two results under it"
+                yield broken(
+                    f"the id {call} was asked for twice, and the model was shown two results under it"
+                )
         for call_view in run.calls.values():
-            if call_view.doubled and call_view.id in pairing.paired:
+            if call_view.duplicate_id and call_view.id in pairing.paired:
                 yield HELD
 
 
 def _is_doubled(state: ObservedState, call_id: str) -> bool:
-    return any(call.doubled for run in state.runs.values() for call in run.every_call if call.id == call_id)
+    return any(
+        call.duplicate_id for run in state.runs.values() for call in run.every_call if call.id == call_id
+    )
 
 
 # --- what the results say -----------------------------------------------------------------------
@@ -122,19 +130,19 @@ def _finished(state: ObservedState) -> list[tuple[Run, Call, str]]:
 
 def _bound_to_stay(state: ObservedState, run: Run) -> Iterable[Call]:
     """The calls whose answers nothing may take away: of a run that was cancelled, those that it drains."""
-    if run.crashes:
+    if run.disturbed_by(CRASH):
         return ()
     if run.cancel_at is None:
         return run.every_call
     declared = state.policy("cancel.inflight"), state.policy("cancel.results")
-    return () if run.faulted or declared != ("drain", "kept") else run.left_to_drain
+    return () if run.disturbed_by(FAULT) or declared != ("drain", "kept") else run.left_to_drain
 
 
 def _finished_of(run: Run, calls: Iterable[Call]) -> Iterator[tuple[Run, Call, str]]:
     ids = Counter(call.id for call in run.every_call)
     for call in calls:
         token = _token(call)
-        if token is not None and ids[call.id] == 1 and not (call.doubled or _raced(run, call)):
+        if token is not None and ids[call.id] == 1 and not (call.duplicate_id or _raced(run, call)):
             yield run, call, token
 
 
@@ -151,24 +159,26 @@ def _shown(seen: GateOpened, call: Call) -> list[str]:
     return [m.text for m in seen.messages or () if m.role == "tool" and m.call == call.id]
 
 
-def no_finished_result_is_lost(state: ObservedState, seen: GateOpened) -> Judgements:
+def no_finished_result_is_lost(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a tool answered is what the model is shown for that call, from the next inference on."""
     if seen.on != "model" or seen.messages is None:
         return
     for run, call, token in _finished(state):
         if _failing_sibling(state, run, call) is None and _swapped_with(state, seen, call) is None:
-            yield _lost(seen, call, token)
+            lost = _lost(seen, call, token)
+            yield broken(lost) if lost else HELD
 
 
 def _lost(seen: GateOpened, call: Call, token: str) -> str:
+    """How the model is shown something else than the answer of a tool, or an empty string."""
     texts = _shown(seen, call)
     if any(token in text for text in texts):
-        return HELD
+        return ""
     instead = f"it was shown {texts[-1][:60]!r}" if texts else "it was shown nothing"
     return f"the tool of call {call.id} answered {token!r}, yet the model was not shown that: {instead}"
 
 
-def a_failure_costs_no_sibling_its_result(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_failure_costs_no_sibling_its_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The failure of one call does not cost another call of the round its result."""
     if seen.on != "model" or seen.messages is None:
         return
@@ -176,7 +186,7 @@ def a_failure_costs_no_sibling_its_result(state: ObservedState, seen: GateOpened
         sibling = _failing_sibling(state, run, call)
         if sibling is not None and _swapped_with(state, seen, call) is None:
             lost = _lost(seen, call, token)
-            yield HELD if lost == HELD else f"call {sibling.id} failed, and {lost}"
+            yield HELD if not lost else broken(f"call {sibling.id} failed, and {lost}")
 
 
 def _failing_sibling(state: ObservedState, run: Run, call: Call) -> Call | None:
@@ -194,14 +204,14 @@ def _failing_sibling(state: ObservedState, run: Run, call: Call) -> Call | None:
     return None
 
 
-def results_carry_their_own_ids(state: ObservedState, seen: GateOpened) -> Judgements:
-    """Whatever the order in which calls finish, each result stands under the id of its own call."""
+def results_carry_their_own_ids(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """In any order in which calls finish, each result stands under the id of its own call."""
     if seen.on != "model" or seen.messages is None:
         return
     for _, call, token in _finished(state):
         other = _swapped_with(state, seen, call)
         if other is not None:
-            yield f"the model was shown the result of call {other.id} under call {call.id}"
+            yield broken(f"the model was shown the result of call {other.id} under call {call.id}")
         elif any(token in text for text in _shown(seen, call)):
             yield HELD
 
@@ -218,19 +228,23 @@ def _swapped_with(state: ObservedState, seen: GateOpened, call: Call) -> Call | 
     return None
 
 
-def a_placeholder_stands_for_what_waits(state: ObservedState, seen: GateOpened) -> Judgements:
-    """Where a run goes on beside a suspended call, the model is shown a placeholder for it."""
+def a_placeholder_stands_for_what_waits(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Where a run goes on during the suspension of a call, the model is shown a placeholder for it."""
     run = state.run_of(seen)
     if run is None or state.policy("round.mixed") != "continue" or seen.messages is None:
         return
     for call in run.calls.values() if seen.on == "model" else ():
-        if call.claimed == "Suspended" and not call.doubled:
+        if call.claimed == "Suspended" and not call.duplicate_id:
             shown = bool(_shown(seen, call))
-            yield HELD if shown else f"call {call.id} waits, yet the model was shown nothing in its place"
+            yield (
+                HELD
+                if shown
+                else broken(f"call {call.id} waits, yet the model was shown nothing in its place")
+            )
 
 
-def a_result_takes_the_place_of_its_placeholder(state: ObservedState, seen: GateOpened) -> Judgements:
-    """Where a run went on beside a suspended call, its result is shown once it is there."""
+def a_result_takes_the_place_of_its_placeholder(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Where a run went on during the suspension of a call, its result is shown once it is there."""
     if seen.on != "model" or seen.messages is None or state.policy("round.mixed") != "continue":
         return
     for _, call, token in _finished(state):
@@ -239,14 +253,16 @@ def a_result_takes_the_place_of_its_placeholder(state: ObservedState, seen: Gate
             yield (
                 HELD
                 if statuses != {"pending"}
-                else f"the tool of call {call.id} answered {token!r}, yet its placeholder still stands"
+                else broken(
+                    f"the tool of call {call.id} answered {token!r}, yet its placeholder still stands"
+                )
             )
 
 
-def every_success_was_given(state: ObservedState, seen: GateOpened) -> Judgements:
-    """A call that the model is shown as a success was executed, or somebody gave the result in its place."""
+def every_success_was_given(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call that the model is shown as a success was executed, or a decision or a check gave its result."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or run.hooks or run.cancel_at or run.crashes or run.faulted:
+    if run is None or seen.on != "model" or run.hooks or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     ids = Counter(call.id for other in state.runs.values() for call in other.every_call)
     for call in run.calls.values():
@@ -254,36 +270,36 @@ def every_success_was_given(state: ObservedState, seen: GateOpened) -> Judgement
             continue  # the success may be that of another call of this id
         shown = [m for m in seen.messages or () if m.role == "tool" and m.call == call.id]
         told = call.claimed is not None and bool(call.approvals)  # by its status, of which DECIDE-21 speaks
-        if call.tool is None or call.doubled or all(m.status != "ok" for m in shown):
+        if call.tool is None or call.duplicate_id or all(m.status != "ok" for m in shown):
             continue
         if call.result is not None and call.result["kind"] == "error":
-            yield f"the tool of call {call.id} answered error, yet the model is shown success"
+            yield broken(f"the tool of call {call.id} answered error, yet the model is shown success")
         elif not told:
             yield (
                 HELD
                 if _was_given(call)
-                else f"call {call.id} was not executed, yet the model is shown success"
+                else broken(f"call {call.id} was not executed, yet the model is shown success")
             )
 
 
-def no_success_is_made_up(state: ObservedState, seen: GateOpened) -> Judgements:
-    """Whatever became of its run, no call is shown as a success that nobody can have given."""
+def no_success_is_made_up(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """No call is shown as a success that no tool, check or decision can have given."""
     shown = {m.call for m in seen.messages or () if m.role == "tool" and m.status == "ok"}
     ids = Counter(call.id for run in state.runs.values() for call in run.every_call)
     for run in state.runs.values():
         for call in run.every_call:
-            is_known = call.tool is not None and not call.doubled and ids[call.id] == 1 and not run.hooks
+            is_known = call.tool is not None and not call.duplicate_id and ids[call.id] == 1 and not run.hooks
             if is_known and call.id in shown and not _can_have_been_given(call):
-                yield f"nobody gave call {call.id} a result, yet the model is shown success"
+                yield broken(f"nobody gave call {call.id} a result, yet the model is shown success")
 
 
 def _can_have_been_given(call: Call) -> bool:
-    """Whether its tool or the permission check gave a success, in whatever life, or a decision may have."""
+    """Whether its tool or the permission check gave a success, in any life, or a decision may have."""
     given = {gate.outcome["kind"] for gate in (*call.entries, *call.judged) if gate.outcome is not None}
     return bool(call.approvals) or bool(given & {"ok", "warning", "set_result"})
 
 
-def a_provided_result_is_shown(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_provided_result_is_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A success that the permission check gave is shown with the result that it gave, and with no other."""
     for call, content in _provided(state) if seen.messages is not None else ():
         results = [m for m in seen.messages or () if m.role == "tool" and m.call == call.id]
@@ -291,24 +307,24 @@ def a_provided_result_is_shown(state: ObservedState, seen: GateOpened) -> Judgem
         if texts:
             said = f"the permission check gave call {call.id} the result {spelled(content)}"
             right = any(spells(text, content) for text in texts)
-            yield HELD if right else f"{said}, yet the model was shown {spelled(texts[-1])}"
+            yield HELD if right else broken(f"{said}, yet the model was shown {spelled(texts[-1])}")
 
 
 @once
 def _provided(state: ObservedState) -> list[tuple[Call, Any]]:
-    """The calls of the thread whose result the permission check gave, and nobody may have changed or lost."""
+    """The calls whose result the permission check gave, if nothing can have changed or lost it."""
     ids = Counter(call.id for run in state.runs.values() for call in run.every_call)
     return [
         (call, content)
         for run in state.runs.values()
-        if not (run.was_sent_cancel or run.crashes or run.hooks or run.faulted or _ended_early(run))
+        if not (run.was_sent_cancel or run.disturbed_by(FAULT, CRASH) or run.hooks or _ended_early(run))
         for call in run.every_call
         if ids[call.id] == 1 and (content := _given_by_the_check(call)) not in (None, "")
     ]
 
 
 def _given_by_the_check(call: Call) -> Any:
-    told = call.claimed in (None, "Succeeded") and not (call.doubled or call.raced or call.result)
+    told = call.claimed in (None, "Succeeded") and not (call.duplicate_id or call.raced or call.result)
     last = call.judged[-1] if call.judged else None
     if last is None or last.outcome is None or not (told and last.alone):
         return None
@@ -321,7 +337,8 @@ def _was_given(call: Call) -> bool:
     return bool(call.entries or by_a_decision or by_the_check)
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.HISTORY,
     Invariant("PAIR-5", a_placeholder_stands_for_what_waits, GateOpened, at=("model",)),
     Invariant(
         "PAIR-5", a_result_takes_the_place_of_its_placeholder, GateOpened, at=("model",), requires="a wait"

@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken
 
 
-def the_payload_arrives(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_payload_arrives(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A replay gets the payload that was decided; false, 0, an empty text and null are payloads too."""
     call = state.entering(seen)
     if call is None or call.tool is None:
@@ -22,12 +23,12 @@ def the_payload_arrives(state: ObservedState, seen: GateOpened) -> Judgements:
         acting = _acting(call, seen) or payloads
         right = any(_same(seen.resume.payload, payload) for payload in acting)
         said = f"call {call.id} was decided with payload {spelled(acting[-1])}"
-        yield HELD if right else f"{said}, yet its replay got {spelled(seen.resume.payload)}"
+        yield HELD if right else broken(f"{said}, yet its replay got {spelled(seen.resume.payload)}")
     if payloads and not payloads[-1]:
         yield from _arguments(state, call, seen, payloads)
 
 
-def the_payload_is_the_arguments(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_payload_is_the_arguments(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where the decision is to be the arguments, the tool is executed with it."""
     call = state.entering(seen)
     if call is not None:
@@ -45,7 +46,7 @@ def _acting(call: Call, seen: GateOpened) -> list[Any]:
     return [one.payload for one in call.approvals if seen.resume and one.id == seen.resume.decision]
 
 
-def _arguments(state: ObservedState, call: Call, seen: GateOpened, payloads: list[Any]) -> Judgements:
+def _arguments(state: ObservedState, call: Call, seen: GateOpened, payloads: list[Any]) -> CheckResults:
     modes = state.policies.get("decision.modes") or ()  # undeclared, a payload may mean anything
     meant = call.tool is not None and call.tool.resume_mode == "pass_to_tool" and "pass_to_tool" in modes
     if not meant or seen.args is None:
@@ -53,20 +54,22 @@ def _arguments(state: ObservedState, call: Call, seen: GateOpened, payloads: lis
     acting = _acting(call, seen) or payloads
     right = any(_carries(seen.args, payload) for payload in acting)
     said = f"call {call.id} was decided with payload {spelled(acting[-1])} for its arguments"
-    yield HELD if right else f"{said}, yet it ran with {spelled(seen.args)}"
+    yield HELD if right else broken(f"{said}, yet it ran with {spelled(seen.args)}")
 
 
-def a_decision_used_as_result_executes_nothing(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_decision_used_as_result_executes_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where the decision is the result, the tool is not executed on it."""
     call = state.entering(seen)
     if call is None or call.tool is None or call.tool.resume_mode != "use_as_result":
         return
     decided = [d for d in call.approvals if d.answers is call and len(call.entries) == d.entries_before]
     if decided:
-        yield f"decision {decided[-1].id} is to be the result of call {call.id}, yet its tool was executed"
+        yield broken(
+            f"decision {decided[-1].id} is to be the result of call {call.id}, yet its tool was executed"
+        )
 
 
-def a_decision_used_as_result_has_executed_nothing(state: ObservedState) -> Judgements:
+def a_decision_used_as_result_has_executed_nothing(state: ObservedState) -> CheckResults:
     """Counts the calls whose decision was their result and whose tool has not been executed."""
     run = state.run
     for call, _ in _used_as_results(run) if run is not None else ():
@@ -74,22 +77,22 @@ def a_decision_used_as_result_has_executed_nothing(state: ObservedState) -> Judg
             yield HELD
 
 
-def an_empty_payload_is_the_result(state: ObservedState, seen: GateOpened) -> Judgements:
+def an_empty_payload_is_the_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where the decision is the result, the model sees its payload, be it false or 0."""
-    for decided, why in _results_shown(state, seen):
+    for decided, found in _results_shown(state, seen):
         if not decided.payload:
-            yield why
+            yield found
 
 
-def a_decision_used_as_result_is_the_result(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_decision_used_as_result_is_the_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where the decision is to be the result, it is what the model is shown as the result of that call."""
-    for decided, why in _results_shown(state, seen):
+    for decided, found in _results_shown(state, seen):
         if decided.payload:
-            yield why
+            yield found
 
 
-def _results_shown(state: ObservedState, seen: GateOpened) -> Iterator[tuple[Decided, str]]:
-    """The decisions that are results, and what is wrong with what the model is shown for each."""
+def _results_shown(state: ObservedState, seen: GateOpened) -> Iterator[tuple[Decided, CheckResult]]:
+    """The decisions that are results, and whether the model is shown them."""
     run = state.run_of(seen)
     if run is None or seen.on != "model" or seen.messages is None:
         return
@@ -99,7 +102,8 @@ def _results_shown(state: ObservedState, seen: GateOpened) -> Iterator[tuple[Dec
         if texts and decided.payload not in ("", None):
             right = any(spells(text, decided.payload) for text in texts)
             said = f"decision {decided.id} gave call {call.id} the result {spelled(decided.payload)}"
-            yield decided, HELD if right else f"{said}, yet the model was shown {spelled(texts[-1])}"
+            why = f"{said}, yet the model was shown {spelled(texts[-1])}"
+            yield decided, HELD if right else broken(why)
 
 
 def _used_as_results(run: Run) -> Iterator[tuple[Call, Decided]]:
@@ -110,21 +114,21 @@ def _used_as_results(run: Run) -> Iterator[tuple[Call, Decided]]:
                 yield call, taken[0]
 
 
-def the_models_arguments_are_executed(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_models_arguments_are_executed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The arguments that the model gave are those that the body gets."""
     call = state.entering(seen)
     if call is not None and not call.approvals:
         yield from _kept(call, seen)
 
 
-def a_replay_has_the_models_arguments(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_replay_has_the_models_arguments(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where the decision lets the call run again, it runs with the arguments that the model gave."""
     call = state.entering(seen)
     if call is not None and call.approvals and call.tool is not None and call.tool.resume_mode == "replay":
         yield from _kept(call, seen)
 
 
-def _kept(call: Call, seen: GateOpened) -> Judgements:
+def _kept(call: Call, seen: GateOpened) -> CheckResults:
     if call.tool is None or seen.args is None:
         return
     given = seen.args
@@ -134,11 +138,13 @@ def _kept(call: Call, seen: GateOpened) -> Judgements:
     yield (
         HELD
         if right
-        else f"call {call.id} has arguments {spelled(call.args)}, yet it ran with {spelled(seen.args)}"
+        else broken(
+            f"call {call.id} has arguments {spelled(call.args)}, yet it ran with {spelled(seen.args)}"
+        )
     )
 
 
-def a_replay_is_an_execution(state: ObservedState) -> Judgements:
+def a_replay_is_an_execution(state: ObservedState) -> CheckResults:
     """Where the decision lets the call run again, the call does not succeed without that."""
     run = state.run
     for call in run.calls.values() if run is not None else ():
@@ -147,7 +153,7 @@ def a_replay_is_an_execution(state: ObservedState) -> Judgements:
         if asks and approved and call.claimed == "Succeeded" and len(call.decisions) == 1:
             executed = len(call.entries) > approved[0].entries_before
             why = f"decision {approved[0].id} lets call {call.id} run, yet it Succeeded without"
-            yield HELD if executed or call.doubled else why
+            yield HELD if executed or call.duplicate_id else broken(why)
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -160,7 +166,7 @@ def _carries(args: Any, payload: Any) -> bool:
 
 
 def spells(text: str, payload: Any) -> bool:
-    """Whether a text holds a value, in whatever JSON writes it."""
+    """Whether a text holds a value, in any form that JSON allows."""
     if isinstance(payload, str):
         return payload in text or json.dumps(payload) in text
     return any(_bare(form) in _bare(text) for form in (json.dumps(payload), str(payload)))
@@ -178,17 +184,21 @@ def spelled(value: Any) -> str:
 
 
 INVARIANTS = (
-    Invariant("DECIDE-8", a_decision_used_as_result_executes_nothing, GateOpened, at=("tool",)),
-    Invariant("DECIDE-6", the_payload_arrives, GateOpened, at=("tool",), requires="a decision"),
-    Invariant("DECIDE-17", the_payload_is_the_arguments, GateOpened, at=("tool",)),
-    Invariant("DECIDE-6", an_empty_payload_is_the_result, GateOpened, at=("model",), requires="a decision"),
-    Invariant("DECIDE-18", a_decision_used_as_result_is_the_result, GateOpened, at=("model",)),
-    Invariant("DECIDE-7", the_models_arguments_are_executed, GateOpened, at=("tool",)),
-    Invariant("DECIDE-21", a_replay_has_the_models_arguments, GateOpened, at=("tool",)),
+    *ranked(
+        Rank.DECISION_PAYLOAD,
+        Invariant("DECIDE-8", a_decision_used_as_result_executes_nothing, GateOpened, at=("tool",)),
+        Invariant("DECIDE-6", the_payload_arrives, GateOpened, at=("tool",), requires="a decision"),
+        Invariant("DECIDE-17", the_payload_is_the_arguments, GateOpened, at=("tool",)),
+        Invariant(
+            "DECIDE-6", an_empty_payload_is_the_result, GateOpened, at=("model",), requires="a decision"
+        ),
+        Invariant("DECIDE-18", a_decision_used_as_result_is_the_result, GateOpened, at=("model",)),
+        Invariant("DECIDE-7", the_models_arguments_are_executed, GateOpened, at=("tool",)),
+        Invariant("DECIDE-21", a_replay_has_the_models_arguments, GateOpened, at=("tool",)),
+    ),
+    *ranked(
+        Rank.DECISION_EFFECT,
+        Invariant("DECIDE-8", a_decision_used_as_result_has_executed_nothing, requires="a decision"),
+        Invariant("DECIDE-21", a_replay_is_an_execution, requires="a decision"),
+    ),
 )
-
-LATE_INVARIANTS = (
-    Invariant("DECIDE-8", a_decision_used_as_result_has_executed_nothing, requires="a decision"),
-    Invariant("DECIDE-21", a_replay_is_an_execution, requires="a decision"),
-)
-"""Asked at rest, after it is known that no decision was lost."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, may_be_a_replay
 from runlock.conformance.families.lifecycle.messages import GateOpened, PhaseEntered, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, NOTHING, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, NOTHING, CheckResults, Invariant, broken
 
 
 def _last(phases: Sequence[PhaseEntered], name: str) -> int:
@@ -17,20 +19,22 @@ def _last(phases: Sequence[PhaseEntered], name: str) -> int:
 
 
 def _is_of_the_round(run: Run, call: Call) -> bool:
-    """Whether a call runs in the round of the newest step: one that was decided may run beside any step."""
+    """Whether a call runs in the round of the newest step: one that was decided may run during any step."""
     return call.step == run.steps and not call.decisions
 
 
-def run_start_comes_first(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def run_start_comes_first(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """The first phase of a run is RunStart."""
     run = followed(state, seen)
     if run is not None and not run.phases:
         yield (
-            HELD if seen.phase == "RunStart" else f"the first phase of the run is {seen.phase}, not RunStart"
+            HELD
+            if seen.phase == "RunStart"
+            else broken(f"the first phase of the run is {seen.phase}, not RunStart")
         )
 
 
-def run_start_fires_once(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def run_start_fires_once(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """RunStart fires once: a run, or where a decision enters the run anew, a segment."""
     run = followed(state, seen)
     waiting = state.policy("waiting")
@@ -38,13 +42,13 @@ def run_start_fires_once(state: ObservedState, seen: PhaseEntered) -> Judgements
         return
     fired = sum(phase.phase == "RunStart" for phase in run.phases)
     allowed = 1 if waiting == "parked" else len(run.finished) + 1
-    yield HELD if fired < allowed else "RunStart fires again, though nothing has entered the run anew"
+    yield HELD if fired < allowed else broken("RunStart fires again, though nothing has entered the run anew")
 
 
-def inference_is_framed(state: ObservedState, seen: GateOpened) -> Judgements:
+def inference_is_framed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Each inference comes right after StepStart and BeforeInference of its step."""
     run = followed(state, seen)
-    if run is None or seen.on != "model" or run.cancel_at is not None:
+    if run is None or seen.on != "model" or run.disturbed_by(CANCEL):
         return
     own = [phase.phase for phase in run.phases if not may_be_a_replay(run, phase)]
     newest = own[-2:]
@@ -52,32 +56,34 @@ def inference_is_framed(state: ObservedState, seen: GateOpened) -> Judgements:
         HELD
         if newest == ["StepStart", "BeforeInference"]
         else (
-            f"the model is asked after {' and '.join(newest) or 'no phase'}, "
-            "not after StepStart and BeforeInference"
+            broken(
+                f"the model is asked after {' and '.join(newest) or 'no phase'}, "
+                "not after StepStart and BeforeInference"
+            )
         )
     )
 
 
-def tools_come_after_the_inference(state: ObservedState, seen: GateOpened) -> Judgements:
+def tools_come_after_the_inference(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A tool of a turn runs only after AfterInference of that turn."""
     run, call = followed(state, seen), state.call_of(seen)
     if run is None or call is None or seen.on != "tool" or not _is_of_the_round(run, call):
         return
     after = _last(run.phases, "AfterInference") > _last(run.phases, "StepStart")
-    yield HELD if after else f"call {call.id} runs, yet AfterInference of its step has not fired"
+    yield HELD if after else broken(f"call {call.id} runs, yet AfterInference of its step has not fired")
 
 
-def calls_are_looked_at_after_the_inference(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def calls_are_looked_at_after_the_inference(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """No phase of a call of a turn fires before AfterInference of that turn."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.doubled or not _is_of_the_round(run, call):
+    if run is None or call is None or call.duplicate_id or not _is_of_the_round(run, call):
         return
     if _last(run.phases, "AfterInference") <= _last(run.phases, "StepStart"):
-        yield f"{seen.phase} fires for call {call.id}, yet AfterInference of its step has not fired"
+        yield broken(f"{seen.phase} fires for call {call.id}, yet AfterInference of its step has not fired")
 
 
-def a_step_ends_where_it_should(state: ObservedState, seen: GateOpened) -> Judgements:
-    """StepEnd stands before the tools of its step, or behind them, as the policy has it."""
+def a_step_ends_where_it_should(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """StepEnd stands before the tools of its step, or after them, as the policy has it."""
     run, call = followed(state, seen), state.call_of(seen)
     at = state.policy("step.end")
     if (
@@ -92,26 +98,26 @@ def a_step_ends_where_it_should(state: ObservedState, seen: GateOpened) -> Judge
     ended = _last(run.phases, "StepEnd") > _last(run.phases, "StepStart")
     first = not call.entries and call.claimed != "Suspended"
     if at == "before_tools":
-        yield HELD if ended else f"call {call.id} runs before StepEnd of its step"
+        yield HELD if ended else broken(f"call {call.id} runs before StepEnd of its step")
     elif first and not ended:
         yield HELD
     elif first and (state.policy("round.rest") == "failed" or state.policy("round.executor") == "parallel"):
-        yield f"call {call.id} runs for the first time after StepEnd of its step"
+        yield broken(f"call {call.id} runs for the first time after StepEnd of its step")
 
 
-def a_call_is_framed_before(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_call_is_framed_before(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call is executed only after BeforeToolExecute has fired for it; once more for each execution.
 
     Where a replay does not pass the gate again, its phases need not either.
     """
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or seen.on != "tool" or call.doubled:
+    if run is None or call is None or seen.on != "tool" or call.duplicate_id:
         return
     prepared = [phase for phase in run.phases if phase.phase == "BeforeToolExecute"]
     named = [phase for phase in prepared if phase.call == call.id]
     if not prepared or any(phase.call for phase in prepared):  # one that names no call frames the batch
         fired = len(named) > (len(call.entries) if state.policy("replay.gate") == "yes" else 0)
-        yield HELD if fired else f"call {call.id} runs, yet BeforeToolExecute has not fired for it"
+        yield HELD if fired else broken(f"call {call.id} runs, yet BeforeToolExecute has not fired for it")
 
 
 def _prepared_of_nine(state: ObservedState, seen: PhaseEntered) -> Run | None:
@@ -120,22 +126,22 @@ def _prepared_of_nine(state: ObservedState, seen: PhaseEntered) -> Run | None:
     return followed(state, seen) if named else None
 
 
-def the_gate_judges_before_execution(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def the_gate_judges_before_execution(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there are nine phases, ToolGate fires for a call before BeforeToolExecute does."""
     run = _prepared_of_nine(state, seen)
     if run is None:
         return
     judged = any(phase.phase == "ToolGate" and phase.call == seen.call for phase in run.phases)
-    yield HELD if judged else f"BeforeToolExecute fires for call {seen.call}, yet ToolGate has not"
+    yield HELD if judged else broken(f"BeforeToolExecute fires for call {seen.call}, yet ToolGate has not")
 
 
-def only_what_executes_is_prepared(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def only_what_executes_is_prepared(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there are nine phases, BeforeToolExecute fires only for a call that will execute."""
     run, call = _prepared_of_nine(state, seen), state.call_of(seen)
-    if run is None or call is None or call.doubled:
+    if run is None or call is None or call.duplicate_id:
         return
     why = _why_not_executing(call)
-    yield HELD if not why else f"BeforeToolExecute fires for call {call.id}, yet {why}"
+    yield HELD if not why else broken(f"BeforeToolExecute fires for call {call.id}, yet {why}")
 
 
 def _why_not_executing(call: Call) -> str:
@@ -146,7 +152,7 @@ def _why_not_executing(call: Call) -> str:
     return ""
 
 
-def run_end_comes_last(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def run_end_comes_last(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """After RunEnd no phase fires, but for a RunStart that enters the run anew."""
     run = followed(state, seen)
     if run is None or not run.phases:
@@ -158,11 +164,11 @@ def run_end_comes_last(state: ObservedState, seen: PhaseEntered) -> Judgements:
     # a cancel enters a waiting run anew only to end it
     ended = any(isinstance(one, PhaseEntered) and one.phase == "RunEnd" for one in run.segment)
     again = seen.phase in ("RunStart", "RunEnd") and state.policy("waiting") != "parked" and not ended
-    yield HELD if again else f"{seen.phase} fires after RunEnd"
+    yield HELD if again else broken(f"{seen.phase} fires after RunEnd")
 
 
-def run_end_comes_before_the_end(state: ObservedState, seen: SegmentEnded) -> Judgements:
-    """A run that has started ends with RunEnd, whatever the reason."""
+def run_end_comes_before_the_end(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """A run that has started ends with RunEnd, for any reason."""
     run = followed(state, seen)
     if run is None or not run.phases or seen.reason.code == "Suspended":
         return
@@ -170,11 +176,12 @@ def run_end_comes_before_the_end(state: ObservedState, seen: SegmentEnded) -> Ju
     yield (
         HELD
         if right
-        else f"the run ended as {seen.reason.code}, yet its last phase is {run.phases[-1].phase}"
+        else broken(f"the run ended as {seen.reason.code}, yet its last phase is {run.phases[-1].phase}")
     )
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.PHASE,
     Invariant("PHASE-21", run_start_comes_first, PhaseEntered, after=(NOTHING,)),
     Invariant("PHASE-22", run_start_fires_once, PhaseEntered, at=("RunStart",)),
     Invariant("PHASE-29", run_end_comes_last, PhaseEntered),

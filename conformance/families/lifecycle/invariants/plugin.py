@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     GateOpened,
@@ -12,51 +13,62 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH
 from runlock.conformance.families.lifecycle.state.records import Gate, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 ENDS = ("terminate", "skip_inference")
 
 
 def _asked_for_the_end(run: Run | None, at: str, *kinds: str) -> bool:
     """Whether a plugin asked for the end of the run at this phase, and nothing else did."""
-    if run is None or run.faulted != "plugin" or not run.fault_alone or run.cancel_at or not run.hooks:
+    if (
+        run is None
+        or run.faulted != "plugin"
+        or not run.fault_alone
+        or run.disturbed_by(CANCEL)
+        or not run.hooks
+    ):
         return False
     gate = run.hooks[-1]
     return gate.opened.at == at and gate.outcome is not None and gate.outcome["kind"] in (kinds or ENDS)
 
 
-def a_plugin_ends_the_run(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_plugin_ends_the_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run that a plugin ends has the reason BehaviorRequested."""
     run = state.run_of(seen)
     if _asked_for_the_end(run, "BeforeInference") or _asked_for_the_end(run, "AfterInference"):
         right = seen.reason.code == "BehaviorRequested"
-        yield HELD if right else f"a plugin asked for the end, yet the run ended as {seen.reason.code}"
+        yield (
+            HELD if right else broken(f"a plugin asked for the end, yet the run ended as {seen.reason.code}")
+        )
 
 
-def _before_inference(state: ObservedState, seen: GateOpened | SegmentEnded, kind: str) -> Judgements:
+def _before_inference(state: ObservedState, seen: GateOpened | SegmentEnded, kind: str) -> CheckResults:
     if not _asked_for_the_end(state.run_of(seen), "BeforeInference", kind):
         return
     if isinstance(seen, SegmentEnded):
         yield HELD
     elif seen.on == "model":
         done = "asked for the end" if kind == "terminate" else "skipped the inference"
-        yield f"a plugin {done} at BeforeInference, yet the model is asked"
+        yield broken(f"a plugin {done} at BeforeInference, yet the model is asked")
 
 
 def an_end_before_inference_asks_no_model(
     state: ObservedState, seen: GateOpened | SegmentEnded
-) -> Judgements:
+) -> CheckResults:
     """A plugin that asks for the end before inference ends the run without asking the model."""
     yield from _before_inference(state, seen, "terminate")
 
 
-def a_skipped_inference_asks_no_model(state: ObservedState, seen: GateOpened | SegmentEnded) -> Judgements:
+def a_skipped_inference_asks_no_model(state: ObservedState, seen: GateOpened | SegmentEnded) -> CheckResults:
     """A plugin that skips the inference ends its step before the model is asked."""
     yield from _before_inference(state, seen, "skip_inference")
 
 
-def an_end_after_inference_runs_no_tool(state: ObservedState, seen: GateOpened | SegmentEnded) -> Judgements:
+def an_end_after_inference_runs_no_tool(
+    state: ObservedState, seen: GateOpened | SegmentEnded
+) -> CheckResults:
     """A plugin that asks for the end after inference ends the run without the tools of that turn."""
     run, call = state.run_of(seen), state.call_of(seen)
     if run is None or not _asked_for_the_end(run, "AfterInference"):
@@ -64,31 +76,37 @@ def an_end_after_inference_runs_no_tool(state: ObservedState, seen: GateOpened |
     if isinstance(seen, SegmentEnded):
         yield HELD
     elif call is not None and call.step == run.steps and seen.on in ("tool", "permission"):
-        yield f"a plugin asked for the end at AfterInference, yet a {seen.on} gate of call {call.id} opens"
+        yield broken(
+            f"a plugin asked for the end at AfterInference, yet a {seen.on} gate of call {call.id} opens"
+        )
 
 
-def an_end_after_inference_comes_behind_the_step(state: ObservedState, seen: PhaseEntered) -> Judgements:
-    """Where a step ends before its tools, an end asked for after inference comes behind StepEnd."""
+def an_end_after_inference_comes_behind_the_step(state: ObservedState, seen: PhaseEntered) -> CheckResults:
+    """Where a step ends before its tools, an end asked for after inference comes after StepEnd."""
     run = state.run_of(seen)
     if run is None or seen.phase != "RunEnd" or not _asked_for_the_end(run, "AfterInference"):
         return
     ended = bool(run.phases) and run.phases[-1].phase == "StepEnd"
-    yield HELD if ended else "a plugin asked for the end at AfterInference, and RunEnd fires before StepEnd"
+    yield (
+        HELD
+        if ended
+        else broken("a plugin asked for the end at AfterInference, and RunEnd fires before StepEnd")
+    )
 
 
-def an_end_that_was_asked_for_passes_run_end(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def an_end_that_was_asked_for_passes_run_end(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """An end that a plugin asked for passes RunEnd."""
     run = state.run_of(seen)
-    if run is None or seen.reason.code != "BehaviorRequested" or run.crashes:
+    if run is None or seen.reason.code != "BehaviorRequested" or run.disturbed_by(CRASH):
         return
     passed = bool(run.phases) and run.phases[-1].phase == "RunEnd"
-    yield HELD if passed else "a plugin asked for the end, and the run ended without RunEnd"
+    yield HELD if passed else broken("a plugin asked for the end, and the run ended without RunEnd")
 
 
-def what_was_set_up_is_found_again(state: ObservedState, seen: GateOpened) -> Judgements:
+def what_was_set_up_is_found_again(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A plugin finds in every later phase of a run what it set up in RunStart."""
     run = state.run_of(seen)
-    if run is None or seen.on != "hook" or seen.at == "RunStart" or run.crashes:
+    if run is None or seen.on != "hook" or seen.at == "RunStart" or run.disturbed_by(CRASH):
         return
     set_up = next((gate for gate in reversed(run.hooks) if gate.opened.at == "RunStart"), None)
     if set_up is None or _rewritten(set_up) is None:
@@ -97,7 +115,7 @@ def what_was_set_up_is_found_again(state: ObservedState, seen: GateOpened) -> Ju
     yield (
         HELD
         if found == left
-        else f"a plugin set up {left!r} in RunStart, yet at {seen.at} it finds {found!r}"
+        else broken(f"a plugin set up {left!r} in RunStart, yet at {seen.at} it finds {found!r}")
     )
 
 
@@ -107,10 +125,10 @@ def _rewritten(gate: Gate) -> dict[str, object] | None:
     return dict(outcome.get("data") or {}) if outcome is not None and outcome["kind"] == "rewrite" else None
 
 
-def the_model_is_asked_as_rewritten(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_model_is_asked_as_rewritten(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a plugin changes in BeforeInference is what the model is asked with."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or not run.hooks or run.crashes:
+    if run is None or seen.on != "model" or not run.hooks or run.disturbed_by(CRASH):
         return
     gate = run.hooks[-1]
     left = _rewritten(gate) if gate.opened.at == "BeforeInference" else None
@@ -122,11 +140,13 @@ def the_model_is_asked_as_rewritten(state: ObservedState, seen: GateOpened) -> J
             yield (
                 HELD
                 if right
-                else f"a plugin made {name} {left[name]!r}, yet the model is asked with {asked!r}"
+                else broken(f"a plugin made {name} {left[name]!r}, yet the model is asked with {asked!r}")
             )
 
 
-def a_call_that_was_taken_out_does_not_come(state: ObservedState, seen: CallMoved | GateOpened) -> Judgements:
+def a_call_that_was_taken_out_does_not_come(
+    state: ObservedState, seen: CallMoved | GateOpened
+) -> CheckResults:
     """The calls of a round are those that plugins left of the answer."""
     run = state.run_of(seen)
     if run is None or seen.call is None or not (run.taken_out or seen.call in run.left_in):
@@ -135,11 +155,11 @@ def a_call_that_was_taken_out_does_not_come(state: ObservedState, seen: CallMove
     yield (
         HELD
         if not out
-        else f"a plugin took call {seen.call} out of the answer, yet the runtime carries it on"
+        else broken(f"a plugin took call {seen.call} out of the answer, yet the runtime carries it on")
     )
 
 
-def a_result_is_shown_as_rewritten(state: ObservedState, seen: MessageAppended) -> Judgements:
+def a_result_is_shown_as_rewritten(state: ObservedState, seen: MessageAppended) -> CheckResults:
     """What a plugin does with a result is done before anyone else sees the result."""
     run, message = state.run_of(seen), seen.message
     if run is None or message.role != "tool" or message.status != "ok":
@@ -150,7 +170,9 @@ def a_result_is_shown_as_rewritten(state: ObservedState, seen: MessageAppended) 
         yield (
             HELD
             if right
-            else f"a plugin made the result of call {message.call} {left!r}, yet it is {message.text!r}"
+            else broken(
+                f"a plugin made the result of call {message.call} {left!r}, yet it is {message.text!r}"
+            )
         )
 
 
@@ -160,7 +182,7 @@ def _rewritten_result(run: Run, call: str | None) -> object | None:
     return left.get("content") if left is not None else None
 
 
-def ends(clause: str, check: Callable[..., Judgements], *gates: str) -> tuple[Invariant, Invariant]:
+def ends(clause: str, check: Callable[..., CheckResults], *gates: str) -> tuple[Invariant, Invariant]:
     """What shows whether a plugin was heard: one of these gates would not open, and the segment ends."""
     return (
         Invariant(clause, check, GateOpened, at=gates, requires="a plugin"),
@@ -168,7 +190,8 @@ def ends(clause: str, check: Callable[..., Judgements], *gates: str) -> tuple[In
     )
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.PLUGIN,
     Invariant("PHASE-80", what_was_set_up_is_found_again, GateOpened, at=("hook",), requires="a plugin"),
     Invariant("PHASE-81", the_model_is_asked_as_rewritten, GateOpened, at=("model",), requires="a plugin"),
     Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, CallMoved, requires="a plugin"),

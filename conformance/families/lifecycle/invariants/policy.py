@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.round import is_intercepting
 from runlock.conformance.families.lifecycle.invariants.segment_queries import is_cut_short
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken
 
 
 def _first_entry(state: ObservedState, seen: GateOpened) -> tuple[Run, Call] | None:
@@ -15,34 +17,28 @@ def _first_entry(state: ObservedState, seen: GateOpened) -> tuple[Run, Call] | N
     new = (
         run is not None and call is not None and seen.on == "tool" and not call.entries and not call.approvals
     )
-    return (run, call) if new and run is not None and call is not None and not call.doubled else None
+    return (run, call) if new and run is not None and call is not None and not call.duplicate_id else None
 
 
-def a_sequential_round_runs_one_at_a_time(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_sequential_round_runs_one_at_a_time(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A sequential executor runs the calls of a round one after the other."""
     found = _first_entry(state, seen)
     if found is None or state.policy("round.executor") != "sequential":
         return
     run, call = found
     busy = [c.id for c in run.calls.values() if c.executing and not c.approvals and c is not call]
-    yield HELD if not busy else f"call {busy[0]} is executing, yet call {call.id} runs beside it"
+    yield HELD if not busy else broken(f"call {busy[0]} is executing, yet call {call.id} runs beside it")
 
 
-def a_parallel_round_runs_all_at_once(state: ObservedState) -> Judgements:
+def a_parallel_round_runs_all_at_once(state: ObservedState) -> CheckResults:
     """A parallel executor runs all calls of a round that are allowed at the same time."""
     run = state.run
-    if (
-        run is None
-        or state.policy("round.executor") != "parallel"
-        or run.cancel_at
-        or run.faulted
-        or run.crashes
-    ):
+    if run is None or state.policy("round.executor") != "parallel" or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     if any(gate.on != "tool" for gate in state.gates_of(run)):
         return
     executing = [c for c in run.calls.values() if c.executing and not c.decisions and c.step == run.steps]
-    if not executing or any(call.doubled for call in run.calls.values()):
+    if not executing or any(call.duplicate_id for call in run.calls.values()):
         return
     for call in run.calls.values():
         free = call.tool is not None and call.tool.permission == "allow" and call.step == run.steps
@@ -50,14 +46,14 @@ def a_parallel_round_runs_all_at_once(state: ObservedState) -> Judgements:
             yield (
                 HELD
                 if call.entries
-                else f"call {executing[0].id} is executing, yet call {call.id} has not begun"
+                else broken(f"call {executing[0].id} is executing, yet call {call.id} has not begun")
             )
 
 
-def decisions_keep_to_their_window(state: ObservedState, seen: GateOpened) -> Judgements:
+def decisions_keep_to_their_window(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where decisions wait for the round, no decided call runs while a call of the round still executes."""
     run, call = state.run_of(seen), state.call_of(seen)
-    if run is None or call is None or seen.on != "tool" or not call.approvals or call.doubled:
+    if run is None or call is None or seen.on != "tool" or not call.approvals or call.duplicate_id:
         return
     if not call.suspensions:  # it was decided before anything held it, and nothing did
         return
@@ -67,14 +63,19 @@ def decisions_keep_to_their_window(state: ObservedState, seen: GateOpened) -> Ju
     yield (
         HELD
         if not busy
-        else f"call {busy[0]} is still executing, yet call {call.id} runs on its decision already"
+        else broken(f"call {busy[0]} is still executing, yet call {call.id} runs on its decision already")
     )
 
 
-def decisions_act_at_once(state: ObservedState) -> Judgements:
+def decisions_act_at_once(state: ObservedState) -> CheckResults:
     """Where decisions act at once, a waiting call that was decided has moved by the next quiescent point."""
     run = state.run
-    if run is None or state.policy("decision.window") != "immediate" or run.cancel_at or run.is_done:
+    if (
+        run is None
+        or state.policy("decision.window") != "immediate"
+        or run.disturbed_by(CANCEL)
+        or run.is_done
+    ):
         return
     if state.policy("resume") in ("collect", "all_or_nothing"):
         return
@@ -83,22 +84,28 @@ def decisions_act_at_once(state: ObservedState) -> Judgements:
         return
     for call in run.calls.values():
         for decided in call.decisions:
-            if decided.answers is call and not (decided.turned_down or decided.unsure or call.doubled):
+            if decided.answers is call and not (decided.turned_down or decided.unsure or call.duplicate_id):
                 yield _acted(call, decided)
 
 
-def _acted(call: Call, decided: Decided) -> str:
+def _acted(call: Call, decided: Decided) -> CheckResult:
     idle = call.claimed == "Suspended" and call.suspensions == decided.in_suspension
     still = idle and len(call.entries) == decided.entries_before
-    return f"decision {decided.id} acts at once, yet call {call.id} is still Suspended" if still else HELD
+    why = f"decision {decided.id} acts at once, yet call {call.id} is still Suspended"
+    return broken(why) if still else HELD
 
 
-def early_decisions_are_treated_as_declared(state: ObservedState) -> Judgements:
+def early_decisions_are_treated_as_declared(state: ObservedState) -> CheckResults:
     """A decision that comes before its call is suspended is kept, refused or ignored, as was declared."""
     run, policy = state.run, state.policy("decision.early")
-    if run is None or policy not in ("buffer", "refuse") or not state.alone or run.cancel_at or run.faulted:
+    if (
+        run is None
+        or policy not in ("buffer", "refuse")
+        or not state.alone
+        or run.disturbed_by(CANCEL, FAULT)
+    ):
         return
-    if state.newest[0][0] != "decide" or run.crashes or state.observes("call.status") is False:
+    if state.newest[0][0] != "decide" or run.disturbed_by(CRASH) or state.observes("call.status") is False:
         return
     sent = [d for call in run.calls.values() for d in call.decisions if d.at == state.stimuli]
     if len(sent) != 1 or len(state.newest[0][1]["decisions"]) != 1 or sent[0].stale or sent[0].repeats:
@@ -108,7 +115,7 @@ def early_decisions_are_treated_as_declared(state: ObservedState) -> Judgements:
     if early and sent[0].suspension is None:
         wanted, was = ("kept" if policy == "buffer" else "refused"), _came_to(sent[0])
         due = f"an early decision is to be {wanted}, yet decision {sent[0].id} for call {call.id}"
-        yield HELD if was == wanted else f"{due}, which is {call.claimed}, was {was}"
+        yield HELD if was == wanted else broken(f"{due}, which is {call.claimed}, was {was}")
 
 
 def _came_to(decided: Decided) -> str:
@@ -123,7 +130,7 @@ def _takes_while_at_work(state: ObservedState) -> bool:
     return any(state.policy(key) == value for key, value in taken.items())
 
 
-def batches_are_taken_as_declared(state: ObservedState) -> Judgements:
+def batches_are_taken_as_declared(state: ObservedState) -> CheckResults:
     """Of a batch with a bad decision the good ones are applied, or none is, as was declared."""
     run, policy = state.run, state.policy("decision.batch")
     if run is None or policy is None or not state.alone or state.newest[0][0] != "decide":
@@ -149,7 +156,7 @@ def batches_are_taken_as_declared(state: ObservedState) -> Judgements:
         right = decided.turned_down != (policy == "each")
         was = "refused" if decided.turned_down else "taken"
         said = f"decision {decided.id} is good and came with decision {bad[0]['id']} for an unknown call"
-        yield HELD if right else f"{said}: it was {was}, yet batches are {_batches(policy)}"
+        yield HELD if right else broken(f"{said}: it was {was}, yet batches are {_batches(policy)}")
 
 
 def _former(run: Run) -> set[str]:
@@ -160,17 +167,23 @@ def _batches(policy: str) -> str:
     return "taken one by one" if policy == "each" else "taken whole or not at all"
 
 
-def a_rejection_takes_the_declared_way(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_rejection_takes_the_declared_way(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A rejected call is Cancelled directly, or by way of Resuming, as was declared."""
     run, call = state.run_of(seen), state.call_of(seen)
     way = state.policy("decision.cancel_path")
-    if run is None or call is None or way is None or call.rejection is None or run.cancel_at or run.faulted:
+    if (
+        run is None
+        or call is None
+        or way is None
+        or call.rejection is None
+        or run.disturbed_by(CANCEL, FAULT)
+    ):
         return
     if (
         seen.to != "Cancelled"
         or seen.to == call.claimed
         or call.suspensions != call.rejection.in_suspension
-        or run.crashes
+        or run.disturbed_by(CRASH)
         or run.hooks
         or is_cut_short(state, run)  # the end of the run may have closed the call before its rejection did
     ):
@@ -180,13 +193,16 @@ def a_rejection_takes_the_declared_way(state: ObservedState, seen: CallMoved) ->
         HELD
         if call.claimed == right
         else (
-            f"a rejection goes {'straight to Cancelled' if way == 'direct' else 'by way of Resuming'}, "
-            f"yet call {call.id} came to it from {call.claimed}"
+            broken(
+                f"a rejection goes {'straight to Cancelled' if way == 'direct' else 'by way of Resuming'}, "
+                f"yet call {call.id} came to it from {call.claimed}"
+            )
         )
     )
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.POLICY,
     Invariant("ROUND-4", a_sequential_round_runs_one_at_a_time, GateOpened, at=("tool",)),
     Invariant("DECIDE-9", decisions_keep_to_their_window, GateOpened, at=("tool",)),
     Invariant("DECIDE-13", a_rejection_takes_the_declared_way, CallMoved, at=("Cancelled",)),

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state.disturbances import CRASH
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
-def a_run_that_nothing_holds_goes_on(state: ObservedState) -> Judgements:
+def a_run_that_nothing_holds_goes_on(state: ObservedState) -> CheckResults:
     """A run that is not Done waits at a gate or for a decision."""
     run = state.run
     if run is None or run.is_done or not state.tells_ends:
         return
-    waits = any(call.may_wait or (call.doubled and call.listed_pending) for call in run.calls.values())
+    waits = any(call.may_wait or (call.duplicate_id and call.listed_pending) for call in run.calls.values())
     held = bool(state.gates_of(run)) or state.is_committing() or run.claimed == "Waiting" or waits
     tells = state.observes("run.status") or state.observes("call.status")
-    if not held and run.crashes and not tells:
+    if not held and run.disturbed_by(CRASH) and not tells:
         return  # it may have come back to a wait, and had no words to say so
-    if not held and any(call.doubled for call in run.calls.values()):
+    if not held and any(call.duplicate_id for call in run.calls.values()):
         return  # one of two calls with one id may wait under another
-    yield HELD if held else "no gate of the run is open and no call waits for a decision, yet it is not Done"
+    yield (
+        HELD
+        if held
+        else broken("no gate of the run is open and no call waits for a decision, yet it is not Done")
+    )
 
 
-INVARIANTS = (Invariant("PROGRESS-1", a_run_that_nothing_holds_goes_on),)
+INVARIANTS = ranked(
+    Rank.PROGRESS,
+    Invariant("PROGRESS-1", a_run_that_nothing_holds_goes_on),
+)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, RunMoved
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
 def _stored(state: ObservedState) -> Mapping[str, Any] | None:
@@ -22,17 +24,19 @@ def _part(stored: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return part if isinstance(part, dict) else {}
 
 
-def a_run_that_waits_in_the_checkpoint_waits(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_run_that_waits_in_the_checkpoint_waits(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run that waits in the checkpoint, with nothing decided, starts nothing when it is recovered."""
     stored = _stored(state)
     if stored is None or _part(stored, "run").get("status") != "Waiting" or _part(stored, "decisions"):
         return
     what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
     started = seen.on in WORKING_GATES
-    yield HELD if not started else f"the run waits in the checkpoint and nothing is decided, yet {what}"
+    yield (
+        HELD if not started else broken(f"the run waits in the checkpoint and nothing is decided, yet {what}")
+    )
 
 
-def a_run_that_waits_in_the_checkpoint_has_started_nothing(state: ObservedState) -> Judgements:
+def a_run_that_waits_in_the_checkpoint_has_started_nothing(state: ObservedState) -> CheckResults:
     """Counts the runs that were recovered from a wait and wait at no gate."""
     run, stored = state.run, _stored(state)
     if run is None or stored is None or _part(stored, "decisions") or run.is_done:
@@ -41,7 +45,7 @@ def a_run_that_waits_in_the_checkpoint_has_started_nothing(state: ObservedState)
         yield HELD
 
 
-def a_recovered_status_is_the_stored_one(state: ObservedState, seen: RunMoved) -> Judgements:
+def a_recovered_status_is_the_stored_one(state: ObservedState, seen: RunMoved) -> CheckResults:
     """The status from which a recovered run starts is the one in the checkpoint."""
     run, stored = state.run_of(seen), state.recovered_from
     if run is None or not run.crashes or run.claimed is not None or not isinstance(stored, dict):
@@ -50,11 +54,11 @@ def a_recovered_status_is_the_stored_one(state: ObservedState, seen: RunMoved) -
     yield (
         HELD
         if starts == status
-        else f"the checkpoint says that the run is {status}, yet it starts as {starts}"
+        else broken(f"the checkpoint says that the run is {status}, yet it starts as {starts}")
     )
 
 
-def a_call_that_waits_in_the_checkpoint_waits(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_call_that_waits_in_the_checkpoint_waits(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that waits in the checkpoint, or is final in it, starts as just that."""
     run, call, stored = state.run_of(seen), state.call_of(seen), state.recovered_from
     if run is None or call is None or not run.crashes or not isinstance(stored, dict):
@@ -66,7 +70,7 @@ def a_call_that_waits_in_the_checkpoint_waits(state: ObservedState, seen: CallMo
     status, starts = kept.get("status"), seen.origin or seen.to
     if call.claimed is None and status in ("Suspended", "Succeeded", "Failed", "Cancelled"):
         why = _begins_otherwise(kept, seen) if starts == status else f"it starts as {starts}"
-        yield HELD if not why else f"the checkpoint says that call {seen.call} is {status}, yet {why}"
+        yield HELD if not why else broken(f"the checkpoint says that call {seen.call} is {status}, yet {why}")
 
 
 def _begins_otherwise(kept: Mapping[str, Any], seen: CallMoved) -> str:
@@ -76,10 +80,10 @@ def _begins_otherwise(kept: Mapping[str, Any], seen: CallMoved) -> str:
     return f"it starts in suspension {told[1]}, not {told[0]}" if waits_still and told[0] != told[1] else ""
 
 
-def a_stored_decision_acts(state: ObservedState) -> Judgements:
+def a_stored_decision_acts(state: ObservedState) -> CheckResults:
     """A decision in the checkpoint, for a call that waits in it, acts in the life that begins there."""
     run, stored = state.run, state.recovered_from
-    if run is None or not run.crashes or not isinstance(stored, dict) or run.cancel_at or run.had_input:
+    if run is None or not run.crashes or not isinstance(stored, dict) or run.disturbed_by(CANCEL, INPUT):
         return
     if run.is_done or state.gates_of(run) or state.handshake.control.store != "kit":
         return
@@ -90,13 +94,13 @@ def a_stored_decision_acts(state: ObservedState) -> Judgements:
         return
     for name in decided:
         call, named = run.calls.get(name), _part(kept, name)
-        if call is None or call.doubled or any(one.turned_down for one in call.decisions):
+        if call is None or call.duplicate_id or any(one.turned_down for one in call.decisions):
             continue
         if _has_moved(call):
             yield HELD
         elif state.observes("call.status"):
             held = f"the checkpoint holds decision {named.get('id')} for call {name}"
-            yield f"{held}, which waits in it, yet the call waits still"
+            yield broken(f"{held}, which waits in it, yet the call waits still")
 
 
 def _has_moved(call: Call) -> bool:
@@ -105,7 +109,7 @@ def _has_moved(call: Call) -> bool:
     return call.claimed not in (None, "Suspended") or entered or bool(call.numbers)
 
 
-def the_thread_survives(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_thread_survives(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The first inference after a recovery sees the thread of the checkpoint."""
     run, stored = state.run_of(seen), state.recovered_from
     if run is None or seen.on != "model" or seen.messages is None or not isinstance(stored, dict):
@@ -122,7 +126,7 @@ def the_thread_survives(state: ObservedState, seen: GateOpened) -> Judgements:
     yield (
         HELD
         if not lost
-        else f"the checkpoint holds the message {str(lost[0])!r}, yet the model was not shown it"
+        else broken(f"the checkpoint holds the message {str(lost[0])!r}, yet the model was not shown it")
     )
 
 
@@ -130,7 +134,7 @@ def asked_since_the_crash(state: ObservedState, run: Run) -> bool:
     return any(g.on == "model" and g.life == state.life and g.run == run.id for g in state.gates.values())
 
 
-def a_stored_call_can_still_be_decided(state: ObservedState, seen: DecisionTaken) -> Judgements:
+def a_stored_call_can_still_be_decided(state: ObservedState, seen: DecisionTaken) -> CheckResults:
     """A call that waits in the checkpoint can be decided after the recovery."""
     run, stored, raw = state.run, state.recovered_from, _plain_decision(state, seen)
     if run is None or not isinstance(stored, dict) or raw is None:
@@ -146,7 +150,7 @@ def a_stored_call_can_still_be_decided(state: ObservedState, seen: DecisionTaken
     yield (
         HELD
         if not refused
-        else f"call {call.id} waits in the checkpoint, yet a decision for it was {seen.disposition}"
+        else broken(f"call {call.id} waits in the checkpoint, yet a decision for it was {seen.disposition}")
     )
 
 
@@ -163,12 +167,12 @@ def _plain_decision(state: ObservedState, seen: DecisionTaken) -> Mapping[str, A
 
 def _still_waits(state: ObservedState, run: Run, call: Call) -> bool:
     """Whether nothing since the crash can have taken the call out of its wait: no other decision either."""
-    goes_on = not (run.cancel_at or run.had_input or run.faulted or run.is_done)
+    goes_on = not (run.disturbed_by(CANCEL, FAULT, INPUT) or run.is_done)
     anew = [d for d in call.decisions if d.id not in state.forgotten or state.handed_over[d.id] > 1]
     return call.claimed in (None, "Suspended") and goes_on and len(anew) <= 1
 
 
-def a_crash_costs_no_more_than_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_crash_costs_no_more_than_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A crash costs no more than was declared: what was whole before it, the model is shown after it."""
     run, unit = state.run_of(seen), state.policy("durability")
     if run is None or seen.on != "model" or seen.messages is None or run.crashes != 1:
@@ -179,10 +183,11 @@ def a_crash_costs_no_more_than_declared(state: ObservedState, seen: GateOpened) 
         if isinstance(said, str) and said:
             shown = any(said in m.text for m in seen.messages if m.role == "tool" and m.call == call.id)
             why = f"call {call.id} had answered {said!r}, and its {unit} was over before the crash"
-            yield HELD if shown else f"{why}, yet the model is not shown that any more"
+            yield HELD if shown else broken(f"{why}, yet the model is not shown that any more")
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.RECOVERY,
     Invariant(
         "RECOVER-5", a_crash_costs_no_more_than_declared, GateOpened, at=("model",), requires="a crash"
     ),

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import is_cut_short
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, PhaseEntered, ResumeEntered
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import FAULT
 from runlock.conformance.families.lifecycle.state.records import Decided, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 PASS_ENDS = ("NoDecision", "CommitReplay")
 SNAPSHOTS = ("SnapshotIfStateChanged", "CommitReplay")
-"""The stations behind which the checkpoint of a pass stands: the arrow between them is labelled with it."""
+"""The stations after which the checkpoint of a pass stands: the arrow between them is labelled with it."""
 
 
 def _at(state: ObservedState, seen: ResumeEntered, station: str) -> Run | None:
@@ -42,28 +44,28 @@ def _arrived(state: ObservedState, run: Run) -> bool:
     return any(decided.at > last or decided.disposition == "buffered" for decided in sent)
 
 
-def an_empty_pass_ends_in_NoDecision(state: ObservedState, seen: ResumeEntered) -> Judgements:
+def an_empty_pass_ends_in_NoDecision(state: ObservedState, seen: ResumeEntered) -> CheckResults:
     """A pass that finds no decision ends in NoDecision."""
     run = _at(state, seen, "DrainDecisionChannel")
     if run is not None and not _arrived(state, run):
         yield from _ends(seen, "nothing had arrived")
 
 
-def a_pass_that_meets_no_call_ends_in_NoDecision(state: ObservedState, seen: ResumeEntered) -> Judgements:
+def a_pass_that_meets_no_call_ends_in_NoDecision(state: ObservedState, seen: ResumeEntered) -> CheckResults:
     """A pass whose decisions meet no suspended call ends in NoDecision."""
     run = _at(state, seen, "DrainDecisionChannel")
     if run is not None and _arrived(state, run):
         yield from _ends(seen, "what had arrived met no call that waits")
 
 
-def _ends(seen: ResumeEntered, why: str) -> Judgements:
+def _ends(seen: ResumeEntered, why: str) -> CheckResults:
     if seen.state == "DrainDecisionChannel":
-        yield f"{why}, yet the pass did not end in NoDecision: the next one began"
+        yield broken(f"{why}, yet the pass did not end in NoDecision: the next one began")
     elif seen.state == "NoDecision":
         yield HELD
 
 
-def a_decision_that_meets_its_call_is_resolved(state: ObservedState, seen: ResumeEntered) -> Judgements:
+def a_decision_that_meets_its_call_is_resolved(state: ObservedState, seen: ResumeEntered) -> CheckResults:
     """A decision that meets its suspended call is resolved."""
     run = _at(state, seen, "DrainDecisionChannel")
     if state.policy("resume") == "collect":  # it may be held until the others are decided as well
@@ -74,8 +76,10 @@ def a_decision_that_meets_its_call_is_resolved(state: ObservedState, seen: Resum
             HELD
             if right
             else (
-                f"decision {decided.id} meets call {decided.call}, which waits for it, "
-                f"yet the pass went on to {seen.state}"
+                broken(
+                    f"decision {decided.id} meets call {decided.call}, which waits for it, "
+                    f"yet the pass went on to {seen.state}"
+                )
             )
         )
         return
@@ -87,16 +91,16 @@ def _standing(run: Run) -> Iterator[Decided]:
         for decided in call.decisions:
             taken = decided.disposition == "accepted" and decided.answers is call
             unused = call.claimed == "Suspended" and call.suspensions == decided.in_suspension
-            if taken and unused and not (decided.turned_down or decided.repeats or call.doubled):
+            if taken and unused and not (decided.turned_down or decided.repeats or call.duplicate_id):
                 yield decided
 
 
 def leads_to(clause: str, station: str, right: str, sentence: str) -> Invariant:
-    """The check of one arrow: which station follows another, whatever the decision is."""
+    """The check of one arrow: which station follows another, for any decision."""
 
-    def follows(state: ObservedState, seen: ResumeEntered) -> Judgements:
+    def follows(state: ObservedState, seen: ResumeEntered) -> CheckResults:
         if _at(state, seen, station) is not None and seen.state != station:
-            yield HELD if seen.state == right else f"{sentence}, yet {station} led to {seen.state}"
+            yield HELD if seen.state == right else broken(f"{sentence}, yet {station} led to {seen.state}")
 
     follows.__name__ = f"{station}_leads_to_{right}"
     follows.__doc__ = f"{sentence[0].upper()}{sentence[1:]}."
@@ -106,78 +110,88 @@ def leads_to(clause: str, station: str, right: str, sentence: str) -> Invariant:
 def branch(clause: str, action: str, right: str) -> Invariant:
     """The check of one branch of the replay: which action takes it."""
 
-    def takes(state: ObservedState, seen: ResumeEntered) -> Judgements:
+    def takes(state: ObservedState, seen: ResumeEntered) -> CheckResults:
         run = _at(state, seen, "Replay")
         decided = _decision(state, run) if run is not None else None
         if decided is not None and decided.action == action:
             why = f"decision {decided.id} says {action}, yet its replay took the branch {seen.state}"
-            yield HELD if seen.state == right else why
+            yield HELD if seen.state == right else broken(why)
 
     takes.__name__ = f"a_decision_to_{action}_takes_{right}"
     takes.__doc__ = f"A decision to {action} takes the branch {right}."
     return Invariant(clause, takes, ResumeEntered, after=("Replay",), requires="a decision")
 
 
-def nothing_acts_before_it_is_written(state: ObservedState, seen: CallMoved) -> Judgements:
+def nothing_acts_before_it_is_written(state: ObservedState, seen: CallMoved) -> CheckResults:
     """The replay of a decision starts after the decision was written down."""
     run = state.run_of(seen)
     if run is None or seen.origin != "Suspended" or not run.stations:
         return
     station = run.stations[-1].entered
     if station.call == seen.call and station.state in ("ResolveDecision", "PersistResumeDecision"):
-        yield f"call {seen.call} became {seen.to} at {station.state}, before the replay of its decision"
+        yield broken(
+            f"call {seen.call} became {seen.to} at {station.state}, before the replay of its decision"
+        )
     elif station.call == seen.call:
         yield HELD
 
 
-def the_cancelling_branch_enters_no_tool(state: ObservedState, seen: ResumeEntered) -> Judgements:
+def the_cancelling_branch_enters_no_tool(state: ObservedState, seen: ResumeEntered) -> CheckResults:
     """The cancelling branch enters no tool."""
     if _at(state, seen, "ReplayCancel") is not None:
         entered = seen.state in ("ExecuteReplayedTool", "ReplayResume")
-        yield HELD if not entered else f"the decision refuses its call, yet ReplayCancel led to {seen.state}"
+        yield (
+            HELD
+            if not entered
+            else broken(f"the decision refuses its call, yet ReplayCancel led to {seen.state}")
+        )
 
 
-def a_replay_that_is_over_clears_its_decision(state: ObservedState, seen: ResumeEntered) -> Judgements:
+def a_replay_that_is_over_clears_its_decision(state: ObservedState, seen: ResumeEntered) -> CheckResults:
     """A replay whose outcome is not Suspended clears its decision at once."""
     claimed = _replayed(state, seen)
     if claimed not in (None, "Suspended"):
         right = seen.state == "ClearResolved"
-        yield HELD if right else f"the replayed call is {claimed}, yet its replay led to {seen.state}"
+        yield HELD if right else broken(f"the replayed call is {claimed}, yet its replay led to {seen.state}")
 
 
-def a_replay_that_is_held_records_its_suspension(state: ObservedState, seen: ResumeEntered) -> Judgements:
+def a_replay_that_is_held_records_its_suspension(state: ObservedState, seen: ResumeEntered) -> CheckResults:
     """A replay whose outcome is Suspended records the new suspension first."""
     if _replayed(state, seen) == "Suspended":
         right = seen.state == "SetNextSuspended"
-        yield HELD if right else f"the replayed call is Suspended again, yet its replay led to {seen.state}"
+        yield (
+            HELD
+            if right
+            else broken(f"the replayed call is Suspended again, yet its replay led to {seen.state}")
+        )
 
 
 def _replayed(state: ObservedState, seen: ResumeEntered) -> str | None:
     """The status of the call whose replay is over as the next station is reached."""
     run = _at(state, seen, "ExecuteReplayedTool")
     call = run.calls.get(run.stations[-1].entered.call or "") if run is not None else None
-    return call.claimed if call is not None and not call.doubled else None
+    return call.claimed if call is not None and not call.duplicate_id else None
 
 
-def a_resolved_pass_is_committed(state: ObservedState, seen: ResumeEntered) -> Judgements:
+def a_resolved_pass_is_committed(state: ObservedState, seen: ResumeEntered) -> CheckResults:
     """A pass that resolved a decision has its checkpoint before the next pass begins."""
     run = _at(state, seen, "CommitReplay")
-    if run is not None and run.faulted is None and state.observes("checkpoint"):
+    if run is not None and not run.disturbed_by(FAULT) and state.observes("checkpoint"):
         yield from _committed(state, run, "the next pass began")
 
 
 def a_resolved_pass_is_committed_before_the_model_is_asked(
     state: ObservedState, seen: GateOpened
-) -> Judgements:
+) -> CheckResults:
     """A pass that resolved a decision has its checkpoint before the model is asked in the same segment."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or _station(run) != "CommitReplay" or run.faulted is not None:
+    if run is None or seen.on != "model" or _station(run) != "CommitReplay" or run.disturbed_by(FAULT):
         return
     if state.policy("decision.window") != "immediate" and state.observes("checkpoint"):
         yield from _committed(state, run, "the model is asked")
 
 
-def no_pass_is_left_open(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def no_pass_is_left_open(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A segment does not end, and where decisions wait for the round no step starts, within a pass."""
     run = state.run_of(seen)
     waits = state.policy("decision.window") == "after_round"
@@ -187,18 +201,21 @@ def no_pass_is_left_open(state: ObservedState, seen: PhaseEntered) -> Judgements
     if station is not None and not is_cut_short(state, run):
         over = station in PASS_ENDS
         yield (
-            HELD if over else f"{seen.phase} fires, yet the pass through the resume gate stands at {station}"
+            HELD
+            if over
+            else broken(f"{seen.phase} fires, yet the pass through the resume gate stands at {station}")
         )
 
 
-def _committed(state: ObservedState, run: Run, what: str) -> Judgements:
+def _committed(state: ObservedState, run: Run, what: str) -> CheckResults:
     last = [station for station in run.stations[-2:] if station.entered.state in SNAPSHOTS]
     since = state.checkpoints[last[0].checkpoints :]
     kept = any(checkpoint.trigger == "ToolResultsCommitted" for checkpoint in since)
-    yield HELD if kept else f"a pass resolved a decision, yet {what} before ToolResultsCommitted"
+    yield HELD if kept else broken(f"a pass resolved a decision, yet {what} before ToolResultsCommitted")
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.RESUME_GATE,
     Invariant("RESUME-20", no_pass_is_left_open, PhaseEntered, at=("StepStart", "RunEnd")),
     Invariant(
         "RESUME-3",
@@ -266,13 +283,13 @@ INVARIANTS = (
         ResumeEntered,
         after=("CommitReplay",),
         requires="a decision",
-        is_patient=True,
+        is_deferred=True,
     ),
     Invariant(
         "RESUME-14",
         a_resolved_pass_is_committed_before_the_model_is_asked,
         GateOpened,
         at=("model",),
-        is_patient=True,
+        is_deferred=True,
     ),
 )

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, PhaseEntered, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 LOOKS: Final = ("BeforeToolExecute", "ToolGate")
 
@@ -20,17 +22,17 @@ Round = tuple[Run, list[Call]]
 def round_of(state: ObservedState) -> Round | None:
     """The newest round, while nothing but verdicts, answers and decisions has touched it."""
     run = state.run
-    if run is None or run.is_done or run.cancel_at or run.faulted or run.crashes or run.had_input:
+    if run is None or run.is_done or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
         return None
     calls = [call for call in run.calls.values() if call.step == run.steps]
-    if not calls or any(call.doubled or call.raced for call in calls):
+    if not calls or any(call.duplicate_id or call.raced for call in calls):
         return None
     return run, calls
 
 
 @once
 def first_pass(state: ObservedState) -> Round | None:
-    """The newest round, as long as nobody has decided about a call of it."""
+    """The newest round, as long as no call of it has a decision."""
     found = round_of(state)
     return None if found is None or any(call.decisions for call in found[1]) else found
 
@@ -57,7 +59,7 @@ def is_between(state: ObservedState, run: Run) -> bool:
 
 
 def is_intercepting(state: ObservedState, run: Run) -> bool:
-    """Whether a call is looked at for the first time: the round's tasks may begin behind that."""
+    """Whether a call is looked at for the first time: the round's tasks may begin after that."""
     at = [gate.call for gate in state.gates_of(run) if gate.on == "permission"]
     return any(call is None or not call.decisions for call in at)
 
@@ -66,9 +68,9 @@ def is_intercepting(state: ObservedState, run: Run) -> bool:
 
 
 def interception_goes_on_behind(clause: str, made: str, said: str, seeing: bool) -> Invariant:
-    """The check of one arrow of interception: behind such a call the next one is looked at."""
+    """The check of one arrow of interception: after such a call the next one is looked at."""
 
-    def goes_on(state: ObservedState, seen: GateOpened | None = None) -> Judgements:
+    def goes_on(state: ObservedState, seen: GateOpened | None = None) -> CheckResults:
         found = first_pass(state)
         if found is None or is_between(state, found[0]):
             return
@@ -82,12 +84,12 @@ def interception_goes_on_behind(clause: str, made: str, said: str, seeing: bool)
     return Invariant(clause, goes_on, GateOpened if seeing else None)
 
 
-def _goes_on(run: Run, calls: list[Call], made: str, said: str) -> Judgements:
+def _goes_on(run: Run, calls: list[Call], made: str, said: str) -> CheckResults:
     for index, call in enumerate(calls):
         if is_gated(call) and not call.judged:
             before = _looked_at_last(run, calls[:index])
             if before is not None and intercepted(before) == made:
-                yield f"call {before.id} {said}, yet call {call.id} behind it was not looked at"
+                yield broken(f"call {before.id} {said}, yet call {call.id} behind it was not looked at")
             return
         if is_gated(call) and index and intercepted(calls[index - 1]) == made:
             yield HELD
@@ -103,7 +105,7 @@ def _was_looked_at(run: Run, call: Call) -> bool:
     return bool(call.judged or call.entries or named) or call.claimed not in (None, "New")
 
 
-def a_call_that_is_allowed_is_left_alone(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_call_that_is_allowed_is_left_alone(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that interception allows does not move before the round executes."""
     found, call = first_pass(state), state.call_of(seen)
     if found is None or call not in found[1] or seen.origin != "New" or not is_gated(call):
@@ -111,11 +113,11 @@ def a_call_that_is_allowed_is_left_alone(state: ObservedState, seen: CallMoved) 
     ends = any(other.entries or intercepted(other) == "blocked" for other in found[1])
     if intercepted(call) == "allowed" and not ends:
         left = seen.to not in ("Succeeded", "Failed")
-        yield HELD if left else f"call {call.id} was allowed, yet it {seen.to} before it ran"
+        yield HELD if left else broken(f"call {call.id} was allowed, yet it {seen.to} before it ran")
 
 
-def nothing_behind_a_block_is_looked_at(state: ObservedState, seen: CallMoved | PhaseEntered) -> Judgements:
-    """Where a block ends the run, the calls behind it are not looked at."""
+def nothing_behind_a_block_is_looked_at(state: ObservedState, seen: CallMoved | PhaseEntered) -> CheckResults:
+    """Where a block ends the run, the calls after it are not looked at."""
     found, call = first_pass(state), state.call_of(seen)
     looks = seen.phase in LOOKS if isinstance(seen, PhaseEntered) else seen.to == "Suspended"
     if found is None or call is None or not looks or call not in found[1]:
@@ -123,11 +125,11 @@ def nothing_behind_a_block_is_looked_at(state: ObservedState, seen: CallMoved | 
     before = found[1][: found[1].index(call)]
     blocked = [c.id for c in before if intercepted(c) == "blocked" and c.judged[0].alone]
     if blocked:
-        yield f"call {blocked[0]} was blocked, yet call {call.id} behind it was looked at"
+        yield broken(f"call {blocked[0]} was blocked, yet call {call.id} behind it was looked at")
 
 
-def what_stands_behind_a_block_was_not_looked_at(state: ObservedState) -> Judgements:
-    """Counts the calls behind a block at which nobody has looked."""
+def what_stands_behind_a_block_was_not_looked_at(state: ObservedState) -> CheckResults:
+    """Counts the calls after a block that were not looked at."""
     run = state.run
     calls = [c for c in run.calls.values() if c.step == run.steps] if run is not None else []
     blocked = next((i for i, call in enumerate(calls) if intercepted(call) == "blocked"), len(calls))
@@ -136,7 +138,7 @@ def what_stands_behind_a_block_was_not_looked_at(state: ObservedState) -> Judgem
             yield HELD
 
 
-def all_are_looked_at_before_any_runs(state: ObservedState, seen: GateOpened) -> Judgements:
+def all_are_looked_at_before_any_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A round enters its first allowed call once every call of it has been looked at."""
     found, call = first_pass(state), state.entering(seen)
     if found is None or call not in found[1] or call.entries:
@@ -144,12 +146,12 @@ def all_are_looked_at_before_any_runs(state: ObservedState, seen: GateOpened) ->
     yield from _overtakes(*found, f"call {call.id} runs", "has not been looked at")
 
 
-def _overtakes(run: Run, calls: list[Call], what: str, not_yet: str) -> Judgements:
+def _overtakes(run: Run, calls: list[Call], what: str, not_yet: str) -> CheckResults:
     unseen = next((other for other in calls if is_gated(other) and not _has_its_verdict(run, other)), None)
     if unseen is not None and _stopped_behind(run, calls[: calls.index(unseen)]):
         return  # interception has not gone on, which is more than being overtaken
     if any(is_gated(other) for other in calls):
-        yield HELD if unseen is None else f"{what}, yet call {unseen.id} {not_yet}"
+        yield HELD if unseen is None else broken(f"{what}, yet call {unseen.id} {not_yet}")
 
 
 def _has_its_verdict(run: Run, call: Call) -> bool:
@@ -162,27 +164,27 @@ def _stopped_behind(run: Run, calls: Sequence[Call]) -> bool:
     return before is not None and intercepted(before) in ("held", "provided")
 
 
-def all_are_judged_before_any_is_made_ready(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def all_are_judged_before_any_is_made_ready(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there is a gate stage, no call is made ready before every call has its verdict."""
     found, call = first_pass(state), state.call_of(seen)
     if found is not None and call in found[1] and seen.phase == "BeforeToolExecute":
         yield from _overtakes(*found, f"call {call.id} is made ready", "is not judged")
 
 
-def a_call_is_made_ready_once(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_call_is_made_ready_once(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there is a gate stage, a call is made ready once before it runs."""
     found, call = first_pass(state), state.call_of(seen)
     if found is not None and call in found[1] and seen.phase == "BeforeToolExecute":
         named = [p for p in found[0].phases if p.phase == "BeforeToolExecute" and p.step == seen.step]
         once = sum(phase.call == call.id for phase in named) <= len(call.entries)
-        yield HELD if once else f"call {call.id} is made ready twice, yet it has not run in between"
+        yield HELD if once else broken(f"call {call.id} is made ready twice, yet it has not run in between")
 
 
-def what_has_run_is_not_judged_again(state: ObservedState, seen: GateOpened) -> Judgements:
+def what_has_run_is_not_judged_again(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where there is a gate stage, a call may be judged again only as long as it has not run."""
     found, call = first_pass(state), state.call_of(seen)
     if found is not None and call in found[1] and seen.on == "permission" and seen.resume is None:
-        yield HELD if not call.entries else f"call {call.id} has run, yet it is judged again"
+        yield HELD if not call.entries else broken(f"call {call.id} has run, yet it is judged again")
 
 
 # --- execution ----------------------------------------------------------------------------------
@@ -197,7 +199,7 @@ def _has_suspended(call: Call) -> bool:
     return answer is not None and answer["kind"] == "pending"
 
 
-def the_next_call_runs(state: ObservedState, seen: GateOpened | SegmentEnded) -> Judgements:
+def the_next_call_runs(state: ObservedState, seen: GateOpened | SegmentEnded) -> CheckResults:
     """A sequential round goes on to the next allowed call when the one before it has its result."""
     found = first_pass(state)
     if found is None or state.policy("round.executor") != "sequential":
@@ -212,22 +214,24 @@ def the_next_call_runs(state: ObservedState, seen: GateOpened | SegmentEnded) ->
             if seen.call == call.id:
                 yield HELD
         elif not call.entries and (isinstance(seen, SegmentEnded) or seen.on == "model"):
-            yield f"call {before.id} has its result, yet call {call.id}, which is allowed, was not entered"
+            yield broken(
+                f"call {before.id} has its result, yet call {call.id}, which is allowed, was not entered"
+            )
             return
 
 
-def nothing_behind_a_suspension_runs(state: ObservedState, seen: GateOpened) -> Judgements:
-    """A sequential round enters no call behind the first one that suspends."""
+def nothing_behind_a_suspension_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A sequential round enters no call after the first one that suspends."""
     found, call = first_pass(state), state.entering(seen)
     if found is None or call not in found[1] or call.entries:
         return
     held = [c.id for c in found[1] if _has_suspended(c) and c.claimed in (None, "Suspended")]
     if held:
-        yield f"call {held[0]} suspended while it ran, yet call {call.id} behind it is entered"
+        yield broken(f"call {held[0]} suspended while it ran, yet call {call.id} behind it is entered")
 
 
-def what_stands_behind_a_suspension_has_not_run(state: ObservedState, seen: SegmentEnded) -> Judgements:
-    """Counts the calls behind a suspension that a sequential round has not entered."""
+def what_stands_behind_a_suspension_has_not_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """Counts the calls after a suspension that a sequential round has not entered."""
     found = first_pass(state)
     if found is None or seen.reason.code != "Suspended" or not any(map(_has_suspended, found[1])):
         return
@@ -236,7 +240,7 @@ def what_stands_behind_a_suspension_has_not_run(state: ObservedState, seen: Segm
             yield HELD
 
 
-def a_round_with_a_held_call_leaves_its_step_suspended(state: ObservedState) -> Judgements:
+def a_round_with_a_held_call_leaves_its_step_suspended(state: ObservedState) -> CheckResults:
     """A round that is over with a call held leaves its step suspended."""
     found = first_pass(state)
     if found is None or state.gates_of(found[0]):
@@ -249,8 +253,10 @@ def a_round_with_a_held_call_leaves_its_step_suspended(state: ObservedState) -> 
         yield (
             HELD
             if right
-            else f"the round is over and call {held[0]} is held, yet its step is not suspended: "
-            "its wait is to be stored, and run.finished to say Suspended"
+            else broken(
+                f"the round is over and call {held[0]} is held, yet its step is not suspended: "
+                "its wait is to be stored, and run.finished to say Suspended"
+            )
         )
 
 
@@ -260,29 +266,31 @@ def _is_held(call: Call) -> bool:
     return call.claimed == "Suspended" or (call.claimed is None and witnessed)
 
 
-def a_round_without_a_held_call_completes(state: ObservedState) -> Judgements:
+def a_round_without_a_held_call_completes(state: ObservedState) -> CheckResults:
     """A round that is over with no call held lets its step complete."""
     found = first_pass(state)
     if found is None or not state.tells_ends or state.gates_of(found[0]):
         return
     if all(call.is_final for call in found[1]):
-        yield "the round is over and no call of it is held, yet its step is not complete"
+        yield broken("the round is over and no call of it is held, yet its step is not complete")
 
 
-def a_round_without_a_held_call_has_completed(state: ObservedState, seen: GateOpened) -> Judgements:
-    """Counts the rounds without a held call behind which the model was asked again."""
+def a_round_without_a_held_call_has_completed(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Counts the rounds without a held call after which the model was asked again."""
     found = first_pass(state)
     if found is not None and seen.on == "model" and all(call.is_final for call in found[1]):
         yield HELD
 
 
-def a_batch_waits_for_every_outcome(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_batch_waits_for_every_outcome(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A parallel round waits for the outcome of every allowed call, whether one suspends or fails."""
     found = first_pass(state)
     if found is not None and seen.on == "model":
         for call in _allowed(found[1]):
             busy = bool(call.executing)
-            yield HELD if not busy else f"call {call.id} is executing, yet its round is taken for over"
+            yield (
+                HELD if not busy else broken(f"call {call.id} is executing, yet its round is taken for over")
+            )
 
 
 BEHIND: Final = (("held", "is held"), ("provided", "has its result set"), ("allowed", "is allowed"))
@@ -290,48 +298,54 @@ PHASES_20: Final = ("ROUND-20", "ROUND-22", "ROUND-23")
 STAGES_40: Final = ("ROUND-40", "ROUND-42", "ROUND-43")
 
 INVARIANTS = (
-    *(
-        Invariant(clause, nothing_behind_a_block_is_looked_at, kind, at=at, requires="calls")
-        for clause in ("ROUND-21", "ROUND-41")
-        for kind, at in ((CallMoved, ("Suspended",)), (PhaseEntered, LOOKS))
+    *ranked(
+        Rank.ROUND,
+        *(
+            Invariant(clause, nothing_behind_a_block_is_looked_at, kind, at=at, requires="calls")
+            for clause in ("ROUND-21", "ROUND-41")
+            for kind, at in ((CallMoved, ("Suspended",)), (PhaseEntered, LOOKS))
+        ),
+        *(
+            Invariant(clause, all_are_looked_at_before_any_runs, GateOpened, at=("tool",))
+            for clause in ("ROUND-24", "ROUND-25", "ROUND-46", "ROUND-47")
+        ),
+        Invariant("ROUND-27", nothing_behind_a_suspension_runs, GateOpened, at=("tool",), requires="a wait"),
+        Invariant("ROUND-26", the_next_call_runs, GateOpened),
+        Invariant("ROUND-26", the_next_call_runs, SegmentEnded),
+        Invariant("ROUND-30", a_batch_waits_for_every_outcome, GateOpened, at=("model",)),
+        Invariant("ROUND-48", what_has_run_is_not_judged_again, GateOpened, at=("permission",)),
+        Invariant("ROUND-27", what_stands_behind_a_suspension_has_not_run, SegmentEnded, at=("Suspended",)),
+        *(
+            interception_goes_on_behind(clause, made, said, seeing)
+            for clauses in (PHASES_20, STAGES_40)
+            for clause, (made, said) in zip(clauses, BEHIND, strict=True)
+            for seeing in ((False, True) if made != "allowed" else (False,))
+        ),
+        *(
+            Invariant(clause, a_call_that_is_allowed_is_left_alone, CallMoved)
+            for clause in ("ROUND-23", "ROUND-43")
+        ),
+        *(
+            Invariant(clause, what_stands_behind_a_block_was_not_looked_at)
+            for clause in ("ROUND-21", "ROUND-41")
+        ),
+        *(
+            Invariant(clause, a_round_with_a_held_call_leaves_its_step_suspended)
+            for clause in ("ROUND-28", "ROUND-31")
+        ),
+        Invariant("ROUND-29", a_round_without_a_held_call_has_completed, GateOpened, at=("model",)),
+        Invariant("ROUND-32", a_round_without_a_held_call_has_completed, GateOpened, at=("model",)),
     ),
-    *(
-        Invariant(clause, all_are_looked_at_before_any_runs, GateOpened, at=("tool",))
-        for clause in ("ROUND-24", "ROUND-25", "ROUND-46", "ROUND-47")
+    *ranked(
+        Rank.ROUND_OF_PASSES,
+        Invariant(
+            "ROUND-44", all_are_judged_before_any_is_made_ready, PhaseEntered, at=("BeforeToolExecute",)
+        ),
+        Invariant("ROUND-45", a_call_is_made_ready_once, PhaseEntered, at=("BeforeToolExecute",)),
     ),
-    Invariant("ROUND-27", nothing_behind_a_suspension_runs, GateOpened, at=("tool",), requires="a wait"),
-    Invariant("ROUND-26", the_next_call_runs, GateOpened),
-    Invariant("ROUND-26", the_next_call_runs, SegmentEnded),
-    Invariant("ROUND-30", a_batch_waits_for_every_outcome, GateOpened, at=("model",)),
-    Invariant("ROUND-48", what_has_run_is_not_judged_again, GateOpened, at=("permission",)),
-    Invariant("ROUND-27", what_stands_behind_a_suspension_has_not_run, SegmentEnded, at=("Suspended",)),
-    *(
-        interception_goes_on_behind(clause, made, said, seeing)
-        for clauses in (PHASES_20, STAGES_40)
-        for clause, (made, said) in zip(clauses, BEHIND, strict=True)
-        for seeing in ((False, True) if made != "allowed" else (False,))
+    *ranked(
+        Rank.END_OF_ROUND,
+        Invariant("ROUND-29", a_round_without_a_held_call_completes),
+        Invariant("ROUND-32", a_round_without_a_held_call_completes),
     ),
-    *(
-        Invariant(clause, a_call_that_is_allowed_is_left_alone, CallMoved)
-        for clause in ("ROUND-23", "ROUND-43")
-    ),
-    *(Invariant(clause, what_stands_behind_a_block_was_not_looked_at) for clause in ("ROUND-21", "ROUND-41")),
-    *(
-        Invariant(clause, a_round_with_a_held_call_leaves_its_step_suspended)
-        for clause in ("ROUND-28", "ROUND-31")
-    ),
-    Invariant("ROUND-29", a_round_without_a_held_call_has_completed, GateOpened, at=("model",)),
-    Invariant("ROUND-32", a_round_without_a_held_call_has_completed, GateOpened, at=("model",)),
 )
-
-LATE_INVARIANTS = (
-    Invariant("ROUND-44", all_are_judged_before_any_is_made_ready, PhaseEntered, at=("BeforeToolExecute",)),
-    Invariant("ROUND-45", a_call_is_made_ready_once, PhaseEntered, at=("BeforeToolExecute",)),
-)
-"""Asked after the phases of a single call, which know better why one of them is wrong."""
-
-LAST_INVARIANTS = (
-    Invariant("ROUND-29", a_round_without_a_held_call_completes),
-    Invariant("ROUND-32", a_round_without_a_held_call_completes),
-)
-"""Asked when everything else that may keep a run from going on has been."""

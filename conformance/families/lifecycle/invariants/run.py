@@ -2,80 +2,96 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import (
     WORKING_GATES,
     Call,
     Gate,
     Run,
 )
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
-def a_run_moves_from_where_it_was(state: ObservedState, seen: RunMoved) -> Judgements:
+def a_run_moves_from_where_it_was(state: ObservedState, seen: RunMoved) -> CheckResults:
     """Each report of a run's status names the status that was reported before it."""
     run = state.runs.get(seen.run or "")
-    if run is None or (run.crashes and run.claimed is None) or seen.to == run.claimed:
+    if run is None or (run.disturbed_by(CRASH) and run.claimed is None) or seen.to == run.claimed:
         return
     right = seen.origin == run.claimed
     yield (
         HELD
         if right
         else (
-            f"the run was last reported {_or_nothing(run.claimed)}, yet it is said to move from "
-            f"{_or_nothing(seen.origin)} to {seen.to}"
+            broken(
+                f"the run was last reported {_or_nothing(run.claimed)}, yet it is said to move from "
+                f"{_or_nothing(seen.origin)} to {seen.to}"
+            )
         )
     )
 
 
-def a_segment_ends_for_a_declared_reason(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_segment_ends_for_a_declared_reason(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment ends for one of the reasons that were declared."""
     declared = state.policy("reasons")
     if isinstance(declared, list):
         code = seen.reason.code
         right = code in declared
-        yield HELD if right else f"the segment ended as {code}, which is not among the declared reasons"
+        yield (
+            HELD if right else broken(f"the segment ended as {code}, which is not among the declared reasons")
+        )
 
 
-def a_run_that_is_not_created_begins_as_Running(state: ObservedState, seen: RunMoved) -> Judgements:
+def a_run_that_is_not_created_begins_as_Running(state: ObservedState, seen: RunMoved) -> CheckResults:
     """Where a run is not created first, Running is its first status."""
     run = state.runs.get(seen.run or "")
-    if run is None or run.claims or run.crashes or state.policy("run.created") != "no":
+    if run is None or run.claims or run.disturbed_by(CRASH) or state.policy("run.created") != "no":
         return
-    yield HELD if seen.to == "Running" else f"the first status of the run is {seen.to}, not Running"
+    yield HELD if seen.to == "Running" else broken(f"the first status of the run is {seen.to}, not Running")
 
 
-def a_created_run_is_durable_before_it_runs(state: ObservedState, seen: RunMoved) -> Judgements:
+def a_created_run_is_durable_before_it_runs(state: ObservedState, seen: RunMoved) -> CheckResults:
     """Where a run is created first, it is durable before it is Running."""
     run = state.runs.get(seen.run or "")
     created = state.policy("run.created") == "yes" and state.handshake.control.store != "none"
-    if run is None or not created or run.crashes or run.claimed != "Created" or seen.to != "Running":
+    if (
+        run is None
+        or not created
+        or run.disturbed_by(CRASH)
+        or run.claimed != "Created"
+        or seen.to != "Running"
+    ):
         return
     if run.faulted == "store.put":
         return  # it is not to run at all: RUN-13 speaks of that
     kept = state.durable(run)
-    yield HELD if kept is not None else "the run becomes Running, yet no checkpoint of it has been taken"
+    yield (
+        HELD
+        if kept is not None
+        else broken("the run becomes Running, yet no checkpoint of it has been taken")
+    )
 
 
-def a_done_run_opens_no_gate(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_done_run_opens_no_gate(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run that is Done opens no model, permission or tool gate."""
     run = state.run_of(seen)
     if run is None or seen.on not in WORKING_GATES:
         return
     what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
-    yield HELD if not run.is_done else f"the run is Done, yet {what}"
+    yield HELD if not run.is_done else broken(f"the run is Done, yet {what}")
 
 
-def a_segment_finishes_once(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_segment_finishes_once(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Each segment of a run announces its end exactly once, and a run that is over announces nothing."""
     run = state.run_of(seen)
     if run is None:
         return
     if run.ended is not None:
-        yield f"the run had finished as {run.ended.code}, yet it finished again as {seen.reason.code}"
+        yield broken(f"the run had finished as {run.ended.code}, yet it finished again as {seen.reason.code}")
     elif len(run.finished) >= run.stirs or _rests(state, run, seen):
-        yield "the segment had finished and nothing has begun another, yet it finished again"
+        yield broken("the segment had finished and nothing has begun another, yet it finished again")
     else:
         yield HELD
 
@@ -86,50 +102,53 @@ def _rests(state: ObservedState, run: Run, seen: SegmentEnded) -> bool:
     return told and not run.segment_open and seen.reason.code == "Suspended"
 
 
-def the_end_and_the_status_agree(state: ObservedState) -> Judgements:
+def the_end_and_the_status_agree(state: ObservedState) -> CheckResults:
     """The reason of a segment's end and the status of the run say the same."""
     run = state.run
     if run is None or not state.observes("run.status") or not state.observes("run.finished"):
         return
     if run.claimed == "Done" and run.ended is None:
-        if run.crashes:  # its end was durable, and the announcement was lost with the life before
+        if run.disturbed_by(CRASH):  # its end was durable, and the announcement was lost with the life before
             return
-        if state.is_committing(run):  # it is announced behind its commit
+        if state.is_committing(run):  # it is announced after its commit
             return
-        yield "the run says that it is Done, yet its end was not announced by run.finished"
+        yield broken("the run says that it is Done, yet its end was not announced by run.finished")
     elif run.finished and not run.segment_open and run.claimed is not None:
         code, right = run.finished[-1].reason.code, run.finished[-1].leaves
         yield (
             HELD
             if run.claimed == right
             else (
-                f"the segment ended as {code}, which leaves the run {right}, yet its status is {run.claimed}"
+                broken(
+                    f"the segment ended as {code}, which leaves the run {right}, "
+                    f"yet its status is {run.claimed}"
+                )
             )
         )
-    elif run.claimed == "Waiting" and not run.finished and not run.crashes:
-        yield "the run says that it waits, yet no run.finished with reason Suspended has told so"
+    elif run.claimed == "Waiting" and not run.finished and not run.disturbed_by(CRASH):
+        yield broken("the run says that it waits, yet no run.finished with reason Suspended has told so")
 
 
-def pending_names_the_calls_that_wait(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def pending_names_the_calls_that_wait(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment that ends as Suspended names the calls that wait for a decision, all of them and no other."""
     run = state.run_of(seen)
     if run is None or seen.reason.code != "Suspended":
         return
     if not seen.pending:
-        yield "the segment ended as Suspended, yet it names no call that waits"
+        yield broken("the segment ended as Suspended, yet it names no call that waits")
         return
     for call_id in seen.pending:
         call = run.calls.get(call_id)
-        if call is not None and not call.doubled:
+        if call is not None and not call.duplicate_id:
             why = _why_not_waiting(call)
-            yield HELD if not why else f"call {call_id} is named as waiting, yet {why}"
+            yield HELD if not why else broken(f"call {call_id} is named as waiting, yet {why}")
     for call in run.calls.values():
-        if call.claimed == "Suspended" and not call.doubled:
+        if call.claimed == "Suspended" and not call.duplicate_id:
             listed = call.id in seen.pending
             yield (
                 HELD
                 if listed
-                else f"call {call.id} is Suspended, yet the end of the segment does not name it"
+                else broken(f"call {call.id} is Suspended, yet the end of the segment does not name it")
             )
 
 
@@ -143,7 +162,7 @@ def _why_not_waiting(call: Call) -> str:
     return ""
 
 
-def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """NaturalEnd is the end of a run whose model asked for no more calls, and of no other."""
     run = state.run_of(seen)
     if run is None or run.last_turn is None or run.last_turn["kind"] != "turn":
@@ -151,68 +170,83 @@ def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: Segm
     asked = run.last_turn.get("tool_calls", [])
     code = seen.reason.code
     if code == "NaturalEnd" and asked:
-        yield f"the model's last turn asked for {len(asked)} calls, yet the run ended as NaturalEnd"
+        yield broken(f"the model's last turn asked for {len(asked)} calls, yet the run ended as NaturalEnd")
     elif not asked and _nothing_else_ends(state, run):
         right = code in ("NaturalEnd", "Suspended")
-        yield HELD if right else f"the model asked for nothing more, yet the run ended as {code}"
+        yield HELD if right else broken(f"the model asked for nothing more, yet the run ended as {code}")
 
 
 def _nothing_else_ends(state: ObservedState, run: Run) -> bool:
-    return run.turn_alone and not (
-        run.cancel_at or run.faulted or run.crashes or run.had_input or state.scenario.agent.stop
-    )
+    return run.turn_alone and not (run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or state.scenario.agent.stop)
 
 
-def a_broken_world_ends_the_run_in_error(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_broken_world_ends_the_run_in_error(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A fault of the model, the permission hook or the tool executor ends the run with reason Error."""
     run = state.run_of(seen)
-    if run is None or run.faulted not in WORKING_GATES or not run.fault_alone or run.cancel_at:
+    if run is None or run.faulted not in WORKING_GATES or not run.fault_alone or run.disturbed_by(CANCEL):
         return
     right = seen.reason.code == "Error"
-    yield HELD if right else f"the {run.faulted} gate broke, yet the run ended as {seen.reason.code}"
+    yield HELD if right else broken(f"the {run.faulted} gate broke, yet the run ended as {seen.reason.code}")
 
 
-def a_broken_world_asks_no_more(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_broken_world_asks_no_more(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A fault of the permission hook or of the tool executor is no result that the model could be told."""
     run = state.run_of(seen)
-    if run is None or run.faulted not in ("permission", "tool") or not run.fault_alone or run.cancel_at:
+    if (
+        run is None
+        or run.faulted not in ("permission", "tool")
+        or not run.fault_alone
+        or run.disturbed_by(CANCEL)
+    ):
         return
-    told = bool(run.finished) and run.finished[-1].reason.code == "Error"  # then somebody tries again
-    if not (told or run.crashes):
-        yield f"the {run.faulted} gate broke, yet the model is asked as if that were a result"
+    told = bool(run.finished) and run.finished[-1].reason.code == "Error"  # then the run is tried again
+    if not (told or run.disturbed_by(CRASH)):
+        yield broken(f"the {run.faulted} gate broke, yet the model is asked as if that were a result")
 
 
-def live_calls_are_treated_as_declared(state: ObservedState) -> Judgements:
+def live_calls_are_treated_as_declared(state: ObservedState) -> CheckResults:
     """Calls that are live when their run is Done are closed, or left as they are, as was declared."""
     run, policy = state.run, state.policy("end.live")
-    if run is None or run.ended is None or run.crashes or state.gates_of(run):
+    if run is None or run.ended is None or run.disturbed_by(CRASH) or state.gates_of(run):
         return
     for call in run.calls.values():
-        if call.doubled or call.claimed is None:
+        if call.duplicate_id or call.claimed is None:
             continue
         if policy == "closed":
             over = call.is_final
-            yield HELD if over else f"live calls are closed at the end, yet call {call.id} is {call.claimed}"
+            yield (
+                HELD
+                if over
+                else broken(f"live calls are closed at the end, yet call {call.id} is {call.claimed}")
+            )
         elif policy == "left" and _nobody_ended(run, call):
             left = call.claimed == "Suspended"
-            yield HELD if left else f"live calls are left at the end, yet call {call.id} is {call.claimed}"
+            yield (
+                HELD
+                if left
+                else broken(f"live calls are left at the end, yet call {call.id} is {call.claimed}")
+            )
 
 
 def _nobody_ended(run: Run, call: Call) -> bool:
     """Whether the call came to wait, and nothing but the end of the run can have moved it since."""
     waited = "Suspended" in call.claims[-2:]
-    return waited and not (call.decisions or run.had_input)
+    return waited and not (call.decisions or run.disturbed_by(INPUT))
 
 
-def a_run_at_work_is_Running(state: ObservedState) -> Judgements:
+def a_run_at_work_is_Running(state: ObservedState) -> CheckResults:
     """While a segment is at work the run is Running, be it inference or tools."""
     run = state.run
-    if run is None or (run.crashes and run.claimed is None):
+    if run is None or (run.disturbed_by(CRASH) and run.claimed is None):
         return
     for gate in state.gates_of(run):
         if gate.on in ("model", "tool"):
             right = run.claimed == "Running"
-            yield HELD if right else f"{_work(gate)}, yet the run is reported {_or_nothing(run.claimed)}"
+            yield (
+                HELD
+                if right
+                else broken(f"{_work(gate)}, yet the run is reported {_or_nothing(run.claimed)}")
+            )
 
 
 def _work(gate: Gate) -> str:
@@ -224,21 +258,23 @@ def _or_nothing(status: str | None) -> str:
 
 
 INVARIANTS = (
-    Invariant("RUN-24", a_segment_ends_for_a_declared_reason, SegmentEnded),
-    Invariant("RUN-25", a_run_that_is_not_created_begins_as_Running, RunMoved),
-    Invariant("RUN-26", a_created_run_is_durable_before_it_runs, RunMoved, at=("Running",)),
-    Invariant("RUN-19", a_run_moves_from_where_it_was, RunMoved),
-    Invariant("RUN-20", a_done_run_opens_no_gate, GateOpened, at=("model", "permission", "tool")),
-    Invariant("RUN-21", a_segment_finishes_once, SegmentEnded, is_patient=True),
-    Invariant("RUN-3", a_turn_without_calls_ends_the_run_naturally, SegmentEnded),
-    Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded, requires="a fault"),
-    Invariant("RUN-8", a_broken_world_asks_no_more, GateOpened, at=("model",), requires="a fault"),
-    Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded, at=("Suspended",)),
+    *ranked(
+        Rank.END_OF_RUN,
+        Invariant("RUN-24", a_segment_ends_for_a_declared_reason, SegmentEnded),
+        Invariant("RUN-25", a_run_that_is_not_created_begins_as_Running, RunMoved),
+        Invariant("RUN-26", a_created_run_is_durable_before_it_runs, RunMoved, at=("Running",)),
+        Invariant("RUN-19", a_run_moves_from_where_it_was, RunMoved),
+        Invariant("RUN-20", a_done_run_opens_no_gate, GateOpened, at=("model", "permission", "tool")),
+        Invariant("RUN-21", a_segment_finishes_once, SegmentEnded, is_deferred=True),
+        Invariant("RUN-3", a_turn_without_calls_ends_the_run_naturally, SegmentEnded),
+        Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded, requires="a fault"),
+        Invariant("RUN-8", a_broken_world_asks_no_more, GateOpened, at=("model",), requires="a fault"),
+        Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded, at=("Suspended",)),
+    ),
+    *ranked(
+        Rank.RUN_STATUS,
+        Invariant("RUN-22", the_end_and_the_status_agree),
+        Invariant("RUN-30", a_run_at_work_is_Running),
+        Invariant("RUN-27", live_calls_are_treated_as_declared, requires="calls"),
+    ),
 )
-
-LATE_INVARIANTS = (
-    Invariant("RUN-22", the_end_and_the_status_agree),
-    Invariant("RUN-30", a_run_at_work_is_Running),
-    Invariant("RUN-27", live_calls_are_treated_as_declared, requires="calls"),
-)
-"""Asked after the projection of the calls, which knows better why a status is wrong."""

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, PhaseEntered, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
 def _moving(state: ObservedState, seen: RunMoved) -> Run | None:
     """The run that moves, if its way in this life is known and the move is one."""
     run = state.runs.get(seen.run or "")
-    known = run is not None and not run.crashes and run.claimed is not None and run.claimed != seen.to
+    known = (
+        run is not None and not run.disturbed_by(CRASH) and run.claimed is not None and run.claimed != seen.to
+    )
     return run if known else None
 
 
-def a_run_waits_once_its_commit_is_through(state: ObservedState) -> Judgements:
+def a_run_waits_once_its_commit_is_through(state: ObservedState) -> CheckResults:
     """A run moves to Waiting only when its last commit before the wait is through."""
     run = state.run
-    if run is None or run.claimed != "Waiting" or run.cancel_at or run.faulted or run.crashes:
+    if run is None or run.claimed != "Waiting" or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     if any(method in ("decide", "run.input") for method, _ in state.newest):
         return  # what was decided may be written down before the run goes on
     if "Waiting" in run.claims[run.claims_before :]:
         storing = any(gate.on == "store.put" and gate.at == state.stimuli for gate in state.gates_of(run))
-        yield HELD if not storing else "the run moved to Waiting, yet it is still committing"
+        yield HELD if not storing else broken("the run moved to Waiting, yet it is still committing")
 
 
-def a_decision_wakes_the_run(state: ObservedState) -> Judgements:
+def a_decision_wakes_the_run(state: ObservedState) -> CheckResults:
     """A decision that a suspended call takes moves a waiting run back to Running."""
     run = state.run
     if run is None or not state.alone or state.newest[0][0] != "decide":
         return
-    if run.cancel_at or run.faulted or run.crashes or state.policy("resume") != "partial":
+    if run.disturbed_by(CANCEL, FAULT, CRASH) or state.policy("resume") != "partial":
         return
     if _is_wake_unneeded(state, run):
         return
@@ -48,8 +52,10 @@ def a_decision_wakes_the_run(state: ObservedState) -> Judgements:
                     HELD
                     if right
                     else (
-                        f"the run waited and call {call.id} took decision {decided.id}, "
-                        f"yet the run became {became} before it was Running"
+                        broken(
+                            f"the run waited and call {call.id} took decision {decided.id}, "
+                            f"yet the run became {became} before it was Running"
+                        )
                     )
                 )
 
@@ -64,7 +70,7 @@ def _is_wake_unneeded(state: ObservedState, run: Run) -> bool:
     return waits_on and all(one.action == "cancel" for one in taken)
 
 
-def a_stop_ends_the_run_as_Stopped(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_stop_ends_the_run_as_Stopped(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A stop condition that fires at work ends the run as Stopped."""
     run = state.run_of(seen)
     if run is None or not state.scenario.agent.stop or not _undisturbed(run):
@@ -72,11 +78,13 @@ def a_stop_ends_the_run_as_Stopped(state: ObservedState, seen: SegmentEnded) -> 
     if seen.reason.code == "Stopped":
         yield HELD
     elif seen.reason.code in ("Error", "Cancelled") and _fired(state, run):
-        yield f"a stop condition fired and nothing else ended the run, yet it ended as {seen.reason.code}"
+        yield broken(
+            f"a stop condition fired and nothing else ended the run, yet it ended as {seen.reason.code}"
+        )
 
 
 def _fired(state: ObservedState, run: Run) -> bool:
-    """Whether a limit is certainly passed, behind a turn that does not end the run by itself."""
+    """Whether a limit is certainly passed, after a turn that does not end the run by itself."""
     asked = bool((run.last_turn or {}).get("tool_calls")) and run.turn_alone
     return asked and not run.is_blocked and any(_is_over(run, one) for one in state.scenario.agent.stop)
 
@@ -86,7 +94,7 @@ def _is_over(run: Run, condition: object) -> bool:
     return (rounds is not None and run.steps > rounds) or (tokens is not None and run.tokens > tokens)
 
 
-def a_block_ends_the_run_as_Blocked(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_block_ends_the_run_as_Blocked(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Where a block ends the run, it ends as Blocked."""
     run = state.run_of(seen)
     if run is None or state.policy("round.block") != "end_run" or not _undisturbed(run):
@@ -97,7 +105,7 @@ def a_block_ends_the_run_as_Blocked(state: ObservedState, seen: SegmentEnded) ->
         yield (
             HELD
             if code == "Blocked"
-            else f"call {call} was blocked, which ends the run, yet it ended as {code}"
+            else broken(f"call {call} was blocked, which ends the run, yet it ended as {code}")
         )
 
 
@@ -106,51 +114,59 @@ def _blocks(outcome: object) -> bool:
 
 
 def _undisturbed(run: Run) -> bool:
-    return run.cancel_at is None and run.faulted is None and not run.crashes and not run.had_input
+    return not run.disturbed_by(CANCEL, FAULT, CRASH, INPUT)
 
 
-def a_cancel_at_work_does_not_wait(state: ObservedState, seen: RunMoved) -> Judgements:
+def a_cancel_at_work_does_not_wait(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A cancel of a run at work takes it from Running to Done."""
     run = _moving(state, seen)
     if run is None or run.cancel_at is None or not run.cancel_alone or run.cancel_status != "Running":
         return
     if run.cancel_in_replay is not None and state.policy("waiting") == "parked":
         return  # it ends a wait: DECIDE-46 speaks of that
-    if run.faulted is None and run.claimed == "Running" and "cancel.waiting" in state.handshake.stimuli:
-        yield HELD if seen.to == "Done" else f"the run was cancelled at work, yet it became {seen.to}"
+    if (
+        not run.disturbed_by(FAULT)
+        and run.claimed == "Running"
+        and "cancel.waiting" in state.handshake.stimuli
+    ):
+        yield HELD if seen.to == "Done" else broken(f"the run was cancelled at work, yet it became {seen.to}")
 
 
-def a_cancel_while_waiting_does_not_wake(state: ObservedState, seen: RunMoved) -> Judgements:
+def a_cancel_while_waiting_does_not_wake(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A cancel of a waiting run takes it from Waiting to Done."""
     run = _moving(state, seen)
     if run is None or run.cancel_at is None or not run.cancel_alone or run.cancel_status != "Waiting":
         return
     if run.claimed == "Waiting":
-        yield HELD if seen.to == "Done" else f"the run was cancelled while it waited, yet it became {seen.to}"
+        yield (
+            HELD
+            if seen.to == "Done"
+            else broken(f"the run was cancelled while it waited, yet it became {seen.to}")
+        )
 
 
-def only_a_fault_ends_a_wait_in_Error(state: ObservedState, seen: RunMoved) -> Judgements:
+def only_a_fault_ends_a_wait_in_Error(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A waiting run ends as Error only where something broke."""
     run = _moving(state, seen)
     failed = seen.to == "Done" and seen.reason is not None and seen.reason.code == "Error"
     if run is not None and run.claimed == "Waiting" and failed:
-        yield HELD if run.faulted else "nothing broke while the run waited, yet it ended as Error"
+        yield HELD if run.faulted else broken("nothing broke while the run waited, yet it ended as Error")
 
 
 def a_created_run_begins_before_its_phases(
     state: ObservedState, seen: PhaseEntered | GateOpened
-) -> Judgements:
+) -> CheckResults:
     """A run that was created moves to Running before any of its phases, and before it asks the model."""
     run = state.run_of(seen)
-    if run is None or run.claimed != "Created" or run.cancel_at or run.crashes:
+    if run is None or run.claimed != "Created" or run.disturbed_by(CANCEL, CRASH):
         return
     if isinstance(seen, PhaseEntered):
-        yield f"{seen.phase} fires, yet the run is still Created"
+        yield broken(f"{seen.phase} fires, yet the run is still Created")
     elif seen.on == "model":
-        yield "the model is asked, yet the run is still Created"
+        yield broken("the model is asked, yet the run is still Created")
 
 
-def a_created_run_begins_by_Running(state: ObservedState, seen: RunMoved) -> Judgements:
+def a_created_run_begins_by_Running(state: ObservedState, seen: RunMoved) -> CheckResults:
     """Counts the created runs that began before any phase."""
     run = _moving(state, seen)
     if run is not None and run.claimed == "Created" and seen.to == "Running" and not run.phases:
@@ -159,27 +175,33 @@ def a_created_run_begins_by_Running(state: ObservedState, seen: RunMoved) -> Jud
 
 def a_run_cancelled_as_Created_never_begins(
     state: ObservedState, seen: RunMoved | PhaseEntered
-) -> Judgements:
+) -> CheckResults:
     """A cancel that comes before a created run begins ends it, with no phase."""
     run = state.runs.get(seen.run or "")
-    if run is None or run.cancel_at is None or run.cancel_status != "Created" or run.crashes:
+    if run is None or run.cancel_at is None or run.cancel_status != "Created" or run.disturbed_by(CRASH):
         return
     if run.cancel_met != run.cancel_at or run.claimed != "Created":
         return
     if isinstance(seen, PhaseEntered):
-        yield f"the run was cancelled before it began, yet {seen.phase} fires"
+        yield broken(f"the run was cancelled before it began, yet {seen.phase} fires")
     elif seen.to != "Created":
-        yield HELD if seen.to == "Done" else f"the run was cancelled before it began, yet it became {seen.to}"
+        yield (
+            HELD
+            if seen.to == "Done"
+            else broken(f"the run was cancelled before it began, yet it became {seen.to}")
+        )
 
 
-def a_run_that_is_not_taken_never_begins(state: ObservedState, seen: RunMoved) -> Judgements:
+def a_run_that_is_not_taken_never_begins(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A created run that the store does not take is turned down: it is Done and was never Running."""
     run = _moving(state, seen)
     if run is not None and run.claimed == "Created" and run.faulted == "store.put" and run.fault_alone:
-        yield HELD if seen.to == "Done" else f"the store did not take the run, yet it became {seen.to}"
+        yield (
+            HELD if seen.to == "Done" else broken(f"the store did not take the run, yet it became {seen.to}")
+        )
 
 
-def only_time_stops_a_wait(state: ObservedState, seen: RunMoved) -> Judgements:
+def only_time_stops_a_wait(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A stop condition ends a waiting run only if time has run out: nothing else moves in a wait."""
     run = _moving(state, seen)
     if run is None or run.claimed != "Waiting" or seen.to != "Done" or seen.reason is None:
@@ -187,10 +209,12 @@ def only_time_stops_a_wait(state: ObservedState, seen: RunMoved) -> Judgements:
     if seen.reason.code == "Stopped":
         code = seen.reason.stop.code if seen.reason.stop is not None else "no condition"
         right = code == "timeout" and _out_of_time(state, run)
-        yield HELD if right else f"nothing but time passes in a wait, yet {code} stopped the run in it"
+        yield (
+            HELD if right else broken(f"nothing but time passes in a wait, yet {code} stopped the run in it")
+        )
 
 
-def a_wait_without_time_goes_on_or_stops(state: ObservedState) -> Judgements:
+def a_wait_without_time_goes_on_or_stops(state: ObservedState) -> CheckResults:
     """Counts the waits in which time ran out: the run goes on waiting, or it is stopped."""
     run = state.run
     passed = any(method == "clock.advance" for method, _ in state.newest)
@@ -205,7 +229,8 @@ def _out_of_time(state: ObservedState, run: Run) -> bool:
     return any(limit is not None and state.now_ms - run.began_at_ms > limit * 1000 for limit in limits)
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.RUN_TRANSITION,
     Invariant("RUN-13", a_run_that_is_not_taken_never_begins, RunMoved),
     Invariant("RUN-12", a_run_cancelled_as_Created_never_begins, RunMoved),
     Invariant("RUN-12", a_run_cancelled_as_Created_never_begins, PhaseEntered),

@@ -13,6 +13,7 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.protocol import Observation
 
@@ -27,7 +28,7 @@ def followed(state: ObservedState, seen: Followed) -> Run | None:
     run = state.run_of(seen)
     has_one_segment = state.policies.get("waiting") == "parked"
     is_told = state.observes("phase") and (has_one_segment or state.observes("run.finished"))
-    return run if run is not None and not run.crashes and is_told else None
+    return run if run is not None and not run.disturbed_by(CRASH) and is_told else None
 
 
 def is_cut_short(state: ObservedState, run: Run) -> bool:
@@ -37,11 +38,11 @@ def is_cut_short(state: ObservedState, run: Run) -> bool:
         for call in run.every_call
         for gate in call.judged
     )
-    return bool(run.cancel_at or run.faulted or run.had_input or state.scenario.agent.stop or blocked)
+    return bool(run.disturbed_by(CANCEL, FAULT, INPUT) or state.scenario.agent.stop or blocked)
 
 
 def requires(run: Run, *phases: str) -> Sequence[Observation]:
-    """What the segment has shown behind the newest of these phases, or all of it."""
+    """What the segment has shown after the newest of these phases, or all of it."""
     shown = run.segment
     for at in range(len(shown) - 1, -1, -1):
         seen = shown[at]
@@ -82,7 +83,9 @@ def asked_for(run: Run) -> list[Call]:
     if not run.turn_alone or (run.last_turn or {}).get("kind") != "turn":
         return []
     return [
-        call for call in run.calls.values() if call.step == run.steps and not (call.doubled or call.raced)
+        call
+        for call in run.calls.values()
+        if call.step == run.steps and not (call.duplicate_id or call.raced)
     ]
 
 
@@ -98,5 +101,5 @@ def may_be_a_replay(run: Run, seen: PhaseEntered) -> bool:
         return False
     call = run.calls.get(seen.call or "")
     if call is None:
-        return any(other.decisions or other.doubled for other in run.every_call)
-    return bool(call.decisions) or call.doubled or call.step != run.steps
+        return any(other.decisions or other.duplicate_id for other in run.every_call)
+    return bool(call.decisions) or call.duplicate_id or call.step != run.steps

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import CALL_PHASES, followed
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
@@ -15,23 +16,23 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation
 
 FIRST, LAST = ("ToolGate", "BeforeToolExecute"), "AfterToolExecute"
 
 
-def a_phase_fires_once_a_pass(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_phase_fires_once_a_pass(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """BeforeToolExecute and AfterToolExecute fire once for each pass of a call."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.doubled or seen.phase not in ("BeforeToolExecute", LAST):
+    if run is None or call is None or call.duplicate_id or seen.phase not in ("BeforeToolExecute", LAST):
         return
     since = _since(run, call, seen.phase)
     if since is not None:
         again = any(_may_begin_anew(one, call, seen.phase) for one in since)
         if not state.observes("call.status"):  # a replay has no word for its beginning
             again = again or bool(call.approvals)
-        yield HELD if again else f"{seen.phase} fires twice for call {call.id} in one pass"
+        yield HELD if again else broken(f"{seen.phase} fires twice for call {call.id} in one pass")
 
 
 def _since(run: Run, call: Call, phase: str) -> Sequence[Observation] | None:
@@ -53,18 +54,18 @@ def _may_begin_anew(seen: Observation, call: Call, phase: str) -> bool:
     return isinstance(seen, GateOpened | Checkpointed | ResumeEntered | RunMoved)
 
 
-def a_pass_has_its_first_phase(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_pass_has_its_first_phase(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """AfterToolExecute does not fire for a call whose pass has not begun."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or seen.phase != LAST or call.doubled:
+    if run is None or call is None or seen.phase != LAST or call.duplicate_id:
         return
     first = "ToolGate" if state.policy("phases") == "nine" else "BeforeToolExecute"
     if not call.decisions:
         right = _has_begun(run, call, (first,))
-        yield HELD if right else f"{LAST} fires for call {call.id}, yet {first} has not"
+        yield HELD if right else broken(f"{LAST} fires for call {call.id}, yet {first} has not")
     elif state.policy("replay.gate") == "yes" and call.suspensions:
         right = _has_begun_anew(run, call, first)
-        yield HELD if right else f"{LAST} fires for call {call.id} in its replay, yet {first} has not"
+        yield HELD if right else broken(f"{LAST} fires for call {call.id} in its replay, yet {first} has not")
 
 
 def _has_begun_anew(run: Run, call: Call, first: str) -> bool:
@@ -74,19 +75,28 @@ def _has_begun_anew(run: Run, call: Call, first: str) -> bool:
     return any(isinstance(one, PhaseEntered) and one.phase == first and one.call == call.id for one in shown)
 
 
-def a_call_is_judged_before_it_moves(state: ObservedState, seen: CallMoved) -> Judgements:
-    """A call that is Running, Suspended or Succeeded has left New behind the phase that judges it."""
+def a_call_is_judged_before_it_moves(state: ObservedState, seen: CallMoved) -> CheckResults:
+    """A call that is Running, Suspended or Succeeded has left New after the phase that judges it."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.doubled or seen.to not in ("Running", "Suspended", "Succeeded"):
+    if (
+        run is None
+        or call is None
+        or call.duplicate_id
+        or seen.to not in ("Running", "Suspended", "Succeeded")
+    ):
         return
     nine = state.policy("phases") == "nine" and seen.to != "Running"
     first = "ToolGate" if nine else "BeforeToolExecute"
     if call.claimed == "New":
         right = _has_begun(run, call, (first,))
-        yield HELD if right else f"call {call.id} became {seen.to}, yet {first} has not fired for it"
+        yield HELD if right else broken(f"call {call.id} became {seen.to}, yet {first} has not fired for it")
     elif call.claimed == "Resuming" and seen.to == "Running" and state.policy("replay.gate") == "yes":
         right = _has_begun_anew(run, call, first)
-        yield HELD if right else f"call {call.id} is Running in its replay, yet {first} has not fired for it"
+        yield (
+            HELD
+            if right
+            else broken(f"call {call.id} is Running in its replay, yet {first} has not fired for it")
+        )
 
 
 def _has_begun(run: Run, call: Call, first: Sequence[str]) -> bool:
@@ -94,13 +104,21 @@ def _has_begun(run: Run, call: Call, first: Sequence[str]) -> bool:
     return any(phase.phase in first and phase.call in (None, call.id) for phase in run.phases)
 
 
-def a_call_is_Resuming_before_it_is_judged_again(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_call_is_Resuming_before_it_is_judged_again(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that waited is Resuming before the first phase of its replay fires."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.doubled or seen.to != "Resuming" or call.claimed != "Suspended":
+    if (
+        run is None
+        or call is None
+        or call.duplicate_id
+        or seen.to != "Resuming"
+        or call.claimed != "Suspended"
+    ):
         return
     early = _judged_while_it_waited(run, call)
-    yield (HELD if not early else f"call {call.id} became Resuming, yet {early} of its replay has fired")
+    yield (
+        HELD if not early else broken(f"call {call.id} became Resuming, yet {early} of its replay has fired")
+    )
 
 
 def _judged_while_it_waited(run: Run, call: Call) -> str:
@@ -115,13 +133,14 @@ def _judged_while_it_waited(run: Run, call: Call) -> str:
     return ""
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.SINGLE_CALL,
     Invariant(
         "PHASE-90",
         a_phase_fires_once_a_pass,
         PhaseEntered,
         at=("BeforeToolExecute", "AfterToolExecute"),
-        is_patient=True,
+        is_deferred=True,
         requires="calls",
     ),
     Invariant(
@@ -129,7 +148,7 @@ INVARIANTS = (
         a_pass_has_its_first_phase,
         PhaseEntered,
         at=("AfterToolExecute",),
-        is_patient=True,
+        is_deferred=True,
         requires="calls",
     ),
     Invariant(
@@ -137,10 +156,14 @@ INVARIANTS = (
         a_call_is_judged_before_it_moves,
         CallMoved,
         at=("Running", "Succeeded", "Suspended"),
-        is_patient=True,
+        is_deferred=True,
         requires="calls",
     ),
     Invariant(
-        "PHASE-91", a_call_is_Resuming_before_it_is_judged_again, CallMoved, at=("Resuming",), is_patient=True
+        "PHASE-91",
+        a_call_is_Resuming_before_it_is_judged_again,
+        CallMoved,
+        at=("Resuming",),
+        is_deferred=True,
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import (
     CALL_PHASES,
     asked_for,
@@ -23,47 +24,48 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
-def StepStart_leads_to_BeforeInference(state: ObservedState, seen: PhaseEntered) -> Judgements:
-    """The phase behind StepStart is BeforeInference."""
+def StepStart_leads_to_BeforeInference(state: ObservedState, seen: PhaseEntered) -> CheckResults:
+    """The phase after StepStart is BeforeInference."""
     run = _behind(state, seen, "StepStart")
     if run is not None:
         right = seen.phase == "BeforeInference"
-        yield HELD if right else f"StepStart is followed by {seen.phase}, not by BeforeInference"
+        yield HELD if right else broken(f"StepStart is followed by {seen.phase}, not by BeforeInference")
 
 
-def the_request_goes_out_as_prepared(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def the_request_goes_out_as_prepared(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Behind BeforeInference no phase fires before the model is asked, but for what ends the step."""
     run = _behind(state, seen, "BeforeInference")
     if run is None or seen.phase == "StepEnd":
         return
     shown = requires(run, "BeforeInference")
     asked = any(isinstance(one, GateOpened) and one.on == "model" for one in shown)
-    yield HELD if asked else f"{seen.phase} fires behind BeforeInference, yet the model was not asked"
+    yield HELD if asked else broken(f"{seen.phase} fires behind BeforeInference, yet the model was not asked")
 
 
-def AfterInference_has_an_answer(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def AfterInference_has_an_answer(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """AfterInference fires when the model has answered in its step."""
     run, gate = followed(state, seen), state.last_model_gate
-    if run is None or seen.phase != "AfterInference" or run.cancel_at is not None:
+    if run is None or seen.phase != "AfterInference" or run.disturbed_by(CANCEL):
         return
     asked = gate is not None and gate.run == run.id and is_among(gate.opened, requires(run, "StepStart"))
     answered = asked and gate is not None and gate.outcome is not None
-    yield HELD if answered else "AfterInference fires, yet the model has not answered in this step"
+    yield HELD if answered else broken("AfterInference fires, yet the model has not answered in this step")
 
 
-def AfterInference_leads_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> Judgements:
-    """Where a step ends before its tools, the phase behind AfterInference is StepEnd."""
+def AfterInference_leads_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> CheckResults:
+    """Where a step ends before its tools, the phase after AfterInference is StepEnd."""
     run = _behind(state, seen, "AfterInference")
     if run is not None and state.policy("step.end") == "before_tools":
         right = seen.phase == "StepEnd"
-        yield HELD if right else f"AfterInference is followed by {seen.phase}, not by StepEnd"
+        yield HELD if right else broken(f"AfterInference is followed by {seen.phase}, not by StepEnd")
 
 
-def a_step_without_calls_has_no_phase_of_tools(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_step_without_calls_has_no_phase_of_tools(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends before its tools, no phase of tools fires for an answer without calls."""
     run = followed(state, seen)
     if run is None or state.policy("step.end") != "before_tools" or not asked_for_nothing(run):
@@ -72,45 +74,49 @@ def a_step_without_calls_has_no_phase_of_tools(state: ObservedState, seen: Phase
         return
     if seen.phase in CALL_PHASES:
         if not (seen.call or may_be_a_replay(run, seen)):
-            yield f"the model asked for no calls, yet {seen.phase} fires"
+            yield broken(f"the model asked for no calls, yet {seen.phase} fires")
     elif seen.phase in ("StepStart", "RunEnd"):
         yield HELD
 
 
-def a_round_begins_with_BeforeToolExecute(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_round_begins_with_BeforeToolExecute(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends before its tools, the first phase of its round is BeforeToolExecute."""
     run = _behind(state, seen, "StepEnd")
     if run is not None and state.policy("step.end") == "before_tools" and seen.phase in CALL_PHASES:
         right = seen.phase == "BeforeToolExecute"
-        yield HELD if right else f"the round begins with {seen.phase}, not with BeforeToolExecute"
+        yield HELD if right else broken(f"the round begins with {seen.phase}, not with BeforeToolExecute")
 
 
-def no_calls_lead_straight_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def no_calls_lead_straight_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends after its tools, AfterInference of an answer without calls leads to StepEnd."""
     run = _behind(state, seen, "AfterInference")
     if run is not None and state.policy("step.end") == "after_tools" and asked_for_nothing(run):
         right = seen.phase == "StepEnd"
-        yield HELD if right else f"the model asked for no calls, yet AfterInference leads to {seen.phase}"
+        yield (
+            HELD
+            if right
+            else broken(f"the model asked for no calls, yet AfterInference leads to {seen.phase}")
+        )
 
 
 def no_answer_is_left_in_its_step(clause: str, at: str) -> Invariant:
     """The check of the end of the last step: an answer without calls passes StepEnd before RunEnd."""
 
-    def closed(state: ObservedState, seen: SegmentEnded) -> Judgements:
+    def closed(state: ObservedState, seen: SegmentEnded) -> CheckResults:
         run = followed(state, seen)
         if run is None or state.policy("step.end") != at or seen.reason.code != "NaturalEnd":
             return
         left = [phase.phase for phase in run.phases[-2:]] == ["AfterInference", "RunEnd"]
-        yield HELD if not left else "the model asked for no calls, yet AfterInference leads to RunEnd"
+        yield HELD if not left else broken("the model asked for no calls, yet AfterInference leads to RunEnd")
 
     closed.__name__ = "no_answer_is_left_in_its_step"
     return Invariant(clause, closed, SegmentEnded, at=("NaturalEnd",))
 
 
 def calls_lead_to(first: str, clause: str, phases: str) -> Invariant:
-    """The check of the first phase behind AfterInference of an answer with calls."""
+    """The check of the first phase after AfterInference of an answer with calls."""
 
-    def leads(state: ObservedState, seen: PhaseEntered) -> Judgements:
+    def leads(state: ObservedState, seen: PhaseEntered) -> CheckResults:
         run = _behind(state, seen, "AfterInference")
         declared = (state.policy("phases"), state.policy("step.end"))
         if run is None or declared != (phases, "after_tools") or not asked_for(run):
@@ -118,13 +124,13 @@ def calls_lead_to(first: str, clause: str, phases: str) -> Invariant:
         if seen.phase not in CALL_PHASES:
             return
         right = seen.phase == first
-        yield HELD if right else f"the round begins with {seen.phase}, not with {first}"
+        yield HELD if right else broken(f"the round begins with {seen.phase}, not with {first}")
 
     leads.__name__ = f"a_round_of_{phases}_phases_begins_with_{first}"
     return Invariant(clause, leads, PhaseEntered, at=CALL_PHASES, after=("AfterInference",))
 
 
-def what_is_allowed_is_prepared(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def what_is_allowed_is_prepared(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there are nine phases, a call that ToolGate allowed comes to BeforeToolExecute in its step."""
     run = followed(state, seen)
     if run is None or seen.phase != "StepEnd" or state.policy("phases") != "nine":
@@ -132,7 +138,7 @@ def what_is_allowed_is_prepared(state: ObservedState, seen: PhaseEntered) -> Jud
     if is_cut_short(state, run) or not has_fired(run.segment, "AfterInference"):
         return
     calls, shown = asked_for(run), requires(run, "AfterInference")
-    # a round that stops at a suspension may leave calls behind
+    # a round that stops at a suspension may leave calls after
     left_behind = state.policy("round.executor") != "parallel" and any(map(_may_wait, calls))
     for call in calls:
         if _is_allowed(call) and not left_behind:
@@ -140,14 +146,16 @@ def what_is_allowed_is_prepared(state: ObservedState, seen: PhaseEntered) -> Jud
             yield (
                 HELD
                 if prepared
-                else f"call {call.id} was allowed at ToolGate, yet BeforeToolExecute has not fired for it"
+                else broken(
+                    f"call {call.id} was allowed at ToolGate, yet BeforeToolExecute has not fired for it"
+                )
             )
 
 
-def a_round_with_nothing_to_execute_ends_its_step(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_round_with_nothing_to_execute_ends_its_step(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends after its tools, a round that leaves nothing to execute leads to StepEnd.
 
-    One that leaves calls waiting is not at its end: its step may end before the wait, or behind it.
+    One that leaves calls waiting is not at its end: its step may end before the wait, or after it.
     """
     run = followed(state, seen)
     if run is None or state.policy("step.end") != "after_tools" or is_cut_short(state, run):
@@ -161,37 +169,37 @@ def a_round_with_nothing_to_execute_ends_its_step(state: ObservedState, seen: Ph
         return
     if has_fired(run.segment, "AfterInference"):
         ended = has_fired(requires(run, "AfterInference"), "StepEnd")
-        yield HELD if ended else "nothing was left to execute in the round, yet StepEnd has not fired"
+        yield HELD if ended else broken("nothing was left to execute in the round, yet StepEnd has not fired")
 
 
-def a_step_ends_when_its_calls_rest(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def a_step_ends_when_its_calls_rest(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends after its tools, StepEnd does not fire while a call of the step is at work."""
     run = followed(state, seen)
     if run is None or seen.phase != "StepEnd" or state.policy("step.end") != "after_tools":
         return
     busy = [call.id for call in asked_for(run) if call.executing and not call.decisions]
-    yield HELD if not busy else f"StepEnd fires, yet call {busy[0]} of the step is executing"
+    yield HELD if not busy else broken(f"StepEnd fires, yet call {busy[0]} of the step is executing")
 
 
-def AfterToolExecute_has_an_outcome(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def AfterToolExecute_has_an_outcome(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """AfterToolExecute fires for a call that has its outcome."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or seen.phase != "AfterToolExecute" or call.doubled:
+    if run is None or call is None or seen.phase != "AfterToolExecute" or call.duplicate_id:
         return
     if call.executing:
-        yield f"AfterToolExecute fires for call {call.id}, yet its body is executing"
+        yield broken(f"AfterToolExecute fires for call {call.id}, yet its body is executing")
     elif not call.decisions and not call.raced:
         waits_to_run = _is_allowed(call) and not call.entries and not call.is_final
         yield (
             HELD
             if not waits_to_run
-            else f"AfterToolExecute fires for call {call.id}, yet the call has not been executed"
+            else broken(f"AfterToolExecute fires for call {call.id}, yet the call has not been executed")
         )
 
 
 def a_round_is_applied_behind_its_phases(
     state: ObservedState, seen: PhaseEntered | Checkpointed
-) -> Judgements:
+) -> CheckResults:
     """Where a step ends before its tools, AfterToolExecute fires before its round is committed."""
     run = followed(state, seen)
     if run is None or state.policy("step.end") != "before_tools":
@@ -204,24 +212,32 @@ def a_round_is_applied_behind_its_phases(
         late = stored(shown, "ToolResultsCommitted", "round") >= 0
         if late:
             who = f"call {seen.call}" if seen.call else "the round"
-            yield f"AfterToolExecute fires for {who}, yet the round is committed already"
+            yield broken(f"AfterToolExecute fires for {who}, yet the round is committed already")
 
 
-def steps_are_counted_by_StepStart(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def steps_are_counted_by_StepStart(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Each StepStart counts one step more than the one before it."""
     run = followed(state, seen)
     if run is None or seen.phase != "StepStart" or seen.step is None:
         return
     former = [phase.step for phase in run.phases if phase.phase == "StepStart"]
     right = (former[-1] or 0) + 1 if former else 1
-    yield HELD if seen.step == right else f"StepStart counts step {seen.step}, where step {right} was next"
+    yield (
+        HELD
+        if seen.step == right
+        else broken(f"StepStart counts step {seen.step}, where step {right} was next")
+    )
 
 
-def the_gate_fires_where_it_has_a_place(state: ObservedState, seen: PhaseEntered) -> Judgements:
+def the_gate_fires_where_it_has_a_place(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """ToolGate is a phase where there are nine, and no phase where there are eight."""
     phases = state.policy("phases")
     if phases == "eight":
-        yield HELD if seen.phase != "ToolGate" else "ToolGate fires, yet there are eight phases without it"
+        yield (
+            HELD
+            if seen.phase != "ToolGate"
+            else broken("ToolGate fires, yet there are eight phases without it")
+        )
     elif phases == "nine" and seen.phase == "ToolGate":
         yield HELD
 
@@ -229,18 +245,20 @@ def the_gate_fires_where_it_has_a_place(state: ObservedState, seen: PhaseEntered
 def permission_is_asked_behind(phase: str, clause: str, phases: str) -> Invariant:
     """The check of the phase in which permission is asked for."""
 
-    def asked(state: ObservedState, seen: GateOpened) -> Judgements:
+    def asked(state: ObservedState, seen: GateOpened) -> CheckResults:
         run, call = followed(state, seen), state.call_of(seen)
         if run is None or call is None or seen.on != "permission" or state.policy("phases") != phases:
             return
-        if call.doubled or any(one.phase in CALL_PHASES and not one.call for one in run.phases):
+        if call.duplicate_id or any(one.phase in CALL_PHASES and not one.call for one in run.phases):
             return
         fired = sum(one.phase == phase and one.call == call.id for one in run.phases)
         often = "once more " if call.judged else ""
         yield (
             HELD
             if fired > len(call.judged)
-            else f"permission is asked {often}for call {call.id}, yet {phase} has not fired {often}for it"
+            else broken(
+                f"permission is asked {often}for call {call.id}, yet {phase} has not fired {often}for it"
+            )
         )
 
     asked.__name__ = f"permission_is_asked_behind_{phase}"
@@ -251,7 +269,7 @@ def permission_is_asked_behind(phase: str, clause: str, phases: str) -> Invarian
 
 
 def _behind(state: ObservedState, seen: PhaseEntered, phase: str) -> Run | None:
-    """The run, if this phase comes directly behind that one, in the same step and by no way out."""
+    """The run, if this phase comes directly after that one, in the same step and by no way out."""
     run = followed(state, seen)
     if run is None or not run.phases or run.phases[-1].phase != phase or seen.phase == "RunEnd":
         return None
@@ -276,49 +294,54 @@ def _named(shown: Sequence[object], phase: str, call: Call) -> bool:
     )
 
 
-FIRST_INVARIANTS = (
-    Invariant("PHASE-86", the_gate_fires_where_it_has_a_place, PhaseEntered),
-    Invariant("PHASE-85", steps_are_counted_by_StepStart, PhaseEntered, at=("StepStart",)),
-    Invariant("PHASE-40", StepStart_leads_to_BeforeInference, PhaseEntered, after=("StepStart",)),
-    Invariant("PHASE-43", AfterInference_has_an_answer, PhaseEntered, at=("AfterInference",)),
-    Invariant("PHASE-41", the_request_goes_out_as_prepared, PhaseEntered, after=("BeforeInference",)),
-    Invariant("PHASE-46", AfterInference_leads_to_StepEnd, PhaseEntered, after=("AfterInference",)),
-    Invariant(
-        "PHASE-47",
-        a_step_without_calls_has_no_phase_of_tools,
-        PhaseEntered,
-        at=("StepStart", *CALL_PHASES, "RunEnd"),
-    ),
-    Invariant(
-        "PHASE-48",
-        a_round_begins_with_BeforeToolExecute,
-        PhaseEntered,
-        at=CALL_PHASES,
-        after=("StepEnd",),
-    ),
-    Invariant("PHASE-49", no_calls_lead_straight_to_StepEnd, PhaseEntered, after=("AfterInference",)),
-    no_answer_is_left_in_its_step("PHASE-46", "before_tools"),
-    no_answer_is_left_in_its_step("PHASE-49", "after_tools"),
-    permission_is_asked_behind("BeforeToolExecute", "PHASE-87", "eight"),
-    permission_is_asked_behind("ToolGate", "PHASE-88", "nine"),
-)
-
 INVARIANTS = (
-    calls_lead_to("BeforeToolExecute", "PHASE-50", "eight"),
-    calls_lead_to("ToolGate", "PHASE-51", "nine"),
-    Invariant("PHASE-53", what_is_allowed_is_prepared, PhaseEntered, at=("StepEnd",)),
-    *(
+    *ranked(
+        Rank.STEP_START,
+        Invariant("PHASE-86", the_gate_fires_where_it_has_a_place, PhaseEntered),
+        Invariant("PHASE-85", steps_are_counted_by_StepStart, PhaseEntered, at=("StepStart",)),
+        Invariant("PHASE-40", StepStart_leads_to_BeforeInference, PhaseEntered, after=("StepStart",)),
+        Invariant("PHASE-43", AfterInference_has_an_answer, PhaseEntered, at=("AfterInference",)),
+        Invariant("PHASE-41", the_request_goes_out_as_prepared, PhaseEntered, after=("BeforeInference",)),
+        Invariant("PHASE-46", AfterInference_leads_to_StepEnd, PhaseEntered, after=("AfterInference",)),
         Invariant(
-            clause,
-            a_round_with_nothing_to_execute_ends_its_step,
+            "PHASE-47",
+            a_step_without_calls_has_no_phase_of_tools,
             PhaseEntered,
-            at=("StepStart",),
-            requires="calls",
-        )
-        for clause in ("PHASE-54", "PHASE-60")
+            at=("StepStart", *CALL_PHASES, "RunEnd"),
+        ),
+        Invariant(
+            "PHASE-48",
+            a_round_begins_with_BeforeToolExecute,
+            PhaseEntered,
+            at=CALL_PHASES,
+            after=("StepEnd",),
+        ),
+        Invariant("PHASE-49", no_calls_lead_straight_to_StepEnd, PhaseEntered, after=("AfterInference",)),
+        no_answer_is_left_in_its_step("PHASE-46", "before_tools"),
+        no_answer_is_left_in_its_step("PHASE-49", "after_tools"),
+        permission_is_asked_behind("BeforeToolExecute", "PHASE-87", "eight"),
+        permission_is_asked_behind("ToolGate", "PHASE-88", "nine"),
     ),
-    Invariant("PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered, at=("StepEnd",), is_patient=True),
-    Invariant("PHASE-56", AfterToolExecute_has_an_outcome, PhaseEntered, at=("AfterToolExecute",)),
-    Invariant("PHASE-62", a_round_is_applied_behind_its_phases, PhaseEntered, at=("AfterToolExecute",)),
-    Invariant("PHASE-62", a_round_is_applied_behind_its_phases, Checkpointed, requires="calls"),
+    *ranked(
+        Rank.STEP_FLOW,
+        calls_lead_to("BeforeToolExecute", "PHASE-50", "eight"),
+        calls_lead_to("ToolGate", "PHASE-51", "nine"),
+        Invariant("PHASE-53", what_is_allowed_is_prepared, PhaseEntered, at=("StepEnd",)),
+        *(
+            Invariant(
+                clause,
+                a_round_with_nothing_to_execute_ends_its_step,
+                PhaseEntered,
+                at=("StepStart",),
+                requires="calls",
+            )
+            for clause in ("PHASE-54", "PHASE-60")
+        ),
+        Invariant(
+            "PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered, at=("StepEnd",), is_deferred=True
+        ),
+        Invariant("PHASE-56", AfterToolExecute_has_an_outcome, PhaseEntered, at=("AfterToolExecute",)),
+        Invariant("PHASE-62", a_round_is_applied_behind_its_phases, PhaseEntered, at=("AfterToolExecute",)),
+        Invariant("PHASE-62", a_round_is_applied_behind_its_phases, Checkpointed, requires="calls"),
+    ),
 )

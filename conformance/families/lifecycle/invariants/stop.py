@@ -10,10 +10,12 @@ import json
 import re
 from itertools import groupby, takewhile
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded, StopCondition
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CRASH
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
 def condition(state: ObservedState, kind: str) -> StopCondition | None:
@@ -25,7 +27,7 @@ def asks(state: ObservedState, seen: GateOpened, *, in_one_life: bool = True) ->
     run = state.run_of(seen)
     if seen.on != "model" or run is None or not run.steps:
         return None
-    return run if not (in_one_life and run.crashes) else None
+    return run if not (in_one_life and run.disturbed_by(CRASH)) else None
 
 
 def stops_for(state: ObservedState, seen: SegmentEnded, kind: str, *, in_one_life: bool = True) -> Run | None:
@@ -34,15 +36,15 @@ def stops_for(state: ObservedState, seen: SegmentEnded, kind: str, *, in_one_lif
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
     named = stop == kind or (stop is None and len(state.scenario.agent.stop) == 1)
     stopped = seen.reason.code == "Stopped" and named and condition(state, kind) is not None
-    return run if stopped and run is not None and not (in_one_life and run.crashes) else None
+    return run if stopped and run is not None and not (in_one_life and run.disturbed_by(CRASH)) else None
 
 
 def looks_behind_tools(state: ObservedState) -> bool:
-    """Whether a condition is certainly looked at behind a round: where the step is over then."""
+    """Whether a condition is certainly looked at after a round: where the step is over then."""
     return bool(state.policy("step.end") == "after_tools")
 
 
-def max_rounds_is_kept(state: ObservedState, seen: GateOpened) -> Judgements:
+def max_rounds_is_kept(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again once its rounds are used up, those before a crash among them."""
     run, limit = asks(state, seen, in_one_life=False), condition(state, "max_rounds")
     if run is not None and limit is not None and limit.rounds is not None:
@@ -50,11 +52,11 @@ def max_rounds_is_kept(state: ObservedState, seen: GateOpened) -> Judgements:
         yield (
             HELD
             if taken <= limit.rounds
-            else f"{taken} rounds are over and the limit is {limit.rounds}, yet the model is asked"
+            else broken(f"{taken} rounds are over and the limit is {limit.rounds}, yet the model is asked")
         )
 
 
-def max_rounds_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def max_rounds_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not stop for its rounds before they are used up."""
     run = stops_for(state, seen, "max_rounds", in_one_life=False)
     limit = condition(state, "max_rounds")
@@ -63,11 +65,11 @@ def max_rounds_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgeme
         yield (
             HELD
             if taken >= limit.rounds
-            else f"the limit is {limit.rounds} rounds, yet the run stopped after {taken}"
+            else broken(f"the limit is {limit.rounds} rounds, yet the run stopped after {taken}")
         )
 
 
-def a_token_budget_is_kept(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_token_budget_is_kept(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again once its tokens are used up."""
     run, limit = asks(state, seen), condition(state, "token_budget")
     if run is not None and limit is not None and limit.max_total is not None:
@@ -75,11 +77,16 @@ def a_token_budget_is_kept(state: ObservedState, seen: GateOpened) -> Judgements
         yield (
             HELD
             if not over
-            else (f"{run.tokens} tokens are used and the budget is {limit.max_total}, yet the model is asked")
+            else (
+                broken(
+                    f"{run.tokens} tokens are used and the budget is {limit.max_total}, "
+                    "yet the model is asked"
+                )
+            )
         )
 
 
-def a_token_budget_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_token_budget_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not stop for its tokens before they are used up."""
     run, limit = stops_for(state, seen, "token_budget"), condition(state, "token_budget")
     if run is not None and limit is not None and limit.max_total is not None:
@@ -87,11 +94,11 @@ def a_token_budget_is_not_early(state: ObservedState, seen: SegmentEnded) -> Jud
         yield (
             HELD
             if not early
-            else (f"the budget is {limit.max_total} tokens, yet the run stopped after {run.tokens}")
+            else (broken(f"the budget is {limit.max_total} tokens, yet the run stopped after {run.tokens}"))
         )
 
 
-def a_timeout_is_kept(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_timeout_is_kept(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again once its time is over."""
     run, limit = asks(state, seen), condition(state, "timeout")
     if run is not None and limit is not None and limit.seconds is not None and not state.gates_of(run):
@@ -101,11 +108,15 @@ def a_timeout_is_kept(state: ObservedState, seen: GateOpened) -> Judgements:
         yield (
             HELD
             if spent <= limit.seconds
-            else (f"{spent:g} s have passed and the limit is {limit.seconds:g} s, yet the model is asked")
+            else (
+                broken(
+                    f"{spent:g} s have passed and the limit is {limit.seconds:g} s, yet the model is asked"
+                )
+            )
         )
 
 
-def a_timeout_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_timeout_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not stop for its time before that is over."""
     run, limit = stops_for(state, seen, "timeout"), condition(state, "timeout")
     if run is not None and limit is not None and limit.seconds is not None:
@@ -113,24 +124,28 @@ def a_timeout_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgemen
         yield (
             HELD
             if spent >= limit.seconds
-            else f"the limit is {limit.seconds:g} s, yet the run stopped after {spent:g} s"
+            else broken(f"the limit is {limit.seconds:g} s, yet the run stopped after {spent:g} s")
         )
 
 
-def errors_in_a_row_stop(state: ObservedState, seen: GateOpened) -> Judgements:
+def errors_in_a_row_stop(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again after more errors in a row than it may have."""
     run, limit = asks(state, seen), condition(state, "consecutive_errors")
     if run is None or limit is None or limit.max is None:
         return
     row = errors_in_a_row(run, is_whole=looks_behind_tools(state))
     certain = row is not None and row > limit.max
-    yield HELD if not certain else f"{row} calls in a row failed and {limit.max} may, yet the model is asked"
+    yield (
+        HELD
+        if not certain
+        else broken(f"{row} calls in a row failed and {limit.max} may, yet the model is asked")
+    )
 
 
 def errors_in_a_row(run: Run, *, is_whole: bool = True) -> int | None:
-    """How many errors in a row the run has behind it, if nothing else of it can have broken the row.
+    """How many errors in a row the run has after it, if nothing else of it can have broken the row.
 
-    Where a run looks only behind its next inference, those of the newest round are not looked at yet.
+    Where a run looks only after its next inference, those of the newest round are not looked at yet.
     """
     failed = all(call.result is not None and call.result["kind"] == "error" for call in run.every_call)
     row = takewhile(lambda kind: kind == "error", reversed(_results(run, is_whole=is_whole)))
@@ -157,10 +172,10 @@ def _step(call: Call) -> int:
 
 def _has_its_place(run: Run, call: Call) -> bool:
     """Whether it is certain in which round a call came to its end, and that no plugin gave it another."""
-    return not (call.may_have_waited or call.decisions or call.doubled or call.raced or run.hooks)
+    return not (call.may_have_waited or call.decisions or call.duplicate_id or call.raced or run.hooks)
 
 
-def errors_in_a_row_are_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def errors_in_a_row_are_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not stop for errors in a row that did not happen."""
     run, limit = stops_for(state, seen, "consecutive_errors"), condition(state, "consecutive_errors")
     if run is not None and limit is not None and limit.max is not None:
@@ -168,7 +183,7 @@ def errors_in_a_row_are_not_early(state: ObservedState, seen: SegmentEnded) -> J
         yield (
             HELD
             if row >= limit.max
-            else f"{limit.max} errors in a row may happen, yet the run stopped after {row}"
+            else broken(f"{limit.max} errors in a row may happen, yet the run stopped after {row}")
         )
 
 
@@ -184,25 +199,27 @@ def _results(run: Run, *, is_whole: bool) -> list[str]:
     return [str(gate.outcome["kind"]) for gate in answered if gate.outcome is not None]
 
 
-def a_stop_tool_stops(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_stop_tool_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again once the tool that stops it has been called and has answered."""
     run, limit = asks(state, seen), condition(state, "stop_on_tool")
     if run is not None and limit is not None:
         called = [call for call in run.every_call if call.name == limit.tool_name and call.result is not None]
         yield (
-            HELD if not called else f"{limit.tool_name} was called and stops the run, yet the model is asked"
+            HELD
+            if not called
+            else broken(f"{limit.tool_name} was called and stops the run, yet the model is asked")
         )
 
 
-def a_stop_tool_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_stop_tool_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not stop for a tool that was not called."""
     run, limit = stops_for(state, seen, "stop_on_tool"), condition(state, "stop_on_tool")
     if run is not None and limit is not None:
         called = any(call.name == limit.tool_name for call in run.every_call)
-        yield HELD if called else f"{limit.tool_name} was not called, yet the run stopped for it"
+        yield HELD if called else broken(f"{limit.tool_name} was not called, yet the run stopped for it")
 
 
-def matching_content_stops(state: ObservedState, seen: GateOpened) -> Judgements:
+def matching_content_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again once what that said matches."""
     run, limit = asks(state, seen), condition(state, "content_match")
     if run is not None and limit is not None and limit.pattern is not None and run.texts:
@@ -210,11 +227,11 @@ def matching_content_stops(state: ObservedState, seen: GateOpened) -> Judgements
         yield (
             HELD
             if not matched
-            else f"the model said {run.texts[-1]!r}, which stops the run, yet it is asked again"
+            else broken(f"the model said {run.texts[-1]!r}, which stops the run, yet it is asked again")
         )
 
 
-def content_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def content_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not stop for something that the model has not said."""
     run, limit = stops_for(state, seen, "content_match"), condition(state, "content_match")
     if run is not None and limit is not None and limit.pattern is not None:
@@ -222,7 +239,7 @@ def content_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements
         yield (
             HELD
             if said
-            else f"the model said nothing that matches {limit.pattern!r}, yet the run stopped for it"
+            else broken(f"the model said nothing that matches {limit.pattern!r}, yet the run stopped for it")
         )
 
 
@@ -232,7 +249,7 @@ def what_call_it_is(call: Call, *, with_id: bool) -> str:
     return json.dumps([call.name, args], sort_keys=True)
 
 
-def a_loop_stops(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_loop_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again once all calls within the window were the same one."""
     run, limit = asks(state, seen), condition(state, "loop_detection")
     if run is None or limit is None or limit.window is None or limit.window < 2:
@@ -240,35 +257,42 @@ def a_loop_stops(state: ObservedState, seen: GateOpened) -> Judgements:
     calls = sorted(run.every_call, key=lambda call: call.step)
     newest = calls[-limit.window :]
     same = len({what_call_it_is(call, with_id=True) for call in newest}) == 1
-    certain = len(newest) == limit.window and same and not any(call.doubled or call.raced for call in calls)
+    certain = (
+        len(newest) == limit.window and same and not any(call.duplicate_id or call.raced for call in calls)
+    )
     yield (
         HELD
         if not certain
-        else f"the last {limit.window} calls were all {newest[0].name} alike, yet the model is asked"
+        else broken(f"the last {limit.window} calls were all {newest[0].name} alike, yet the model is asked")
     )
 
 
-def a_loop_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_loop_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not stop for a loop while its calls differ."""
     run = stops_for(state, seen, "loop_detection")
     if run is not None:
         calls = [what_call_it_is(call, with_id=False) for call in run.every_call]
         repeated = len(set(calls)) < len(calls)
-        yield HELD if repeated else f"its {len(calls)} calls all differ, yet the run stopped for a loop"
+        yield (
+            HELD if repeated else broken(f"its {len(calls)} calls all differ, yet the run stopped for a loop")
+        )
 
 
-def a_stop_names_its_condition(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_stop_names_its_condition(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run that ends as Stopped names the condition, which is one that was declared."""
     if seen.reason.code == "Stopped":
         code = seen.reason.stop.code if seen.reason.stop is not None else None
         declared = [condition.kind for condition in state.scenario.agent.stop]
         if code is None:
-            yield "the run ended as Stopped, yet it does not say what stopped it"
+            yield broken("the run ended as Stopped, yet it does not say what stopped it")
         else:
-            yield HELD if code in declared else f"the run was stopped by {code}, which was not declared"
+            yield (
+                HELD if code in declared else broken(f"the run was stopped by {code}, which was not declared")
+            )
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.STOP_CONDITION,
     Invariant("STOP-1", a_stop_names_its_condition, SegmentEnded, at=("Stopped",)),
     Invariant("STOP-2", max_rounds_is_kept, GateOpened, at=("model",), requires="a stop condition"),
     Invariant("STOP-2", max_rounds_is_not_early, SegmentEnded, at=("Stopped",)),

@@ -1,10 +1,11 @@
-"""STOP: at which count a run stops, before or after the tools of its step, and behind which phase."""
+"""STOP: at which count a run stops, before or after the tools of its step, and after which phase."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.stop import (
     asks,
     condition,
@@ -14,8 +15,9 @@ from runlock.conformance.families.lifecycle.invariants.stop import (
 )
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
 def _limits(state: ObservedState, run: Run) -> Iterator[tuple[str, str, int | None, int]]:
@@ -30,7 +32,7 @@ def _limits(state: ObservedState, run: Run) -> Iterator[tuple[str, str, int | No
         yield "consecutive_errors", "errors in a row", errors_in_a_row(run), errors.max
 
 
-def a_limit_that_is_reached_stops(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_limit_that_is_reached_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a counted limit stops the run at its count, the model is not asked again there."""
     run = asks(state, seen)
     if run is None or state.policy("stop.threshold") not in ("reaches", "exceeds"):
@@ -39,10 +41,10 @@ def a_limit_that_is_reached_stops(state: ObservedState, seen: GateOpened) -> Jud
         if count == limit:
             stops = state.policy("stop.threshold") == "reaches"
             why = f"a limit stops the run when it is reached, and so are its {limit} {what}"
-            yield f"{why}, yet the model is asked" if stops else HELD
+            yield broken(f"{why}, yet the model is asked") if stops else HELD
 
 
-def a_limit_that_is_only_reached_does_not_stop(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_limit_that_is_only_reached_does_not_stop(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Where a counted limit has to be exceeded, the run does not stop at its count."""
     policy = state.policy("stop.threshold")
     for kind in ("max_rounds", "token_budget", "consecutive_errors"):
@@ -54,10 +56,10 @@ def a_limit_that_is_only_reached_does_not_stop(state: ObservedState, seen: Segme
             if name == kind and most == limit:
                 early = policy == "exceeds"
                 why = f"a limit stops the run when it is exceeded, and {limit} {what} only reach it"
-                yield f"{why}, yet the run stopped" if early else HELD
+                yield broken(f"{why}, yet the run stopped") if early else HELD
 
 
-def the_tools_of_the_last_step_are_executed(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def the_tools_of_the_last_step_are_executed(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The tools of the step that stops the run are executed first, or are not, as was declared."""
     run, policy = state.run_of(seen), state.policy("stop.tools")
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
@@ -65,7 +67,7 @@ def the_tools_of_the_last_step_are_executed(state: ObservedState, seen: SegmentE
         return
     certain = _newest(run)
     for call in run.calls.values():
-        if call.step != run.steps or call.doubled:
+        if call.step != run.steps or call.duplicate_id:
             continue
         if policy == "preempted" and call in certain and not call.entries:
             yield HELD
@@ -73,29 +75,35 @@ def the_tools_of_the_last_step_are_executed(state: ObservedState, seen: SegmentE
             if call.entries:
                 yield HELD
             elif call in certain:
-                yield f"the step that stops the run drains its tools, yet call {call.id} was not executed"
+                yield broken(
+                    f"the step that stops the run drains its tools, yet call {call.id} was not executed"
+                )
 
 
 def _newest(run: Run) -> list[Call]:
     """The calls of the newest turn, if it is certain what became of each."""
     newest = [call for call in run.calls.values() if call.step == run.steps]
-    unsure = any(call.doubled or call.raced or call.may_have_waited for call in newest)
+    unsure = any(call.duplicate_id or call.raced or call.may_have_waited for call in newest)
     blocked = any(call.last_verdict == "block" for call in newest)
     return [] if unsure or blocked else newest
 
 
 def _is_open(run: Run) -> bool:
-    return bool(run.crashes or run.cancel_at or run.faulted or run.had_input)
+    return run.disturbed_by(CANCEL, FAULT, CRASH, INPUT)
 
 
-def no_tool_runs_in_the_step_that_stops(state: ObservedState, seen: GateOpened) -> Judgements:
+def no_tool_runs_in_the_step_that_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a stop comes before the tools of its step, none of them runs."""
     run, call = state.run_of(seen), state.entering(seen)
     if run is None or call is None or state.policy("stop.tools") != "preempted" or _is_open(run):
         return
     if call.step == run.steps and not (call.entries or call.decisions or call.raced):
         why = _already_met(state, run)
-        yield HELD if not why else f"{why}, which stops the run before its tools, yet call {call.id} runs"
+        yield (
+            HELD
+            if not why
+            else broken(f"{why}, which stops the run before its tools, yet call {call.id} runs")
+        )
 
 
 def _already_met(state: ObservedState, run: Run) -> str:
@@ -113,20 +121,23 @@ def _already_met(state: ObservedState, run: Run) -> str:
     return ""
 
 
-def a_stop_comes_behind_the_end_of_its_step(state: ObservedState, seen: SegmentEnded) -> Judgements:
-    """A stop condition that is met at work ends the run behind StepEnd, before another StepStart."""
+def a_stop_comes_behind_the_end_of_its_step(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """A stop condition that is met at work ends the run after StepEnd, before another StepStart."""
     run = state.run_of(seen)
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
-    if run is None or seen.reason.code != "Stopped" or stop == "timeout" or run.crashes:
+    if run is None or seen.reason.code != "Stopped" or stop == "timeout" or run.disturbed_by(CRASH):
         return
     bounds = [entered.phase for entered in run.phases if entered.phase in ("StepStart", "StepEnd")]
     newest = bounds[-1] if bounds else "no phase"
     yield (
-        HELD if newest == "StepEnd" else f"the run was stopped by {stop} behind {newest}, not behind StepEnd"
+        HELD
+        if newest == "StepEnd"
+        else broken(f"the run was stopped by {stop} behind {newest}, not behind StepEnd")
     )
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.STOP_COUNT,
     Invariant(
         "STOP-8", a_limit_that_is_reached_stops, GateOpened, at=("model",), requires="a stop condition"
     ),

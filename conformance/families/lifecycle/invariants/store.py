@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.stream import SEGMENT_END
 from runlock.conformance.families.lifecycle.messages import Checkpointed, GateOpened, Published, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, INPUT
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
 def _stores(state: ObservedState) -> bool:
     return state.observes("checkpoint") and state.handshake.control.store != "none"
 
 
-def messages_only_grow(state: ObservedState, seen: Checkpointed) -> Judgements:
+def messages_only_grow(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """From checkpoint to checkpoint messages are only added; only a placeholder gives way to its result."""
     earlier = next((c for c in reversed(state.checkpoints) if c.state and c.run == seen.run), None)
     if earlier is None or seen.state is None or state.life > 1:
@@ -24,11 +26,13 @@ def messages_only_grow(state: ObservedState, seen: Checkpointed) -> Judgements:
     before, after = _messages(earlier.state), _messages(seen.state)
     for index, message in enumerate(before):
         if index >= len(after):
-            yield f"the thread had {len(before)} messages when it was stored, yet {len(after)} are stored now"
+            yield broken(
+                f"the thread had {len(before)} messages when it was stored, yet {len(after)} are stored now"
+            )
             return
         if not _succeeds(message, after[index]):
             was, now = _brief(message), _brief(after[index])
-            yield f"message {index + 1} was stored as {was}, yet it is stored as {now} now"
+            yield broken(f"message {index + 1} was stored as {was}, yet it is stored as {now} now")
             return
     yield HELD
 
@@ -49,7 +53,7 @@ def _brief(message: Mapping[str, Any]) -> str:
     return f"{message.get('role')}{of_call} {str(message.get('text'))[:30]!r}"
 
 
-def the_end_is_durable_before_it_is_announced(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def the_end_is_durable_before_it_is_announced(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The end of a segment is announced only after the checkpoint that holds it."""
     run = state.run_of(seen)
     if run is None or not _stores(state) or run.faulted == "store.put":
@@ -57,18 +61,18 @@ def the_end_is_durable_before_it_is_announced(state: ObservedState, seen: Segmen
     right = "Waiting" if seen.reason.code == "Suspended" else "Done"
     newest = next((c for c in reversed(state.checkpoints) if c.run in (None, run.id)), None)
     if newest is None:
-        yield f"the segment ended as {seen.reason.code}, yet nothing of the run is durable"
+        yield broken(f"the segment ended as {seen.reason.code}, yet nothing of the run is durable")
     elif newest.state is not None:
         stored = (newest.state.get("run") or {}).get("status")  # type: ignore[union-attr]
         yield (
             HELD
             if stored == right
-            else (f"the segment ended as {seen.reason.code}, yet the newest checkpoint says {stored}")
+            else (broken(f"the segment ended as {seen.reason.code}, yet the newest checkpoint says {stored}"))
         )
 
 
-def the_end_is_durable_before_it_is_told(state: ObservedState, seen: Published) -> Judgements:
-    """Whoever watches is told of the end of a segment only after the checkpoint that holds it."""
+def the_end_is_durable_before_it_is_told(state: ObservedState, seen: Published) -> CheckResults:
+    """A watcher receives the end of a segment only after the checkpoint that holds it."""
     run = state.run_of(seen)
     if run is None or not _stores(state) or run.faulted == "store.put" or seen.stream not in SEGMENT_END:
         return
@@ -78,10 +82,10 @@ def the_end_is_durable_before_it_is_told(state: ObservedState, seen: Published) 
     durable: Any = newest.state if newest is not None else {}
     stored = (durable.get("run") or {}).get("status")
     said = f"the newest checkpoint says {stored}" if newest is not None else "nothing of the run is durable"
-    yield HELD if stored in ("Waiting", "Done") else f"event {seen.name} tells of an end, yet {said}"
+    yield HELD if stored in ("Waiting", "Done") else broken(f"event {seen.name} tells of an end, yet {said}")
 
 
-def the_last_checkpoint_is_forced(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def the_last_checkpoint_is_forced(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Where checkpoints have triggers, a segment's last one is RunFinished, and it is forced."""
     run = state.run_of(seen)
     if run is None or not _stores(state) or state.policy("checkpoint.at") != "triggers":
@@ -90,68 +94,72 @@ def the_last_checkpoint_is_forced(state: ObservedState, seen: SegmentEnded) -> J
         return
     newest = state.checkpoints[-1]
     if newest.trigger != "RunFinished":
-        yield f"the segment ended as {seen.reason.code}, yet its last checkpoint is {newest.trigger}"
+        yield broken(f"the segment ended as {seen.reason.code}, yet its last checkpoint is {newest.trigger}")
     else:
-        yield HELD if newest.force is not False else "the checkpoint RunFinished was not forced"
+        yield HELD if newest.force is not False else broken("the checkpoint RunFinished was not forced")
 
 
-def the_turn_is_durable_before_its_tools(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_turn_is_durable_before_its_tools(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where checkpoints have triggers, the assistant's turn is committed before a tool of it runs."""
     run, call = state.run_of(seen), state.call_of(seen)
     if run is None or call is None or seen.on not in ("tool", "permission") or state.life > 1:
         return
     if not _stores(state) or state.policy("checkpoint.at") != "triggers" or call.step != run.steps:
         return
-    if run.cancel_at is not None:
+    if run.disturbed_by(CANCEL):
         return
     committed = any(c.trigger == "AssistantTurnCommitted" for c in state.since_model)
-    yield HELD if committed else f"call {call.id} runs, yet the turn that asked for it is not committed"
+    yield (
+        HELD if committed else broken(f"call {call.id} runs, yet the turn that asked for it is not committed")
+    )
 
 
-def the_round_is_committed_before_the_next_inference(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_round_is_committed_before_the_next_inference(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where checkpoints have triggers, a round is committed before the model is asked again."""
     if _asks_after_a_round(state, seen, "triggers"):
         committed = any(c.trigger == "ToolResultsCommitted" for c in state.since_answer)
         yield (
-            HELD if committed else "the model is asked again, yet the results of the round are not committed"
+            HELD
+            if committed
+            else broken("the model is asked again, yet the results of the round are not committed")
         )
 
 
-def the_step_is_committed_before_the_next_inference(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_step_is_committed_before_the_next_inference(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where checkpoints come at the end of a step, a step is committed before the model is asked again."""
     if _asks_after_a_round(state, seen, "step_end"):
         committed = any(c.trigger == "StepEnd" for c in state.since_model)
-        yield HELD if committed else "the model is asked again, yet the step before is not committed"
+        yield HELD if committed else broken("the model is asked again, yet the step before is not committed")
 
 
 def _asks_after_a_round(state: ObservedState, seen: GateOpened, at: str) -> bool:
     run = state.run_of(seen)
     if run is None or seen.on != "model" or not run.calls or not _stores(state) or state.life > 1:
         return False
-    if run.cancel_at is not None:
+    if run.disturbed_by(CANCEL):
         return False
     return state.policy("checkpoint.at") == at and bool((run.last_turn or {}).get("tool_calls"))
 
 
-def a_failed_commit_ends_the_run_in_Error(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_failed_commit_ends_the_run_in_Error(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A commit that failed ends the run with reason Error."""
     run = state.run_of(seen)
-    if run is None or run.faulted != "store.put" or run.cancel_at:
+    if run is None or run.faulted != "store.put" or run.disturbed_by(CANCEL):
         return
     code = seen.reason.code
-    yield HELD if code == "Error" else f"a commit failed, yet the run ended as {code}"
+    yield HELD if code == "Error" else broken(f"a commit failed, yet the run ended as {code}")
 
 
-def a_failed_commit_is_not_swallowed(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_failed_commit_is_not_swallowed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a commit that failed, the run asks nothing more of the model or of a tool."""
     run = state.run_of(seen)
     if run is None or run.faulted != "store.put" or seen.on not in ("model", "tool") or not run.fault_alone:
         return
     what = f"call {seen.call} runs" if seen.call else "the model is asked"
-    yield f"a commit failed, yet {what}"
+    yield broken(f"a commit failed, yet {what}")
 
 
-def checkpoints_have_their_trigger(state: ObservedState, seen: Checkpointed) -> Judgements:
+def checkpoints_have_their_trigger(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """Where checkpoints have triggers, each one names a trigger of the list and comes at its occasion."""
     run = state.run_of(seen)
     if run is None or state.policy("checkpoint.at") != "triggers" or run.claimed == "Created":
@@ -159,17 +167,17 @@ def checkpoints_have_their_trigger(state: ObservedState, seen: Checkpointed) -> 
     if seen.trigger not in TRIGGERS and state.policy("durability") == "call":
         return  # each result is an occasion more, which no source has a name for
     if seen.trigger not in TRIGGERS:
-        yield f"a checkpoint was taken at {seen.trigger}, which is none of {', '.join(TRIGGERS)}"
+        yield broken(f"a checkpoint was taken at {seen.trigger}, which is none of {', '.join(TRIGGERS)}")
     elif state.life == 1:
         why = _no_occasion(state, seen.trigger) or _repeats(run, seen)
-        yield HELD if not why else f"{why}, yet a checkpoint {seen.trigger} was taken"
+        yield HELD if not why else broken(f"{why}, yet a checkpoint {seen.trigger} was taken")
 
 
 TRIGGERS = ("UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "RunFinished")
 
 
 def _may_have_begun_again(state: ObservedState, run: Run) -> bool:
-    """Whether a segment of the run may be behind it: it says so, or something woke it and it need not."""
+    """Whether a segment of the run may be after it: it says so, or something woke it and it need not."""
     return bool(run.finished) or (run.stirs > 1 and not state.observes("run.finished"))
 
 
@@ -178,7 +186,11 @@ def _no_occasion(state: ObservedState, trigger: str) -> str:
     run = state.run
     if run is None:
         return ""
-    if trigger == "UserMessage" and run.steps and not (run.had_input or _may_have_begun_again(state, run)):
+    if (
+        trigger == "UserMessage"
+        and run.steps
+        and not (run.disturbed_by(INPUT) or _may_have_begun_again(state, run))
+    ):
         return "the model has been asked and nothing came from the user since"
     if trigger == "AssistantTurnCommitted" and any(c.trigger == trigger for c in state.since_model):
         return "the newest turn of the model is committed already"
@@ -188,21 +200,21 @@ def _no_occasion(state: ObservedState, trigger: str) -> str:
 
 
 def _repeats(run: Run, seen: Checkpointed) -> str:
-    """Why a checkpoint right behind another has no occasion: nothing was shown in between."""
+    """Why a checkpoint right after another has no occasion: nothing was shown in between."""
     last = run.segment[-1] if run.segment else None
     return f"nothing has happened since {seen.trigger} was stored" if last == seen else ""
 
 
-def a_turn_that_failed_is_not_committed(state: ObservedState, seen: Checkpointed) -> Judgements:
+def a_turn_that_failed_is_not_committed(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """Where checkpoints have triggers, an inference that failed or was cancelled commits no turn."""
     asked = state.last_model_gate
     if seen.trigger != "AssistantTurnCommitted" or not _counts_turns(state) or asked is None:
         return
     failed = asked.outcome is None or asked.outcome["kind"] != "turn"
-    yield HELD if not failed else "the newest inference gave no turn, yet one was committed"
+    yield HELD if not failed else broken("the newest inference gave no turn, yet one was committed")
 
 
-def a_turn_that_failed_was_not_committed(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_turn_that_failed_was_not_committed(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Counts the inferences that failed or were cancelled and committed no turn."""
     asked = state.last_model_gate
     if _counts_turns(state) and asked is not None and (asked.outcome or {}).get("kind") != "turn":
@@ -215,22 +227,23 @@ def _counts_turns(state: ObservedState) -> bool:
 
 def a_runtime_without_a_store_stores_nothing(
     state: ObservedState, seen: Checkpointed | GateOpened
-) -> Judgements:
+) -> CheckResults:
     """Where there is no store, nothing becomes durable."""
     if isinstance(seen, Checkpointed) or seen.on == "store.put":
-        yield f"the runtime says that it has no store, yet it shows {_what_is_stored(seen)}"
+        yield broken(f"the runtime says that it has no store, yet it shows {_what_is_stored(seen)}")
 
 
 def _what_is_stored(seen: Checkpointed | GateOpened) -> str:
     return "a checkpoint" if isinstance(seen, Checkpointed) else "a store.put gate"
 
 
-def a_run_ends_without_a_store(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_run_ends_without_a_store(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Counts the segments of a runtime without a store."""
     yield HELD
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.CHECKPOINT_OCCASION,
     *(
         Invariant("STORE-15", a_runtime_without_a_store_stores_nothing, kind)
         for kind in (Checkpointed, GateOpened)

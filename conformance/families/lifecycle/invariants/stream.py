@@ -1,12 +1,15 @@
-"""STREAM: events go to whoever watches; watchers come, go and come back, and the run does not care."""
+"""STREAM: events reach the present watcher; watchers may come and go without an effect on the run."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import Published, RunMoved, SegmentEnded, StreamClosed
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
+from runlock.conformance.families.lifecycle.state.watchers import Arrival
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation, Unlisted
 
 SEGMENT_END: Final = {"native": "run.finished", "ai-sdk-v6": "finish", "ag-ui": "RUN_FINISHED"}
@@ -19,7 +22,7 @@ OF_THE_STREAM: Final = (Published, StreamClosed, Unlisted)
 
 
 def _watched(state: ObservedState) -> bool:
-    """Whether it is certain that somebody watches, and who."""
+    """Whether there is a watcher, and it is certain which."""
     audience = state.audience
     return audience.watcher is not None and audience.is_sure
 
@@ -28,7 +31,7 @@ def _who(watcher: str | None) -> str:
     return "nobody" if watcher is None else f"watcher {watcher}"
 
 
-def _goes_to_the_watcher(state: ObservedState, seen: Published, *came: str) -> Judgements:
+def _goes_to_the_watcher(state: ObservedState, seen: Published, *came: Arrival) -> CheckResults:
     audience = state.audience
     if not _watched(state) or audience.came not in came:
         return
@@ -38,31 +41,31 @@ def _goes_to_the_watcher(state: ObservedState, seen: Published, *came: str) -> J
     yield (
         HELD
         if right
-        else f"event {seen.name} went to {_who(seen.watcher)}, while {_who(audience.watcher)} watches"
+        else broken(f"event {seen.name} went to {_who(seen.watcher)}, while {_who(audience.watcher)} watches")
     )
 
 
-def an_event_reaches_who_watches(state: ObservedState, seen: Published) -> Judgements:
-    """An event is received by whoever watches."""
-    yield from _goes_to_the_watcher(state, seen, "first", "anew")
+def an_event_reaches_who_watches(state: ObservedState, seen: Published) -> CheckResults:
+    """The present watcher receives the event."""
+    yield from _goes_to_the_watcher(state, seen, Arrival.FIRST, Arrival.ANEW)
 
 
-def a_watcher_of_a_waiting_run_receives_what_follows(state: ObservedState, seen: Published) -> Judgements:
-    """Whoever comes back to a run that waits receives what is published from then on."""
-    yield from _goes_to_the_watcher(state, seen, "back")
+def a_watcher_of_a_waiting_run_receives_what_follows(state: ObservedState, seen: Published) -> CheckResults:
+    """A watcher that comes back to a waiting run receives what is published from then on."""
+    yield from _goes_to_the_watcher(state, seen, Arrival.BACK)
 
 
-def a_watcher_takes_the_whole_place(state: ObservedState, seen: Published) -> Judgements:
-    """Whoever takes another's place receives every later event, and the other one none."""
-    yield from _goes_to_the_watcher(state, seen, "in place of another")
+def a_watcher_takes_the_whole_place(state: ObservedState, seen: Published) -> CheckResults:
+    """A watcher that replaces another receives every later event, and the other one none."""
+    yield from _goes_to_the_watcher(state, seen, Arrival.REPLACING)
 
 
-def the_watcher_comes_before_its_decision(state: ObservedState, seen: Published) -> Judgements:
+def the_watcher_comes_before_its_decision(state: ObservedState, seen: Published) -> CheckResults:
     """A watcher who comes with a decision receives what the decision causes from its first event on."""
-    yield from _goes_to_the_watcher(state, seen, "with a decision")
+    yield from _goes_to_the_watcher(state, seen, Arrival.WITH_DECISION)
 
 
-def an_event_goes_one_way(state: ObservedState, seen: Published) -> Judgements:
+def an_event_goes_one_way(state: ObservedState, seen: Published) -> CheckResults:
     """While watchers take turns, an event is received whole by one of them."""
     number = _number(seen)
     if number is None or state.audience.is_sure:
@@ -71,7 +74,7 @@ def an_event_goes_one_way(state: ObservedState, seen: Published) -> Judgements:
     yield (
         HELD
         if twice is None
-        else f"event {seen.name} went to {_who(twice.watcher)} and again to {_who(seen.watcher)}"
+        else broken(f"event {seen.name} went to {_who(twice.watcher)} and again to {_who(seen.watcher)}")
     )
 
 
@@ -79,12 +82,16 @@ def _number(seen: Published) -> Any:
     return seen.data.get("id") if isinstance(seen.data, dict) else None
 
 
-def a_cut_stream_leaves_the_run(state: ObservedState) -> Judgements:
+def a_cut_stream_leaves_the_run(state: ObservedState) -> CheckResults:
     """A stream that was cut has changed nothing in the run."""
     if [name for name, _ in state.newest] != ["unwatch"] or not state.alone:
         return
     moved = next((seen for seen in state.shown if not isinstance(seen, OF_THE_STREAM)), None)
-    yield HELD if moved is None else f"the stream was cut, and thereupon the runtime showed {_shown(moved)}"
+    yield (
+        HELD
+        if moved is None
+        else broken(f"the stream was cut, and thereupon the runtime showed {_shown(moved)}")
+    )
 
 
 def _shown(seen: Observation) -> str:
@@ -92,48 +99,52 @@ def _shown(seen: Observation) -> str:
     return f"{seen.kind} {what}".strip()
 
 
-def an_event_for_nobody_breaks_nothing(state: ObservedState, seen: SegmentEnded) -> Judgements:
-    """A run does not end in Error for an event that nobody received."""
+def an_event_for_nobody_breaks_nothing(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """A run does not end in Error for an event that no watcher received."""
     run, audience = state.run_of(seen), state.audience
     if run is None or audience.watcher is not None or not audience.is_sure or not audience.gone:
         return
-    because = (
-        f"the run ended in Error: {seen.reason.detail}; nothing broke but that nobody received its events"
-    )
+    why = f"the run ended in Error: {seen.reason.detail}; nothing broke but that nobody received its events"
     if seen.reason.code != "Error":
         yield HELD
-    elif run.faulted is None and not run.crashes:
-        yield because
+    elif not run.disturbed_by(FAULT, CRASH):
+        yield broken(why)
 
 
-def an_unwatched_run_goes_on(state: ObservedState) -> Judgements:
-    """A run that nobody watches any more waits for nobody to watch it."""
+def an_unwatched_run_goes_on(state: ObservedState) -> CheckResults:
+    """A run goes on after its last watcher has left."""
     run, audience = state.run, state.audience
     if run is None or run.is_done or audience.watcher is not None or not audience.gone:
         return
     if not state.tells_ends:
         return
     held = state.gates_of(run) or run.claimed == "Waiting" or any(c.may_wait for c in run.calls.values())
-    yield HELD if held else "nobody watches the run, and it neither goes on nor waits for anything else"
+    yield (
+        HELD if held else broken("nobody watches the run, and it neither goes on nor waits for anything else")
+    )
 
 
-def a_stream_closes_behind_the_end(state: ObservedState, seen: StreamClosed) -> Judgements:
+def a_stream_closes_behind_the_end(state: ObservedState, seen: StreamClosed) -> CheckResults:
     """A stream that closes has told its watcher how the segment ended."""
     audience = state.audience
     if not _watched(state) or seen.watcher != audience.watcher:
         return
     told = _told_the_end(state)
-    yield HELD if told else f"the stream of {_who(seen.watcher)} closed before it told how the run ended"
+    yield (
+        HELD
+        if told
+        else broken(f"the stream of {_who(seen.watcher)} closed before it told how the run ended")
+    )
 
 
-def the_stream_of_a_run_that_is_over_is_closed(state: ObservedState) -> Judgements:
-    """Whoever was told that the run is over finds the stream closed when all has come to rest."""
+def the_stream_of_a_run_that_is_over_is_closed(state: ObservedState) -> CheckResults:
+    """The stream of a watcher that received the end of the run is closed once the runtime is quiescent."""
     run, watcher = state.run, state.audience.watcher
     if run is None or not run.is_done or not _watched(state) or not state.alone:
         return
     over = any(isinstance(one, SegmentEnded) for one in state.shown)
     if over and state.observes("stream.closed") and _told_the_end(state) in state.shown:
-        yield f"{_who(watcher)} was told that the run is over, and its stream was not closed"
+        yield broken(f"{_who(watcher)} was told that the run is over, and its stream was not closed")
 
 
 def _told_the_end(state: ObservedState) -> Published | None:
@@ -141,44 +152,50 @@ def _told_the_end(state: ObservedState) -> Published | None:
     return next((event for event in reversed(state.audience.told) if event.name == name), None)
 
 
-def a_suspension_is_told(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_suspension_is_told(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Watchers were told that the segment suspends before it is over."""
     if seen.reason.code != "Suspended":
         return
     closed = [one for one in state.shown if isinstance(one, StreamClosed)]
     told = [one for one in state.shown if isinstance(one, Published) and one.name in SEGMENT_END.values()]
     if _watched(state) or closed:
-        yield HELD if told else "the segment suspends, and whoever watches was not told"
+        yield HELD if told else broken("the segment suspends, and whoever watches was not told")
 
 
-def _suspension_on(state: ObservedState, stream: str, field: str, value: str) -> Judgements:
+def _suspension_on(state: ObservedState, stream: str, field: str, value: str) -> CheckResults:
     for event in state.shown:
         if isinstance(event, Published) and event.stream == stream and event.name == SEGMENT_END[stream]:
             said = event.data.get(field) if isinstance(event.data, dict) else None
-            yield HELD if said == value else f"the segment suspends, and {event.name} says {field} {said!r}"
+            yield (
+                HELD
+                if said == value
+                else broken(f"the segment suspends, and {event.name} says {field} {said!r}")
+            )
 
 
-def an_ai_sdk_suspension_is_a_finish_for_tool_calls(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def an_ai_sdk_suspension_is_a_finish_for_tool_calls(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """On a stream of AI SDK v6 a suspension is a finish whose reason is tool-calls."""
     if seen.reason.code == "Suspended":
         yield from _suspension_on(state, "ai-sdk-v6", "finishReason", "tool-calls")
 
 
-def an_ag_ui_suspension_is_an_interrupt(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def an_ag_ui_suspension_is_an_interrupt(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """On a stream of AG-UI a suspension is a finished run whose outcome is an interrupt."""
     if seen.reason.code == "Suspended":
         yield from _suspension_on(state, "ag-ui", "outcome", "interrupt")
 
 
-def a_parked_run_publishes_nothing(state: ObservedState) -> Judgements:
-    """A run that waits, and for which nobody decides, publishes no event."""
+def a_parked_run_publishes_nothing(state: ObservedState) -> CheckResults:
+    """A run that waits and has no decision publishes no event."""
     run = state.run
     if run is None or run.claimed != "Waiting" or not state.settled_before or not state.newest:
         return
     if any(name not in IDLE for name, _ in state.newest) or _entered(state):
         return
     event = next((seen for seen in state.shown if isinstance(seen, Published)), None)
-    yield HELD if event is None else f"the run waits and nobody decided, yet it published {event.name}"
+    yield (
+        HELD if event is None else broken(f"the run waits and nobody decided, yet it published {event.name}")
+    )
 
 
 def _entered(state: ObservedState) -> bool:
@@ -186,29 +203,33 @@ def _entered(state: ObservedState) -> bool:
     return any(isinstance(seen, RunMoved | SegmentEnded) for seen in state.shown)
 
 
-def a_resume_reaches_its_own_watcher(state: ObservedState, seen: SegmentEnded) -> Judgements:
+def a_resume_reaches_its_own_watcher(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run resumed by another request tells the end of that segment to the watcher of that request."""
     audience = state.audience
     if any(isinstance(one, StreamClosed) for one in state.shown) and audience.answered:
         yield HELD  # STREAM-6 saw to it that its watcher was told
-    if audience.came != "with a decision" or not audience.gone or not _watched(state):
+    if audience.came is not Arrival.WITH_DECISION or not audience.gone or not _watched(state):
         return
     told = _told_the_end(state) is not None
     yield (
         HELD
         if told
-        else f"the segment that a request resumed ended, and {_who(audience.watcher)} was not told"
+        else broken(f"the segment that a request resumed ended, and {_who(audience.watcher)} was not told")
     )
 
 
-def a_tool_at_work_is_heard(state: ObservedState) -> Judgements:
-    """What a tool tells while it is at work reaches whoever watches while it is at work."""
+def a_tool_at_work_is_heard(state: ObservedState) -> CheckResults:
+    """Progress that a tool reports reaches the watcher while the tool is at work."""
     told = state.audience.activities
     if not told or not _watched(state) or not state.alone:
         return
     heard = [data.get("content") for data in _published(state)]
     for content in told:
-        yield HELD if content in heard else f"a tool at work told {content!r}, and nobody was told of it"
+        yield (
+            HELD
+            if content in heard
+            else broken(f"a tool at work told {content!r}, and nobody was told of it")
+        )
 
 
 def _published(state: ObservedState) -> list[dict[str, Any]]:
@@ -216,25 +237,29 @@ def _published(state: ObservedState) -> list[dict[str, Any]]:
     return [data for data in events if isinstance(data, dict)]
 
 
-FIRST_INVARIANTS = (
-    Invariant("STREAM-3", an_event_for_nobody_breaks_nothing, SegmentEnded, requires="a watcher"),
-    Invariant("STREAM-2", a_cut_stream_leaves_the_run, requires="a watcher"),
-)
-"""Asked before all others, which would see a run that broke and not that it broke for nobody's sake."""
-
 INVARIANTS = (
-    Invariant("STREAM-8", an_event_goes_one_way, Published),
-    Invariant("STREAM-9", the_watcher_comes_before_its_decision, Published),
-    Invariant("STREAM-4", a_watcher_of_a_waiting_run_receives_what_follows, Published),
-    Invariant("STREAM-5", a_watcher_takes_the_whole_place, Published),
-    Invariant("STREAM-1", an_event_reaches_who_watches, Published),
-    Invariant("STREAM-6", a_stream_closes_behind_the_end, StreamClosed),
-    Invariant("STREAM-13", an_ai_sdk_suspension_is_a_finish_for_tool_calls, SegmentEnded, at=("Suspended",)),
-    Invariant("STREAM-14", an_ag_ui_suspension_is_an_interrupt, SegmentEnded, at=("Suspended",)),
-    Invariant("STREAM-16", a_resume_reaches_its_own_watcher, SegmentEnded, requires="a watcher"),
-    Invariant("STREAM-12", a_suspension_is_told, SegmentEnded, at=("Suspended",)),
-    Invariant("STREAM-6", the_stream_of_a_run_that_is_over_is_closed, requires="a watcher"),
-    Invariant("STREAM-10", a_parked_run_publishes_nothing),
-    Invariant("STREAM-7", an_unwatched_run_goes_on, requires="a watcher"),
-    Invariant("STREAM-17", a_tool_at_work_is_heard, requires="a watcher"),
+    *ranked(
+        Rank.UNWATCHED_RUN,
+        Invariant("STREAM-3", an_event_for_nobody_breaks_nothing, SegmentEnded, requires="a watcher"),
+        Invariant("STREAM-2", a_cut_stream_leaves_the_run, requires="a watcher"),
+    ),
+    *ranked(
+        Rank.STREAM,
+        Invariant("STREAM-8", an_event_goes_one_way, Published),
+        Invariant("STREAM-9", the_watcher_comes_before_its_decision, Published),
+        Invariant("STREAM-4", a_watcher_of_a_waiting_run_receives_what_follows, Published),
+        Invariant("STREAM-5", a_watcher_takes_the_whole_place, Published),
+        Invariant("STREAM-1", an_event_reaches_who_watches, Published),
+        Invariant("STREAM-6", a_stream_closes_behind_the_end, StreamClosed),
+        Invariant(
+            "STREAM-13", an_ai_sdk_suspension_is_a_finish_for_tool_calls, SegmentEnded, at=("Suspended",)
+        ),
+        Invariant("STREAM-14", an_ag_ui_suspension_is_an_interrupt, SegmentEnded, at=("Suspended",)),
+        Invariant("STREAM-16", a_resume_reaches_its_own_watcher, SegmentEnded, requires="a watcher"),
+        Invariant("STREAM-12", a_suspension_is_told, SegmentEnded, at=("Suspended",)),
+        Invariant("STREAM-6", the_stream_of_a_run_that_is_over_is_closed, requires="a watcher"),
+        Invariant("STREAM-10", a_parked_run_publishes_nothing),
+        Invariant("STREAM-7", an_unwatched_run_goes_on, requires="a watcher"),
+        Invariant("STREAM-17", a_tool_at_work_is_heard, requires="a watcher"),
+    ),
 )

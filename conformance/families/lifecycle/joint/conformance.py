@@ -1,9 +1,8 @@
-"""The conformance relation: what a runtime shows is explained by a joint state, and so is that it rests.
+"""The monitor that compares a trace with the joint model (see the package for the theory).
 
-This is ioco with quiescence over the joint charts: whatever came before, every observation has to be one
-that some joint state leads to, and a runtime that settles has to stand in one from which nothing is due.
-What the charts do not speak of (an id that stands for two calls, a store that fails, input for a run that
-waits) ends the following of a run; nothing is judged of it any more.
+Every observation has to be an output of some hypothesis, and at a quiescent point some hypothesis has to have
+no transition due.  What the charts do not describe (one id for two calls, a store that fails, input for a run
+that waits) ends the comparison; nothing more is judged of that run.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
+from runlock.conformance.families.lifecycle.joint.cues import DECISIONS, Cue
 from runlock.conformance.families.lifecycle.joint.environment import (
     ANSWERS,
     BROKEN,
@@ -57,9 +57,10 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.monitors.status_charts import RESUME_GATE
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Gate, Run
+from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.protocol import GateClosed, Observation, Report
 from runlock.machines.lifecycle.joint.facts import is_over
@@ -85,7 +86,7 @@ NEVER_WAS: Final = "nothing of it outlived a crash, so that it never was"
 
 
 class JointOracle(Monitor):
-    """Follows one scenario through the states of the joint charts."""
+    """Compares one scenario with the joint model."""
 
     clauses = CHECKED_BY_JOINT_STATES
     says = "what it shows, and that it rests, follows the joint charts of run, calls and gate"
@@ -125,7 +126,7 @@ class JointOracle(Monitor):
         """Of what was given earlier, some is turned down only now; `is_any` if it is not said what."""
         sent = [self.state.decision_ids[one] for one in down if one in self.state.decision_ids]
         gone = frozenset(
-            Given(frozenset({f"decide {one.action}"}), self.names.index(one.call))
+            Given(frozenset({DECISIONS[one.action]}), self.names.index(one.call))
             for one in sent
             if one.call in self.names and one.at != self.state.stimuli
         )
@@ -149,7 +150,7 @@ class JointOracle(Monitor):
                     self._decided(run, raw)
         elif method == "cancel":
             sure = run.cancel_at == self.state.stimuli and run.cancel_alone
-            self._give(Given(frozenset({"cancel"})), surely=sure)
+            self._give(Given(frozenset({Cue.CANCEL})), surely=sure)
         elif method == "run.input":
             self._give_up("input came while the run was under way")
         elif method == "recover":
@@ -176,7 +177,7 @@ class JointOracle(Monitor):
         elif gate.on == "model" and kind == "turn":
             self._asked(run, [raw["id"] for raw in outcome.get("tool_calls", [])])
         elif gate.on == "model":
-            self._give(Given(frozenset({"end Error"})), surely=False)
+            self._give(Given(frozenset({Cue.END_ERROR})), surely=False)
         elif gate.on in ANSWERS and gate.opened.call in self.names:
             self._answered_call(gate, kind)
 
@@ -189,7 +190,7 @@ class JointOracle(Monitor):
 
     def _asked(self, run: Run, ids: list[str]) -> None:
         """The model's turn: calls that it asks for get places, those that are over give theirs up."""
-        if len(set(ids)) != len(ids) or any(run.calls[one].doubled for one in ids if one in run.calls):
+        if len(set(ids)) != len(ids) or any(run.calls[one].duplicate_id for one in ids if one in run.calls):
             self._give_up("an id stands for two calls")
             return
         kept = [
@@ -200,7 +201,7 @@ class JointOracle(Monitor):
             return
         self.names = [*(self.names[place] for place in kept), *ids]
         self._meet(Asked(tuple(kept), len(ids)))
-        self._give(Given(frozenset({"calls" if ids else "no calls"})))
+        self._give(Given(frozenset({Cue.CALLS if ids else Cue.NO_CALLS})))
 
     def _is_over(self, place: int) -> bool:
         return all(is_over(one.calls[place]) for one in self.states or ())
@@ -211,7 +212,7 @@ class JointOracle(Monitor):
         call = run.calls[raw["call"]]
         newest = call.decisions[-1] if call.decisions else None
         meets = newest is not None and newest.id == raw["id"] and newest.answers is call
-        given = Given(frozenset({f"decide {raw['action']}"}), self.names.index(raw["call"]))
+        given = Given(frozenset({DECISIONS[raw["action"]]}), self.names.index(raw["call"]))
         self._give(given, surely=meets and self.state.alone)
 
     def _give(self, given: Given, *, surely: bool = True) -> None:
@@ -229,7 +230,7 @@ class JointOracle(Monitor):
         calls = {name: call.get("status") for name, call in every if name in run.calls}
         if status is None or None in calls.values():
             self._give_up("it is not seen what was stored")
-        elif len(calls) > CALLS_MAX or any(run.calls[name].doubled for name in calls):
+        elif len(calls) > CALLS_MAX or any(run.calls[name].duplicate_id for name in calls):
             self._give_up("too many calls were stored")
         else:
             self.names, self.lost = list(calls), set(_given_to(run))
@@ -237,7 +238,7 @@ class JointOracle(Monitor):
 
     # -- what it shows
 
-    def observe(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """Yield whether some joint state explains what the runtime shows."""
         if isinstance(seen, PASSING) or self.states is None or seen.run not in (None, self.run):
             return
@@ -252,11 +253,11 @@ class JointOracle(Monitor):
         if self.states is None or self.states.sets is before or self.states.sets == before:
             return
         if self.states.sets:
-            yield Judgement(SEEN_CLAUSE)
+            yield ClauseResult(SEEN_CLAUSE)
             return
         ahead = self._ahead_of(before)
-        because = f"no joint state explains that {shown(seen)}; {expected(ahead, self.names)}"
-        yield Judgement(SEEN_CLAUSE, because)
+        why = f"no joint state explains that {shown(seen)}; {expected(ahead, self.names)}"
+        yield clause_result(SEEN_CLAUSE, why)
 
     def _beyond_the_charts(self, seen: Observation) -> str:
         """What the runtime may do by right, and no chart of the sources draws."""
@@ -280,7 +281,7 @@ class JointOracle(Monitor):
         return run.faulted in ("permission", "tool") or raised or blocked
 
     def _goes_on_beside(self, run: Run, seen: Observation) -> bool:
-        """Whether a parked run asks the model beside a wait, or a run at work replays two calls at once."""
+        """Whether a parked run asks the model during a wait, or a run at work replays two calls at once."""
         if isinstance(seen, GateOpened) and seen.on == "model":
             parks = self.state.policies.get("waiting") == "parked"
             return parks and any(call.waits for call in run.calls.values())
@@ -343,7 +344,7 @@ class JointOracle(Monitor):
         )
         return Stored(run, tuple((place, status) for place, status in statuses if status is not None))
 
-    def at_rest(self) -> Iterator[Judgement]:
+    def at_rest(self) -> Iterator[ClauseResult]:
         """Yield whether some joint state explains that the runtime rests."""
         gates = [gate.on for gate in self.state.open_gates]
         if self.states is None or not set(gates) <= set(WORKING_GATES):
@@ -356,11 +357,11 @@ class JointOracle(Monitor):
         if self.states is None:
             return
         if self.states.sets:
-            yield Judgement(REST_CLAUSE)
+            yield ClauseResult(REST_CLAUSE)
             return
         ahead = self._ahead_of(before)
-        because = f"no joint state explains that the runtime rests; {untold(ahead, self.names)}"
-        yield Judgement(REST_CLAUSE, because)
+        why = f"no joint state explains that the runtime rests; {untold(ahead, self.names)}"
+        yield clause_result(REST_CLAUSE, why)
 
 
 def _subjects_shown(state: ObservedState) -> Iterator[str]:
@@ -374,11 +375,11 @@ def _subjects_shown(state: ObservedState) -> Iterator[str]:
 
 
 def _given_to(run: Run) -> Iterator[tuple[str, str]]:
-    """Whatever was given to a run and its calls: the call, and the cue."""
+    """What was given to a run and its calls: the call, and the cue."""
     for call in run.calls.values():
-        yield from ((call.id, f"decide {one.action}") for one in call.decisions)
-    if run.cancel_at is not None:
-        yield "", "cancel"
+        yield from ((call.id, DECISIONS[one.action]) for one in call.decisions)
+    if run.disturbed_by(CANCEL):
+        yield "", Cue.CANCEL
 
 
 @cache

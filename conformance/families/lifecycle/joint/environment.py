@@ -1,7 +1,7 @@
-"""What is supposed of a run before it shows anything: its policies, where it begins, what it may meet.
+"""The environment of a run in the joint model: policies, beginnings, and what may happen without an input.
 
-Where the outside world said nothing, what a run may do is as wide as the words let it be, since a runtime
-that is right must never be left without an explanation.
+Where no input decides, the model permits all that the spec permits, since a conforming runtime must always
+have an explanation.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
+from runlock.conformance.families.lifecycle.joint.cues import Cue
 from runlock.conformance.families.lifecycle.joint.hypotheses import Hypothesis, Unsaid, World
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
@@ -37,23 +38,27 @@ WIDEST: Final = {
 TOLD_APART: Final = {"decision.window": ("immediate", "waiting"), "resume": ("partial", "collect")}
 """Of policies whose values the joint charts do not all tell apart, one of each sort."""
 
-ANSWERS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+ANSWERS: Final[Mapping[str, Mapping[str, tuple[Cue, ...]]]] = {
     "tool": {
-        "ok": ("succeed",), "warning": ("succeed",), "error": ("fail",), "pending": ("suspend",),
+        "ok": (Cue.SUCCEED,), "warning": (Cue.SUCCEED,), "error": (Cue.FAIL,), "pending": (Cue.SUSPEND,),
     },
     "permission": {
-        "block": ("fail", "block"), "suspend": ("suspend",), "set_result": ("provide", "succeed"),
+        "block": (Cue.FAIL, Cue.BLOCK), "suspend": (Cue.SUSPEND,), "set_result": (Cue.PROVIDE, Cue.SUCCEED),
     },
 }  # fmt: skip
 """What becomes of a call by an answer at a gate."""
 
-BROKEN: Final = ("fail", "end Error", "suspend", "succeed")
+BROKEN: Final = (Cue.FAIL, Cue.END_ERROR, Cue.SUSPEND, Cue.SUCCEED)
 """What may become of it by any other answer, for one that breaks a tool may also be tried again."""
 
-UNASKED: Final = {"allow": ("fail",), "ask": ("fail", "suspend"), "gate": ("fail", "suspend", "provide")}
+UNASKED: Final = {
+    "allow": (Cue.FAIL,),
+    "ask": (Cue.FAIL, Cue.SUSPEND),
+    "gate": (Cue.FAIL, Cue.SUSPEND, Cue.PROVIDE),
+}
 """What may become of a new call, by its tool's permission, that no answer said."""
 
-RESUMED: Final = ("fail", "suspend", "succeed", "provide")
+RESUMED: Final = (Cue.FAIL, Cue.SUSPEND, Cue.SUCCEED, Cue.PROVIDE)
 """What may become of a call that resumes, before its tool is entered."""
 
 
@@ -78,7 +83,7 @@ def _hashable(value: Any) -> Any:
 def world_of(
     state: ObservedState, run: Run, names: Sequence[str], lost: Collection[tuple[str, str]]
 ) -> World:
-    """What the outside world lets be; a crash may have `lost` these cues, of these calls or of the run."""
+    """What the environment permits; a crash may have `lost` these cues, of these calls or of the run."""
     places = {"": None, **{name: place for place, name in enumerate(names)}}
     return World(
         frozenset(_bars(state, run)),
@@ -94,12 +99,12 @@ def entered(state: ObservedState, names: Sequence[str]) -> frozenset[int]:
     return frozenset(place for place, name in enumerate(names) if name in executing)
 
 
-def _bars(state: ObservedState, run: Run) -> Iterator[str]:
-    """The ends that a run cannot come to; whatever goes wrong in it may end it in an error."""
+def _bars(state: ObservedState, run: Run) -> Iterator[Cue]:
+    """The ends that a run cannot come to; anything that goes wrong in it may end it in an error."""
     if not state.scenario.agent.stop:
-        yield "end Stopped"
+        yield Cue.END_STOPPED
     if not run.hooks:
-        yield "end BehaviorRequested"
+        yield Cue.END_REQUESTED
 
 
 def _unsaid(state: ObservedState, call: Call | None) -> Unsaid:

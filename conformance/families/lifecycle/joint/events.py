@@ -1,7 +1,7 @@
-"""What joint states meet: what a runtime shows, that it rests, and what comes to it from outside.
+"""Events of the joint model: observations, quiescence, and inputs.
 
-Each is a value: it says by itself, with nothing else, which hypotheses explain it of all that those before
-lead to.
+Each is a value, and maps the hypotheses before it to those after it; it depends on nothing else, so that the
+result can be cached.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from runlock.conformance.families.lifecycle.joint.cues import TURNS
 from runlock.conformance.families.lifecycle.joint.environment import as_stored
 from runlock.conformance.families.lifecycle.joint.hypotheses import (
     Given,
@@ -36,9 +37,6 @@ LATE: Final = {
     ("run", "Done"): {("call", "Cancelled"), ("call", "Failed")},
 }
 """What a run and its calls show in either order, though the one lets the other come."""
-
-TURN: Final = frozenset({"calls", "no calls"})
-"""What the model answers."""
 
 States = Collection[Hypothesis]
 
@@ -76,7 +74,7 @@ class Shows:
         return self.label in way.shows
 
     def _may_be_late(self, way: Way) -> bool:
-        """Whether a move may be shown only behind this one, which it let come."""
+        """Whether a move may be shown only after this one, which it let come."""
         if len(way.shows) != 1:
             return False
         return way.shows[0][::2] in LATE.get((self.label.of, self.label.to), ())
@@ -128,7 +126,7 @@ class Asking:
     """Whether the run asks the model, and has taken what it was answered before."""
 
     def __call__(self, one: Hypothesis) -> bool:
-        return one.control.work == "model" and not any(TURN & given.cues for given in one.inbox)
+        return one.control.work == "model" and not any(TURNS & given.cues for given in one.inbox)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +223,7 @@ class Loses:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The model asks for so many calls: they take places behind those that are kept."""
+    """The model asks for a number of calls: they take places after those that are kept."""
 
     kept: tuple[int, ...]
     calls: int

@@ -1,6 +1,6 @@
-"""In words: what no joint state explains, and what one would have explained in its place.
+"""Explains a mismatch: the unexpected observation, and the expected ones.
 
-The calls of a run are told by their names, each of which stands at the place of its call.
+`names` are the names of the calls, each at the place of its call.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from runlock.conformance.families.lifecycle.joint.cues import DECISIONS, TURNS
 from runlock.conformance.families.lifecycle.joint.labels import Label
 from runlock.conformance.families.lifecycle.joint.states import Ahead
 from runlock.conformance.families.lifecycle.messages import (
@@ -27,7 +28,7 @@ PLAIN: Final = {
     "is decided: resume": "is resumed by the decision for it",
     "is decided: cancel": "is cancelled by the decision for it",
 }
-"""What the arrival of a decision comes to, in the words of whoever waits for it."""
+"""What the arrival of a decision comes to, as the waiting call sees it."""
 
 
 def shown(seen: Observation) -> str:
@@ -81,9 +82,9 @@ def _due(what: str, place: int | None, names: Sequence[str]) -> str:
 def _awaited(cue: str, place: int | None, names: Sequence[str]) -> str:
     """Who has to answer before a way may be gone; not who might end it all."""
     call = f" for call {names[place]}" if place is not None else ""
-    if cue.startswith("decide "):
+    if cue in DECISIONS.values():
         return f"a decision{call}"
-    if cue in ("calls", "no calls"):
+    if cue in TURNS:
         return "a turn of the model"
     return f"an answer{call}" if call else ""
 
@@ -94,7 +95,7 @@ def _said(label: Label, names: Sequence[str]) -> str:
 
 
 def _listed(ways: Collection[str]) -> str:
-    """The ways in words, those that end something behind the others, and not too many of them."""
+    """The ways in words, those that end something after the others, and not too many of them."""
     ordered = sorted(ways, key=lambda way: (way.endswith("Cancelled"), way))
     more = len(ordered) - WAYS_SAID
     said = [*ordered[:WAYS_SAID], *([f"{more} more"] if more > 0 else [])]

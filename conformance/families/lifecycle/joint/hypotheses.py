@@ -1,7 +1,7 @@
-"""The ground that a runtime is supposed to go over: the joint charts, as the outside world lets them be gone.
+"""Hypotheses about a run: states of the joint charts that are reachable given what the environment has done.
 
-A hypothesis is one place on it.  What a runtime does not show leads on silently; what the outside world gave
-is used when the runtime gets to it, and some things may come to be for which it gave nothing.
+Internal transitions lead on without an observation.  An input waits in the inbox of a hypothesis until a
+transition uses it, and some transitions are permitted without one.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import Final, NamedTuple
 
+from runlock.conformance.families.lifecycle.joint.cues import Cue, is_end
 from runlock.conformance.families.lifecycle.joint.labels import (
-    DRAINED,
-    UNENTERED,
     Charted,
     Label,
     Way,
@@ -21,32 +20,32 @@ from runlock.machines.lifecycle.joint.state import Call, Control
 __all__ = ["HYPOTHESES_MAX", "Given", "Ground", "Hypothesis", "TooMany", "Unsaid", "World", "is_seen"]
 
 HYPOTHESES_MAX: Final = 300
-"""So many hypotheses at once, and what explains so much explains nothing."""
+"""Upper bound on simultaneous hypotheses; beyond it the trace is too ambiguous to judge."""
 
 
 class TooMany(Exception):
-    """So many hypotheses explain what was seen that following them is given up."""
+    """Too many hypotheses explain the trace; the run is not followed any further."""
 
 
 def is_silent(way: Way) -> bool:
-    """Whether there is nothing to see of a way."""
+    """Whether the transition is internal."""
     return not way.shows
 
 
 def is_seen(way: Way) -> bool:
-    """Whether there is something to see of a way."""
+    """Whether the transition is observable."""
     return bool(way.shows)
 
 
 class Given(NamedTuple):
-    """What the outside world gave: any one of these cues, to a call by its place, or to the run."""
+    """An input: any one of these cues, for a call by its place, or for the run."""
 
     cues: frozenset[str]
     call: int | None = None
 
 
 class Hypothesis(NamedTuple):
-    """A joint state; what the moves that led to it have still to show, and what was given and not used."""
+    """A joint state, the observations it still owes, and the inputs not yet consumed."""
 
     control: Control
     calls: tuple[Call, ...] = ()
@@ -55,17 +54,17 @@ class Hypothesis(NamedTuple):
 
 
 class Unsaid(NamedTuple):
-    """What may become of a call while it is New, and while it is Resuming, though no answer said so."""
+    """Unreported outcomes allowed for a call that is New or Resuming."""
 
     new: tuple[str, ...] = ()
     resuming: tuple[str, ...] = ()
 
 
 class World(NamedTuple):
-    """What the outside world lets be, for which it gave nothing.
+    """Transitions that the environment permits without a matching input.
 
-    The ends that it bars; what it gave before a crash (a cue, and the place of a call) and may be known
-    still; by the place of each call what is unsaid of it; and the places of the calls whose tool was entered.
+    `bars` are the ends that it excludes; `given_before` inputs from before a crash that may still be known;
+    `unsaid` the unreported outcomes by the place of each call; `entered` the calls whose tool is running.
     """
 
     bars: frozenset[str] = frozenset()
@@ -74,13 +73,13 @@ class World(NamedTuple):
     entered: frozenset[int] = frozenset()
 
     def allows(self, way: Way, one: Hypothesis) -> bool:
-        """Whether a way may be gone from here."""
+        """Whether the transition is enabled in this hypothesis without an input."""
         cue, place = way.cue, way.call
-        if cue.startswith("end "):
+        if is_end(cue):
             return cue not in self.bars
-        if cue == UNENTERED:
+        if cue == Cue.UNENTERED:
             return not any(one.calls[place].status in ("Running", "Resuming") for place in self.entered)
-        if cue in ("may", DRAINED) or (cue, place) in self.given_before:
+        if cue in (Cue.MAY, Cue.DRAINED) or (cue, place) in self.given_before:
             return True
         if place is None:
             return False
@@ -90,7 +89,7 @@ class World(NamedTuple):
 
 
 class Ground:
-    """The joint charts as a world lets them be gone over; it counts the hypotheses that were looked at."""
+    """The hypothesis space: the joint charts in an environment.  Counts the hypotheses looked at."""
 
     def __init__(self, charts: Charted, world: World) -> None:
         self.charts = charts
@@ -98,7 +97,7 @@ class Ground:
         self.looked_at = 0
 
     def silently(self, states: Collection[Hypothesis]) -> Collection[Hypothesis]:
-        """These, and all that they lead to with nothing to see, always in the same order."""
+        """These, and all that internal transitions lead to, always in the same order."""
         reached = dict.fromkeys(states)
         ahead = list(reached)
         while ahead:
@@ -114,7 +113,7 @@ class Ground:
     def steps(
         self, one: Hypothesis, is_wanted: Callable[[Way], bool] | None = None
     ) -> Iterator[tuple[Way, Hypothesis]]:
-        """Every way that may be gone now, of those that are wanted, and the hypothesis that it leads to."""
+        """Every enabled transition of those that are wanted, and the hypothesis that it leads to."""
         control, calls, owed, given = one
         ways = self.charts.ways(control, calls)
         for way in ways if is_wanted is None else filter(is_wanted, ways):
@@ -127,9 +126,9 @@ class Ground:
                 yield way, Hypothesis(way.control, way.calls, owed + way.shows, inbox)
 
     def due(self, one: Hypothesis, *, are_held: bool) -> Iterator[Way]:
-        """The ways that a runtime would go by itself or by what it was given; not those of calls held up."""
+        """The transitions that a runtime takes by itself or on its inputs, without those of held calls."""
         for way in self.charts.ways(one.control, one.calls):
-            if way.cue == DRAINED:
+            if way.cue == Cue.DRAINED:
                 is_due = not are_held
             elif way.cue:
                 is_due = _use(one.inbox, way) is not None
@@ -139,14 +138,14 @@ class Ground:
                 yield way
 
     def awaited(self, one: Hypothesis) -> Iterator[tuple[str, int | None]]:
-        """What the outside world would have to give for a way to be gone: the cue, and the call's place."""
+        """The inputs that would enable a transition: the cue, and the call's place."""
         for way in self.charts.ways(one.control, one.calls):
             if way.cue and _use(one.inbox, way) is None and not self.world.allows(way, one):
                 yield way.cue, way.call
 
 
 def _use(inbox: tuple[Given, ...], way: Way) -> tuple[Given, ...] | None:
-    """What is left of what was given, if a way can use some of it."""
+    """The inbox after a transition has used an input, or None if it can use none."""
     for place, given in enumerate(inbox):
         if way.cue in given.cues and way.call in (None, given.call):
             return (*inbox[:place], *inbox[place + 1 :])

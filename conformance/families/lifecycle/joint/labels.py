@@ -1,4 +1,4 @@
-"""The joint charts as a runtime is seen to go through them.
+"""The joint charts as a labelled transition system over observations.
 
 They are those that `runlock explore` walks through, with what an exploration leaves out: a run with
 several turns, an end wherever its loop looks, a decision that meets no wait.  What is durable is seen, and
@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from runlock.conformance.families.lifecycle.joint.cues import Cue
 from runlock.machines.lifecycle.joint.facts import (
     is_over,
     is_ready,
@@ -32,8 +33,6 @@ from runlock.machines.lifecycle.joint.transitions import Joint
 
 __all__ = [
     "ATLASES_MAX",
-    "DRAINED",
-    "UNENTERED",
     "Atlas",
     "Charted",
     "Label",
@@ -44,17 +43,11 @@ __all__ = [
 ]
 
 SUSPENSIONS: Final = 1_000
-"""So often a call may be suspended again: this bounds an exploration, and no runtime."""
+"""How often a call may be suspended again; high enough to bound no runtime."""
 
 ATLASES_MAX: Final = 8
 KNOWN_MAX: Final = 20_000
 """So much is kept of what was worked out, so that the memory of a long campaign has a bound."""
-
-UNENTERED: Final = "no tool is entered"
-"""The cue of what may come to be as long as no tool that the outside world knows of runs."""
-
-DRAINED: Final = "nothing is under way"
-"""The cue of what may come to be at any time, and is due when the runtime waits for nobody."""
 
 LOOKS: Final = ("starting", "model", "round", "after", "last", "again", "entered", "waking", "replay")
 """What a run is at when its loop may find a reason to end."""
@@ -104,7 +97,7 @@ class Label(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One move out of a joint state: what it waits for, of which call, where it leads, and what it shows."""
+    """A transition of a joint state: its cue and call, where it leads, and the labels that it shows."""
 
     what: str
     cue: str
@@ -118,7 +111,7 @@ class Seen(Joint):
     """The joint charts, with what an exploration leaves out."""
 
     def ask(self, call: Call) -> Changed:
-        """The model asks for the call, beside those of earlier turns that are live."""
+        """The model asks for the call, in addition to the live ones of earlier turns."""
         return super().ask(call) if is_unasked(call) else Changed(call)
 
     def _trouble(self, control: Control) -> Iterator[Move]:
@@ -127,7 +120,7 @@ class Seen(Joint):
         if is_cancelled:
             yield from self._model(control)
         for move in super()._trouble(control):
-            yield replace(move, cue=DRAINED) if is_cancelled else move
+            yield replace(move, cue=Cue.DRAINED) if is_cancelled else move
         if control.cancel != "asked" and control.work in LOOKS:
             for reason in ("Stopped", "BehaviorRequested", "Error"):
                 yield from self._end(control, reason, "trouble")
@@ -142,21 +135,21 @@ class Seen(Joint):
     def _closing(self, control: Control) -> Iterator[Move]:
         if control.work == "ending":
             left = self.policies["end.live"] == "left"
-            yield Move("is closed by the end", control, one=self._cancelled, cue="may" if left else "")
-            yield Move("is closed by the end", control, one=self._failed, cue="may")
+            yield Move("is closed by the end", control, one=self._cancelled, cue=Cue.MAY if left else "")
+            yield Move("is closed by the end", control, one=self._failed, cue=Cue.MAY)
         if control.work == "ending" and control.reason in BREAKS:
-            yield Move("is broken off", control, one=self._broken_off, cue="may")
+            yield Move("is broken off", control, one=self._broken_off, cue=Cue.MAY)
             for move in super()._closing(control):
                 yield replace(move, none=_is_at_work)  # a round may wait for its calls when one has broken
-                yield replace(move, cue="may")
+                yield replace(move, cue=Cue.MAY)
             return
         if not (control.work == "ending" and self.drains and control.reason == "Cancelled"):
             yield from super()._closing(control)
             return
-        yield Move("breaks as it drains", control._replace(reason="Error"), "trouble", cue="end Error")
+        yield Move("breaks as it drains", control._replace(reason="Error"), "trouble", cue=Cue.END_ERROR)
         for move in super()._closing(control):
             yield replace(move, none=_is_under_way)  # a replay may be Resuming all along
-            yield replace(move, none=None, cue=UNENTERED)
+            yield replace(move, none=None, cue=Cue.UNENTERED)
 
     def _is_open(self, control: Control, call: Call) -> bool:
         """What was under way when something broke, or drains, may go on until the end takes it away."""
@@ -175,37 +168,37 @@ class Seen(Joint):
     def _round(self, control: Control) -> Iterator[Move]:
         """Where calls may go one by one, a call that waits may leave others behind, which run after it.
 
-        So does a crash, whoever executes them.
+        So does a crash, with any executor.
         """
         yield from super()._round(control)
         one_by_one = self.policies.get("round.executor") != "parallel"
         if control.work == "round" and not control.gate and one_by_one:
             waits = "the round waits for one of its calls"
             after = control._replace(work="after")
-            yield Move(waits, after, some=is_suspended, none=_is_under_way, cue="may")
+            yield Move(waits, after, some=is_suspended, none=_is_under_way, cue=Cue.MAY)
         elif control.work in BETWEEN and control.gate in ("", "ReplayResume"):
             goes_on = control._replace(work="round", gate="")
-            yield Move("the round goes on", goes_on, some=_is_new, none=_is_under_way, cue="may")
+            yield Move("the round goes on", goes_on, some=_is_new, none=_is_under_way, cue=Cue.MAY)
 
     def _loop(self, control: Control) -> Iterator[Move]:
         yield from super()._loop(control)
         if control.work == "again" and not control.gate:
             entered = control._replace(work="entered")
-            yield Move("what waited again waits no more", entered, none=_waits_again, cue="may")
+            yield Move("what waited again waits no more", entered, none=_waits_again, cue=Cue.MAY)
         if control.work in LOOP and not control.gate and self.may_mix:
             for move in self._suspend(control, none=self._leads_on):
-                yield replace(move, cue="may")
+                yield replace(move, cue=Cue.MAY)
         if self.is_reentered or control.work not in AT_ONCE:
             return
         if not self.has_dispatcher:
             replay = control._replace(work="replay", gate="ReplayResume", reason="")
             to = control if control.work == "round" else replay
-            yield Move("resumes with no wait before it", to, one=self._at_once, cue="may")
+            yield Move("resumes with no wait before it", to, one=self._at_once, cue=Cue.MAY)
         elif control.work == "suspending":
-            yield Move("goes on, since it is decided", control._replace(work="round", reason=""), cue="may")
+            yield Move("goes on, since it is decided", control._replace(work="round", reason=""), cue=Cue.MAY)
 
     def _resume_gate(self, control: Control) -> Iterator[Move]:
-        """What is replayed behind the last turn need not be shown in this run: it may end all the same."""
+        """What is replayed after the last turn need not be shown in this run: it may end all the same."""
         for move in super()._resume_gate(control):
             yield move
             if control.work == "last" and move.to.work == "after":
@@ -245,7 +238,7 @@ class Seen(Joint):
 
 State = tuple[Control, tuple[Call, ...]]
 Known = list[tuple[frozenset[tuple[str, Any]], tuple[Way, ...]]]
-"""The ways out of a joint state, beside what has to be supposed for them."""
+"""The transitions of a joint state, each with the policy values that it depends on."""
 
 
 class Atlas(dict[State, Known]):
@@ -268,7 +261,7 @@ class Charted:
     """The joint charts where this is supposed of the open policies: where a joint state leads.
 
     What was worked out stands in an atlas that all share who suppose something about the same policies: a
-    way depends on a few of them, and is the same whatever is supposed of the others.
+    way depends on a few of them, and is the same for all values of the others.
     """
 
     def __init__(self, settled: Settled, supposed: Settled, atlas: Atlas) -> None:
@@ -338,7 +331,7 @@ def _is_open(move: Move, calls: tuple[Call, ...]) -> bool:
 
 
 def _landings(move: Move, calls: tuple[Call, ...]) -> Iterator[tuple[int | None, tuple[Call, ...]]]:
-    """The call that a move moves, if it is of one, and what the calls are behind it."""
+    """The call that a move moves, if it is of one, and what the calls are after it."""
     if move.one is None:
         each = move.each
         yield None, calls if each is None else tuple((each(call) or Changed(call)).call for call in calls)
@@ -362,7 +355,7 @@ def _unkept(call: Call) -> Call:
 def _labels(was: Control, calls: tuple[Call, ...], to: Control, after: tuple[Call, ...]) -> Iterator[Label]:
     """What a move shows where everything is shown; of each subject in the order of its moves."""
     for place, (before, call) in enumerate(zip(calls, after, strict=True)):
-        if call.status not in (before.status, "New"):  # nobody has to say that a call is new
+        if call.status not in (before.status, "New"):  # a runtime need not report that a call is New
             yield Label("call", place, call.status)
     if to.gate not in (was.gate, ""):
         yield Label("gate", None, to.gate)

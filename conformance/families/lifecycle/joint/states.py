@@ -1,8 +1,7 @@
-"""The joint states of run, calls, gate and store that explain what was seen so far.
+"""The set of hypotheses that explain a trace so far, and where events lead it.
 
-A policy that is open is taken to have each of its values apart, as soon as a move depends on it.  Where an
-event leads depends on nothing but the joint states that meet it, so it is worked out once for all the
-schedules that come by the same way.
+As soon as a transition depends on an open policy, the set is split by the values of that policy.  The result
+of an event depends on the set alone, so it is cached and shared by all schedules that reach the same set.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
+from runlock.conformance.families.lifecycle.joint.cues import Cue
 from runlock.conformance.families.lifecycle.joint.hypotheses import (
     HYPOTHESES_MAX,
     Ground,
@@ -29,10 +29,10 @@ from runlock.conformance.families.lifecycle.joint.labels import (
 __all__ = ["Ahead", "Event", "JointStates", "Sets", "worked_out"]
 
 LOOKED_AT_MAX: Final = 4_000
-"""So many hypotheses are looked at for one run: what shows little is not worth more."""
+"""Upper bound on the hypotheses that are looked at for one run."""
 
 KEPT_MAX: Final = 50_000
-"""So many hypotheses are kept of what was worked out, so that the memory of a long campaign has a bound."""
+"""Upper bound on the hypotheses in the cache, so that a long campaign does not fill the memory."""
 
 ANYWHERE: Final = World()
 
@@ -186,7 +186,7 @@ class JointStates:
         An end in an error, to which everything may lead, is not told of unless there is nothing else.
         """
         look = partial(_ahead, are_held=are_held)
-        world = world._replace(bars=world.bars | {"end Error"})
+        world = world._replace(bars=world.bars | {Cue.END_ERROR})
         try:
             every = [one for each in self._each(look, world) for one in each.found]
         except TooMany:

@@ -1,4 +1,4 @@
-"""What of each chart a campaign has exercised, beside all that it could have.
+"""What a campaign has exercised of each chart, compared with what it could have exercised.
 
 Possible is what a runtime of this handshake can take and show: arrows of clauses that its policies rule
 out are left out, and so are those that look from outside like another one.

@@ -13,9 +13,10 @@ from typing import Any
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.monitors.status_charts import CALLS, EVENT_OF_REASON, RUNS
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CRASH, INPUT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
+from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.protocol import Observation
 from runlock.machines.table import Moved, Row, react
@@ -51,20 +52,20 @@ class Derived(Monitor):
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something: after new input it is open what a run does."""
         run = self.state.run
-        if run is not None and (run.had_input or run.crashes):
+        if run is not None and run.disturbed_by(CRASH, INPUT):
             self.runs.pop(run, None)
             self.trails.lose(RUNS, run)
 
     # -- runs
 
-    def observe(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """The SUT shows something; nothing is judged."""
         self._follow(seen)
         return iter(())
 
     def _follow(self, seen: Observation) -> None:
         run = self.state.runs.get(seen.run or "")
-        if not self.follows_runs or run is None or run.had_input or run.crashes:
+        if not self.follows_runs or run is None or run.disturbed_by(CRASH, INPUT):
             return
         if isinstance(seen, GateOpened) and seen.on in WORKING_GATES:
             self._works(run)
@@ -92,7 +93,7 @@ class Derived(Monitor):
         self.runs[run] = "Done"
 
     def _send(self, run: Run, events: Sequence[str]) -> None:
-        """Take these arrows from where the run stands; none means that nobody knows."""
+        """Take these arrows from where the run stands; none means that they are unknown."""
         state, rows = self.runs.get(run, RUNS.initial), list[Row]()
         for event in events:
             answer = react(RUNS, state, event)
@@ -106,17 +107,17 @@ class Derived(Monitor):
 
     # -- calls
 
-    def settled(self) -> Iterator[Judgement]:
+    def settled(self) -> Iterator[ClauseResult]:
         """The runtime has settled: look where each call stands now; nothing is judged."""
         self._look_at_calls()
         return iter(())
 
     def _look_at_calls(self) -> None:
         run = self.state.run
-        if not self.follows_calls or run is None or run.crashes:
+        if not self.follows_calls or run is None or run.disturbed_by(CRASH):
             return
         for call in run.calls.values():
-            if not call.doubled:
+            if not call.duplicate_id:
                 self._look_at(call)
 
     def _look_at(self, call: Call) -> None:

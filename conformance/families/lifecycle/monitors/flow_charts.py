@@ -8,6 +8,7 @@ counts as exercised, permissions too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import Enum, auto
 from functools import cache, cached_property
 from itertools import takewhile
 from typing import Any, Final
@@ -21,6 +22,7 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.chart_monitor import (
     NO_DETOURS,
@@ -28,8 +30,8 @@ from runlock.conformance.family.chart_monitor import (
     Follower,
     Reading,
 )
+from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.protocol import Observation
 from runlock.machines.lifecycle.charts.run_flow import RunFlow
@@ -103,20 +105,33 @@ FLOW_DETOURS: Final[Detours] = frozenset(
 )
 """What other clauses add to the flow wherever it is followed."""
 
-DETOURS_OF_CASES: Final[Mapping[str, Detours]] = {
-    "entered anew": frozenset({("RunStart", "ResumeReplay0")}),
-    "nothing to replay": frozenset({("ResumeReplay0", "Suspended")}),
-    "cancelled": frozenset({(None, "Cancelled")}),
-    "cancelled between segments": frozenset({(None, "CommitFinished")}),
-    "broken": frozenset({(None, "Error")}),
-    "may be stopped": frozenset({(None, "Terminate")}),
-    "holds back": frozenset({("ResumeToolCall", "ToolRound"), ("ResumeAfterTool", "ToolRound")}),
+
+class Case(Enum):
+    """A case in which other clauses change the flow of a segment."""
+
+    ENTERED_ANEW = auto()
+    NOTHING_TO_REPLAY = auto()
+    CANCELLED = auto()
+    CANCELLED_BETWEEN = auto()  # between two segments
+    BROKEN = auto()
+    MAY_BE_STOPPED = auto()
+    HOLDS_BACK = auto()  # calls of a round
+
+
+DETOURS_OF_CASES: Final[Mapping[Case, Detours]] = {
+    Case.ENTERED_ANEW: frozenset({("RunStart", "ResumeReplay0")}),
+    Case.NOTHING_TO_REPLAY: frozenset({("ResumeReplay0", "Suspended")}),
+    Case.CANCELLED: frozenset({(None, "Cancelled")}),
+    Case.CANCELLED_BETWEEN: frozenset({(None, "CommitFinished")}),
+    Case.BROKEN: frozenset({(None, "Error")}),
+    Case.MAY_BE_STOPPED: frozenset({(None, "Terminate")}),
+    Case.HOLDS_BACK: frozenset({("ResumeToolCall", "ToolRound"), ("ResumeAfterTool", "ToolRound")}),
 }
-"""What they add in some cases: ways out that are open anywhere, and what goes on beside the flow."""
+"""What they add in some cases: ways out that are open anywhere, and what goes on next to the flow."""
 
 
 @cache
-def _flow_detours(*cases: str) -> Detours:
+def _flow_detours(*cases: Case) -> Detours:
     """What is added to the flow in these cases: one object each time, which is quick to look up."""
     return FLOW_DETOURS.union(*(DETOURS_OF_CASES[case] for case in cases))
 
@@ -173,15 +188,15 @@ class Paths(Monitor):
         self.segments: dict[str, Follower] = {}
         self.steps: dict[str, Follower] = {}
         self.passes: dict[Call, Follower] = {}
-        self.objections: list[Judgement] = []
+        self.objections: list[ClauseResult] = []
         self.in_batches = False  # the phases of calls name no call
 
-    def settled(self) -> Iterator[Judgement]:
-        """Yield what no drawn way explained, now that everybody else has spoken."""
+    def settled(self) -> Iterator[ClauseResult]:
+        """Yield what the charts do not explain, after all other checks."""
         yield from self.objections
         self.objections.clear()
 
-    def observe(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """Yield the clauses of the ways that an observation shows to be taken."""
         self._forget_a_lost_life()
         run = self.state.run_of(seen) if isinstance(seen, TELLING) else None
@@ -207,7 +222,7 @@ class Paths(Monitor):
         detours: Detours = NO_DETOURS,
         *,
         surely: bool = True,
-    ) -> Iterator[Judgement]:
+    ) -> Iterator[ClauseResult]:
         closed = follower.reading.closed
         if surely and not follower.after(label, detours):
             self._object(closed, who, follower, label, detours)
@@ -216,9 +231,9 @@ class Paths(Monitor):
         taken = follower.see(label, detours, surely=surely)
         self._note(follower)
         if surely:
-            yield Judgement(closed)
+            yield ClauseResult(closed)
         if taken:
-            yield Judgement(taken)
+            yield ClauseResult(taken)
 
     def _note(self, follower: Follower) -> None:
         """Note the arrows that were certainly taken."""
@@ -234,16 +249,16 @@ class Paths(Monitor):
     def _object(self, clause: str, named: Who, follower: Follower, label: str, detours: Detours) -> None:
         ways, who = " or ".join(follower.right(detours)), "{} {}".format(*named)
         if not ways:
-            because = f"{who} is over, yet {label} was seen behind {follower.last}"
+            why = f"{who} is over, yet {label} was seen behind {follower.last}"
         elif follower.last:
-            because = f"{who}: behind {follower.last} comes {ways}, yet {label} was seen"
+            why = f"{who}: behind {follower.last} comes {ways}, yet {label} was seen"
         else:
-            because = f"{who} begins with {ways}, yet {label} was seen"
-        self.objections.append(Judgement(clause, because))
+            why = f"{who} begins with {ways}, yet {label} was seen"
+        self.objections.append(clause_result(clause, why))
 
     # -- segments
 
-    def _segment(self, run: Run, seen: Observation) -> Iterator[Judgement]:
+    def _segment(self, run: Run, seen: Observation) -> Iterator[ClauseResult]:
         if not self._has_this_flow:
             return
         follower = self.segments.get(run.id)
@@ -268,24 +283,24 @@ class Paths(Monitor):
         flow = [self.state.policy(key) for key in ("checkpoint.at", "step.end", "waiting")]
         return shown and flow == ["triggers", "before_tools", "reentered"]
 
-    def _cases_of_the_flow(self, run: Run) -> Iterator[str]:
-        """In which cases a run is that other clauses speak of."""
-        if run.finished or run.crashes:  # entered by a decision, or once more: with no input to commit
-            yield "entered anew"
+    def _cases_of_the_flow(self, run: Run) -> Iterator[Case]:
+        """The cases that the run is in."""
+        if run.finished or run.disturbed_by(CRASH):  # there is no input to commit again
+            yield Case.ENTERED_ANEW
         resolved = any(one.entered.state == "ResolveDecision" for one in run.stations)
-        spent = run.crashes or (run.finished and not resolved)  # the decision was, before: the run waits on
+        spent = run.disturbed_by(CRASH) or (run.finished and not resolved)  # an earlier segment took it
         if spent or self.state.policy("replay.commit") != "yes":
-            yield "nothing to replay"
-        if run.cancel_at is not None:
-            yield "cancelled"
+            yield Case.NOTHING_TO_REPLAY
+        if run.disturbed_by(CANCEL):
+            yield Case.CANCELLED
             if run.finished and not has_fired(run.segment, "RunStart"):  # it met the run between segments
-                yield "cancelled between segments"
-        if run.faulted is not None:
-            yield "broken"
+                yield Case.CANCELLED_BETWEEN
+        if run.disturbed_by(FAULT):
+            yield Case.BROKEN
         if self.state.scenario.agent.stop or self.state.policy("round.block") != "fail_call":
-            yield "may be stopped"
-        if self._holds_back or run.crashes:  # what a life did not begin, the next one begins
-            yield "holds back"
+            yield Case.MAY_BE_STOPPED
+        if self._holds_back or run.disturbed_by(CRASH):  # what a life did not begin, the next one begins
+            yield Case.HOLDS_BACK
 
     @cached_property
     def _holds_back(self) -> bool:
@@ -293,7 +308,7 @@ class Paths(Monitor):
 
     # -- steps
 
-    def _step(self, run: Run, seen: Observation) -> Iterator[Judgement]:
+    def _step(self, run: Run, seen: Observation) -> Iterator[ClauseResult]:
         label, reading = _step_label(seen), self._step_reading
         if reading is None or label is None:
             return
@@ -305,7 +320,7 @@ class Paths(Monitor):
         if label == "StepEnd" and self._ends_after_tools:
             detours |= ENDS_ANYWHERE if self._is_broken_off(run) else NO_DETOURS
             detours |= ENDS_AT_WAITS if _was_left_to_wait(run) else NO_DETOURS
-        if self._holds_back:  # what was left behind runs behind the end of its step
+        if self._holds_back:  # what was left out runs after the end of its step
             ends |= {"BeforeToolExecute", "AfterToolExecute"}
         if label in ("RunStart", "RunEnd"):  # a step that is cut short stops where it stands
             self.steps[run.id] = Follower(reading)
@@ -327,11 +342,11 @@ class Paths(Monitor):
 
     def _is_broken_off(self, run: Run) -> bool:
         """Whether something ends the run, or the round, wherever it stands."""
-        return bool(run.cancel_at or run.faulted or run.had_input or self.state.may_end_by_a_block(run))
+        return bool(run.disturbed_by(CANCEL, FAULT, INPUT) or self.state.may_end_by_a_block(run))
 
     @cached_property
     def _ends_after_tools(self) -> bool:
-        """Whether a step is over behind its round; one that waits may end before its wait, and once more."""
+        """Whether a step is over after its round; one that waits may end before its wait, and once more."""
         return bool(self.state.policy("step.end") == "after_tools")
 
     @cached_property
@@ -346,11 +361,11 @@ class Paths(Monitor):
 
     # -- passes of calls
 
-    def _pass(self, run: Run, seen: Observation) -> Iterator[Judgement]:
+    def _pass(self, run: Run, seen: Observation) -> Iterator[ClauseResult]:
         label = _pass_label(seen)
         call = self.state.call_of(seen) if label is not None else None
         self.in_batches |= label in PHASES_OF_CALLS and call is None
-        if label is None or call is None or call.doubled or self.in_batches or not self._has_passes:
+        if label is None or call is None or call.duplicate_id or self.in_batches or not self._has_passes:
             return
         follower = self.passes.get(call)
         if follower is None:
@@ -424,5 +439,5 @@ def _may_be_replayed(run: Run, seen: Observation) -> bool:
         return False
     call = run.calls.get(seen.call or "")
     if call is None:
-        return any(call.decisions for call in run.every_call) or any(c.doubled for c in run.every_call)
-    return bool(call.decisions) or call.doubled or call.step != run.steps
+        return any(call.decisions for call in run.every_call) or any(c.duplicate_id for c in run.every_call)
+    return bool(call.decisions) or call.duplicate_id or call.step != run.steps

@@ -14,14 +14,14 @@ from runlock.conformance.families.lifecycle.monitors.derived_statuses import sta
 from runlock.conformance.families.lifecycle.monitors.status_charts import CALLS, RUNS, RUNS_WITH_CREATED
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
+from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.protocol import GateClosed, Observation
 from runlock.machines.table import Refused, Table, react
 
 UNKNOWN: Final = "unknown"
-"""Where a call stands that nobody asked for."""
+"""The state of a call that the model never asked for."""
 
 STALE: Final = "decision of a past suspension"
 AGAIN: Final = "the same decision again"
@@ -45,7 +45,7 @@ def refusing_calls(handshake: Handshake) -> Iterator[tuple[str, str]]:
 
 @cache
 def _refused_decisions() -> tuple[tuple[str, str], ...]:
-    """Each state of a call with each decision that it refuses, whatever the decision says of itself."""
+    """Each state of a call with each decision that it refuses because of its action."""
     return tuple(
         (state, stimulus)
         for stimulus, event in DECISIONS.items()
@@ -124,7 +124,7 @@ class Refusals(Monitor):
             return STALE
         return f"decide {raw['action']}"
 
-    def observe(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """The SUT shows something: a gate that it gave up may have had its answer in the same delivery."""
         if isinstance(seen, GateClosed):
             self._gave_up(seen)

@@ -1,6 +1,6 @@
 """What the charts of rounds allow: followed over gates, answers and decisions, where no status names a state.
 
-Each follower yields the clause that closes its chart, and why it is broken, or nothing if it held.
+Each follower yields the clause that closes its chart, and whether it holds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import Final
 
 from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.coverage import Trails
 from runlock.conformance.protocol import Observation
 from runlock.machines.lifecycle.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
@@ -46,12 +48,10 @@ SHOWN: Final = {
 """The arrows of each chart that a follower sees being taken."""
 
 LAST: Final = ("ROUND-72", "ROUND-73")
-"""Arrows behind which a follower looks no further."""
+"""Arrows after which a follower looks no further."""
 
 TELLING: Final = (GateOpened, CallMoved, DecisionTaken, SegmentEnded)
 """The kinds of observation that tell where a round stands."""
-
-Said = Iterator[tuple[str, str]]
 
 SETTLED_ENDS: Final = ("NaturalEnd", "BehaviorRequested", "Stopped")
 
@@ -64,7 +64,7 @@ class RoundFollowers:
         self.trails = trails
         self.followers = (SerialRound(state, trails), Tasks(state, trails), Batches(state, trails))
 
-    def judge(self, seen: Observation) -> Said:
+    def judge(self, seen: Observation) -> Iterator[ClauseResult]:
         """Yield what the charts of rounds say of an observation."""
         if not isinstance(seen, TELLING):
             return
@@ -74,17 +74,17 @@ class RoundFollowers:
 
 
 def _onto(trails: Trails, table: Table, who: Hashable) -> Callable[[Row], None]:
-    """What notes the arrows of a life that begins now."""
+    """Records the transitions of an object that begins its life cycle now."""
     trails.lose(table, who)
-    return partial(trails.take, table, who)  # and no lambda, so that it can be written down
+    return partial(trails.take, table, who)  # no lambda, which could not be pickled
 
 
 def _calm_round(run: Run | None) -> tuple[Run, list[Call]] | None:
     """The newest round of a run, if nothing but verdicts, answers and decisions has touched it."""
-    if run is None or run.cancel_at or run.faulted or run.crashes or run.had_input:
+    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
         return None
     calls = [call for call in run.calls.values() if call.step == run.steps]
-    certain = bool(calls) and not any(call.doubled or call.raced for call in calls)
+    certain = bool(calls) and not any(call.duplicate_id or call.raced for call in calls)
     return (run, calls) if certain else None
 
 
@@ -97,7 +97,7 @@ class SerialRound:
         self.of: tuple[str, int] | None = None
         self.cursor = Cursor(PHASES)
 
-    def judge(self, seen: Observation) -> Said:
+    def judge(self, seen: Observation) -> Iterator[ClauseResult]:
         """A gate of a call moves its round."""
         if not isinstance(seen, GateOpened) or seen.on not in ("permission", "tool"):
             return
@@ -114,26 +114,24 @@ class SerialRound:
             on_move = _onto(self.trails, table, None) if declared else None
             self.of, self.cursor = (run.id, run.steps), Cursor(table, on_move)
 
-    def _judged(self, call: Call) -> Said:
+    def _judged(self, call: Call) -> Iterator[ClauseResult]:
         table = self.cursor.table
         if self.cursor.state != table.initial:
             answer = self.cursor.would("judge_again")
             if isinstance(answer, Refused):
-                yield (
-                    table.closed[table.initial],
-                    f"call {call.id} is judged while its round executes, in {self.cursor.state}",
-                )
+                why = f"call {call.id} is judged while its round executes, in {self.cursor.state}"
+                yield clause_result(table.closed[table.initial], why)
                 return
             self.cursor.send("judge_again")
-        yield table.closed[table.initial], ""
+        yield ClauseResult(table.closed[table.initial])
 
-    def _entered(self, call: Call) -> Said:
+    def _entered(self, call: Call) -> Iterator[ClauseResult]:
         row = self.state.policy("round.executor") == "sequential"
         if self.cursor.state == STAGES.initial:
             self.cursor.send("all_judged")
         if not isinstance(self.cursor.would("one_by_one"), Refused):
             self.cursor.send("one_by_one" if row else "as_a_batch")
-        yield self.cursor.table.closed[self.cursor.table.initial], ""
+        yield ClauseResult(self.cursor.table.closed[self.cursor.table.initial])
 
 
 def _is_concurrent(state: ObservedState) -> bool:
@@ -149,10 +147,16 @@ class Tasks:
         self.trails = trails
         self.cursors: dict[Call, Cursor] = {}
 
-    def judge(self, seen: Observation) -> Said:
+    def judge(self, seen: Observation) -> Iterator[ClauseResult]:
         """A status moves the task; a permission gate belongs into its interception, or its replay."""
         run, call = self.state.run_of(seen), self.state.call_of(seen)
-        if run is None or call is None or call.doubled or run.crashes or not _is_concurrent(self.state):
+        if (
+            run is None
+            or call is None
+            or call.duplicate_id
+            or run.disturbed_by(CRASH)
+            or not _is_concurrent(self.state)
+        ):
             return
         cursor = self.cursors.get(call)
         if cursor is None:
@@ -160,20 +164,20 @@ class Tasks:
         if isinstance(seen, GateOpened) and seen.on == "permission":
             right = cursor.state in ("Intercept", "Replay")
             why = f"the task of call {call.id} is in {cursor.state}, yet its permission is asked"
-            yield TASKS.closed[cursor.state], "" if right else why
+            yield clause_result(TASKS.closed[cursor.state], "" if right else why)
         elif isinstance(seen, CallMoved) and seen.to != call.claimed:
             yield from self._move(cursor, call, seen.to)
 
-    def _move(self, cursor: Cursor, call: Call, to: str) -> Said:
+    def _move(self, cursor: Cursor, call: Call, to: str) -> Iterator[ClauseResult]:
         event = _task_event(cursor.state, to)
         if event is None:
             return
         answer = cursor.would(event)
         if isinstance(answer, Refused):
-            yield TASKS.closed[cursor.state], f"call {call.id} became {to}, yet {answer}"
+            yield clause_result(TASKS.closed[cursor.state], f"call {call.id} became {to}, yet {answer}")
             return
         cursor.send(event)
-        yield TASKS.closed[answer.row.source], ""
+        yield ClauseResult(TASKS.closed[answer.row.source])
 
 
 def _task_event(state: str, to: str) -> str | None:
@@ -192,7 +196,7 @@ class Batches:
         self.dealt_with: Counter[str] = Counter()
         self.life = state.life
 
-    def judge(self, seen: Observation) -> Said:
+    def judge(self, seen: Observation) -> Iterator[ClauseResult]:
         """A disposition takes one decision out of what was handed over."""
         if not isinstance(seen, DecisionTaken) or not _is_concurrent(self.state):
             return
@@ -208,10 +212,10 @@ class Batches:
         if not refused:
             cursor.send(event)
         why = f"decision {decision} was dealt with already, yet it was {seen.disposition} once more"
-        yield DISPATCHER.closed[state], why if refused else ""
+        yield clause_result(DISPATCHER.closed[state], why if refused else "")
 
 
-def _barrier(state: ObservedState, seen: Observation, trails: Trails) -> Said:
+def _barrier(state: ObservedState, seen: Observation, trails: Trails) -> Iterator[ClauseResult]:
     """The barrier of a concurrent round is passed by its last call."""
     ends = isinstance(seen, SegmentEnded) and seen.reason.code in SETTLED_ENDS
     asks = isinstance(seen, GateOpened) and seen.on == "model"
@@ -223,7 +227,8 @@ def _barrier(state: ObservedState, seen: Observation, trails: Trails) -> Said:
     cursor.send("task_over", {"all_terminal": not live})
     passed = cursor.is_final
     what = "the run ended" if ends else "the model is asked"
-    yield BARRIER.closed[cursor.state], "" if passed else f"call {live[0].id} was not over, yet {what}"
+    why = "" if passed else f"call {live[0].id} was not over, yet {what}"
+    yield clause_result(BARRIER.closed[cursor.state], why)
 
 
 def _is_over(call: Call) -> bool:

@@ -20,8 +20,8 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.monitors.round_charts import FOLLOWED, RoundFollowers
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.protocol import Observation
 from runlock.machines.lifecycle.charts.call import ToolCall
@@ -82,7 +82,7 @@ class Oracle(Monitor):
         self.life = state.life
         self.rounds = RoundFollowers(state, trails)
 
-    def at_rest(self) -> Iterator[Judgement]:
+    def at_rest(self) -> Iterator[ClauseResult]:
         """Yield what held of final states: something was addressed to them, and they did not move."""
         run = self.state.run
         if run is None:
@@ -91,12 +91,12 @@ class Oracle(Monitor):
         addressed = run.cancel_at == self.state.stimuli
         for call in run.calls.values():
             if call.claimed is not None and CALLS.is_final(call.claimed) and (addressed or call.id in named):
-                yield Judgement(CALLS.closed[call.claimed])
+                yield ClauseResult(CALLS.closed[call.claimed])
         touched = any(params.get("run") == run.id for _, params in self.state.newest)
         if run.claimed == "Done" and touched:
-            yield Judgement(RUNS.closed["Done"])
+            yield ClauseResult(RUNS.closed["Done"])
 
-    def observe(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """Yield what the charts say of an observation."""
         if isinstance(seen, CallMoved):
             yield from self._call(seen)
@@ -110,21 +110,20 @@ class Oracle(Monitor):
             run = self.state.run_of(seen)
             self.unwatched = run.id if run is not None and run.is_done else self.unwatched
         elif isinstance(seen, SegmentEnded):
-            self.resume_gate = None  # whatever it was doing, it is entered anew
-        for clause, because in self.rounds.judge(seen):
-            yield Judgement(clause, because)
+            self.resume_gate = None  # it is entered anew
+        yield from self.rounds.judge(seen)
 
-    def _call(self, seen: CallMoved) -> Iterator[Judgement]:
+    def _call(self, seen: CallMoved) -> Iterator[ClauseResult]:
         call = self.state.call_of(seen)
         run = self.state.run_of(seen)
-        if call is None or run is None or call.doubled or call.claimed == seen.to:
+        if call is None or run is None or call.duplicate_id or call.claimed == seen.to:
             return
         if call.claimed is None:
             yield from self._first(call, CALLS, seen.to, bool(run.crashes))
         else:
             yield from self._move(call, CALLS, call.claimed, seen.to, None)
 
-    def _run(self, seen: RunMoved) -> Iterator[Judgement]:
+    def _run(self, seen: RunMoved) -> Iterator[ClauseResult]:
         run = self.state.runs.get(seen.run or "")
         if run is None or run.claimed == seen.to:
             return
@@ -143,49 +142,47 @@ class Oracle(Monitor):
         shows = seen.to == "Created" or "Created" in run.claims
         return RUNS_WITH_CREATED if declared == "yes" or (declared is None and shows) else RUNS
 
-    def _resume(self, seen: ResumeEntered) -> Iterator[Judgement]:
+    def _resume(self, seen: ResumeEntered) -> Iterator[ClauseResult]:
         if self.life != self.state.life:
             self.life, self.resume_gate = self.state.life, None
         was, self.resume_gate = self.resume_gate, seen.state
         if was is None or RESUME_GATE.is_final(was):
             right = seen.state == RESUME_GATE.initial
-            because = (
-                "" if right else f"the resume gate was entered at {seen.state}, not {RESUME_GATE.initial}"
-            )
+            why = "" if right else f"the resume gate was entered at {seen.state}, not {RESUME_GATE.initial}"
             self.trails.lose(RESUME_GATE, None)
-            yield Judgement("RESUME-20", because)
+            yield clause_result("RESUME-20", why)
         else:
             yield from self._move(None, RESUME_GATE, was, seen.state, None)
 
-    def _published(self, seen: Published) -> Judgement:
+    def _published(self, seen: Published) -> ClauseResult:
         run = self.state.run_of(seen)
         closed = run is not None and run.id == self.unwatched
         state = "Closed" if closed else "Dropped" if seen.watcher is None else "Connected"
         answer = react(SINKS, state, "emit")
-        because = "" if isinstance(answer, Moved) else f"event {seen.name} came late: {answer}"
-        return Judgement(SINKS.closed[state], because)
+        why = "" if isinstance(answer, Moved) else f"event {seen.name} came late: {answer}"
+        return clause_result(SINKS.closed[state], why)
 
-    def _first(self, who: Life, table: Table, to: str, recovered: bool) -> Iterator[Judgement]:
+    def _first(self, who: Life, table: Table, to: str, recovered: bool) -> Iterator[ClauseResult]:
         self.trails.lose(table, who)
         if not recovered:
             self._taken(table, who, table.initial, to, None)
         known = {table.initial} | (table.targets(table.initial) if table is CALLS else set())
         if to in known or (recovered and to in table.states):
             return
-        because = f"{_named(who)} was first reported {to}, yet it begins as {table.initial}"
-        yield Judgement(table.closed[table.initial], because)
+        why = f"{_named(who)} was first reported {to}, yet it begins as {table.initial}"
+        yield clause_result(table.closed[table.initial], why)
 
-    def _move(self, who: Life, table: Table, was: str, to: str, event: str | None) -> Iterator[Judgement]:
+    def _move(self, who: Life, table: Table, was: str, to: str, event: str | None) -> Iterator[ClauseResult]:
         arrows = table.arrow(was, to)
         if not arrows:
-            yield Judgement(
+            yield clause_result(
                 table.closed.get(was, table.closed[table.initial]), _refusal(_named(who), table, was, to)
             )
             return
         self._taken(table, who, was, to, event)
         taken = next((row for row in arrows if row.event == event), arrows[0])
-        yield Judgement(table.closed[was])
-        yield Judgement(taken.clause)
+        yield ClauseResult(table.closed[was])
+        yield ClauseResult(taken.clause)
 
     def _taken(self, table: Table, who: Life, was: str, to: str, event: str | None) -> None:
         """Note the arrow that was taken, if no other one can have been."""

@@ -1,7 +1,50 @@
-"""What the kit knows: every gate, call, decision and claim of a scenario, folded from its trace.
+"""The observed state: what the kit knows of a runtime, folded from the trace of one scenario.
 
-`state` is the knowledge and how it is asked for; `sent` takes in each stimulus and `shown` each kind of
-observation, with `decisions` and `watchers` for what comes from both sides.
+The kit cannot look inside a runtime under test.  It sends stimuli and receives observations, and from these
+two it keeps an account of every run, tool call, decision and gate.  `ObservedState` is a fold: it starts
+from the handshake and the scenario, and `stimulus`, `observe` and `report` take it forward by one record
+each.  The same trace always gives the same state, whether the runtime runs now or was recorded.
+
+Facts and claims
+----------------
+Two kinds of knowledge are kept apart.
+
+* A *witnessed fact* is something that the kit caused or saw at a gate: the model was asked, a tool body was
+  entered, the kit released a gate with an answer, a decision was sent.  No runtime can be mistaken about it.
+* A *claim* is something that the runtime says of itself: a status, a disposition, a checkpoint, an event.  A
+  claim may be wrong, and whether it agrees with the facts is what many clauses are about.
+
+`Call.claimed` is the last claimed status; `Call.result`, `ended_as` and `last_verdict` follow from facts
+alone. A runtime need not show every kind of observation.  So a property such as `Call.waits` uses the claim
+where there is one, and the facts otherwise; `may_wait` is true where neither excludes it.
+
+Certainty
+---------
+A stimulus can race with what the runtime is doing.  Then it is open in which order the two took effect, and
+both orders are legal.  `alone` is true for a stimulus that was sent to a quiescent runtime with nothing next
+to it.  Each record keeps whether it met no race (`Gate.alone`, `Decided.alone`, `Run.turn_alone`), and a
+check that would be wrong in one of the two orders does not judge what has raced.
+
+A cancel, a fault, a crash and new input interfere with the flow of a run as well.  `Run.disturbed_by` says
+which of them have met a run, and golden/tolerated.txt in the tests lists which ones each check excuses.
+
+Crashes
+-------
+A crash ends a *life* of the runtime, and with it all that the runtime held in memory: its claims, the gates
+that it had open, the watchers of its stream.  These stand in the `volatile` object of the state, of each run
+and of each call, and a crash replaces that object by a new one.  What the kit has witnessed survives: a tool
+body that was entered once has been entered, in whatever life.
+
+What the state does not do
+--------------------------
+It never judges.  Invariants and monitors read it, and read it *before* the state records the observation that
+they judge: the question is always whether this may be shown now.
+
+Modules
+-------
+`observed_state` is the fold and its queries; `stimuli` and `observations` have a function for each kind of
+record; `calls` and `records` define gates, decisions, calls and runs; `decisions` follows a decision from its
+arrival to its end, and `watchers` who receives events.
 """
 
 from runlock.conformance.families.lifecycle.state.observed_state import Feature, ObservedState, once

@@ -72,7 +72,7 @@ def _place(state: ObservedState, decided: Decided, run: Run, call: Call) -> None
     decided.at_work = bool(on & {"model", "tool"}) and "store.put" not in on
     decided.segment = len(run.finished)
     executing = (c for c in run.calls.values() if c.executing and not c.decisions and c.step == call.step)
-    decided.beside = next((c.id for c in executing if c is not call), None)
+    decided.busy_sibling = next((c.id for c in executing if c is not call), None)
 
 
 def _stands(decided: Decided, call: Call) -> bool:
@@ -122,7 +122,7 @@ def turned_down(state: ObservedState, refusal: Refusal) -> None:
         state.run = next(reversed(state.runs.values()), None)
     certain = refusal.decision is None and state.settled_before
     if method == "cancel" and certain and run is not None and run.cancel_at == state.stimuli:
-        run.cancel_at = None
+        run.volatile.cancel_at = None
     if method == "run.input" and certain and run is not None and run.input_at == state.stimuli:
         state.inputs.remove(params["input"])
         state.refused_inputs.append(params["input"])

@@ -38,7 +38,7 @@ def _gate_opened(state: ObservedState, seen: GateOpened) -> None:
         return
     gate = Gate(seen.gate, seen.on, run.id, seen, state.life, at=state.stimuli)
     state.gates[seen.gate] = gate
-    state.open_gates = [*state.open_gates, gate]
+    state.volatile.open_gates = [*state.open_gates, gate]
     if seen.on in WORKING_GATES or seen.on == "hook":
         run.segment_open = True
     if seen.on == "model":
@@ -51,7 +51,7 @@ def _gate_opened(state: ObservedState, seen: GateOpened) -> None:
         state.add_feature("a plugin")
         run.hooks.append(gate)
     elif gate.call is not None:
-        gate.call.listed_pending = False
+        gate.call.volatile.listed_pending = False
         (gate.call.entries if seen.on == "tool" else gate.call.judged).append(gate)
 
 
@@ -61,7 +61,7 @@ def _asked_again(run: Run, seen: GateOpened) -> None:
     run.steps += 1
     run.steps_at_least += 1
     run.steps_at_most += 1
-    run.faulted = None
+    run.volatile.faulted = None
 
 
 def _gate_closed(state: ObservedState, seen: GateClosed) -> None:
@@ -77,7 +77,7 @@ def _run_moved(state: ObservedState, seen: RunMoved) -> None:
     run = state.runs.get(seen.run or "")
     if run is None:
         return
-    run.claimed = seen.to
+    run.volatile.claimed = seen.to
     run.claims.append(seen.to)
     if seen.to == "Running":
         run.segment_open = True
@@ -90,14 +90,14 @@ def _call_moved(state: ObservedState, seen: CallMoved) -> None:
     call = run.calls.get(seen.call) if run is not None else None
     if call is None:
         return
-    call.before_claim, call.claimed = call.claimed, seen.to
+    call.before_claim, call.volatile.claimed = call.claimed, seen.to
     call.claims.append(seen.to)
     if seen.to == "Suspended":
         state.add_feature("a wait")
         call.entries_when_suspended = len(call.entries)
         if seen.suspension is not None and call.before_claim not in (None, "Suspended"):
             call.numbers.append(seen.suspension)
-        call.suspensions = seen.suspension or call.suspensions + (call.before_claim != "Suspended")
+        call.volatile.suspensions = seen.suspension or call.suspensions + (call.before_claim != "Suspended")
 
 
 def _segment_ended(state: ObservedState, seen: SegmentEnded) -> None:
@@ -106,17 +106,17 @@ def _segment_ended(state: ObservedState, seen: SegmentEnded) -> None:
         return
     run.finished.append(seen)
     run.segment.clear()
-    run.stations = []
+    run.volatile.stations = []
     if seen.reason.code == "Suspended":
         state.add_feature("a wait")
     if seen.reason.code == "Suspended" and "cancel.waiting" not in state.handshake.stimuli:
-        run.cancel_at = None  # it came to wait before the cancel reached it, and hears none there
+        run.volatile.cancel_at = None  # it came to wait before the cancel reached it, and hears none there
     run.segment_open = False
     for call in run.calls.values():
         newly = call.id in seen.pending and not call.listed_pending
         if newly and not state.observes("call.status"):
-            call.suspensions += 1
-        call.listed_pending = call.id in seen.pending
+            call.volatile.suspensions += 1
+        call.volatile.listed_pending = call.id in seen.pending
 
 
 def _checkpointed(state: ObservedState, seen: Checkpointed) -> None:

@@ -1,9 +1,4 @@
-"""What the kit knows: every gate, call, decision and claim of a scenario, folded from its trace.
-
-Two kinds of fact are kept apart.  *Witnessed* facts the kit caused or saw at a gate: a body was entered,
-an answer was given, a decision was sent.  *Claims* are what the runtime says of itself: statuses,
-dispositions, checkpoints.  Nothing here judges; the invariants and the oracle do, and they read this.
-"""
+"""The fold of a trace into the observed state, and its queries (see the package for the theory)."""
 
 from __future__ import annotations
 
@@ -19,15 +14,17 @@ from runlock.conformance.families.lifecycle.messages import (
     Scenario,
 )
 from runlock.conformance.families.lifecycle.state.decisions import turned_down
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.observations import SHOWN
 from runlock.conformance.families.lifecycle.state.records import (
-    Audience,
     Call,
     Decided,
     Gate,
     Run,
 )
 from runlock.conformance.families.lifecycle.state.stimuli import SENT
+from runlock.conformance.families.lifecycle.state.volatile import StateVolatile
+from runlock.conformance.families.lifecycle.state.watchers import Audience
 from runlock.conformance.family.state import PolicyView
 from runlock.conformance.protocol import Message, Observation, Report
 
@@ -35,13 +32,13 @@ Feature = Literal[
     "a stop condition", "calls", "a wait", "a decision", "a cancel", "a crash", "a watcher", "a plugin",
     "a fault",
 ]  # fmt: skip
-"""What a scenario may come to; before it does, much need not be looked at."""
+"""Features of a scenario; a check that requires one is skipped until it has occurred."""
 
 Look = TypeVar("Look", bound=Callable[..., Any])
 
 
 def once(look: Look) -> Look:
-    """Look once, and again when the state has taken something in; for looks that ask for no policy."""
+    """Cache until the state changes.  The function must not read a policy."""
 
     @wraps(look)
     def looked(state: ObservedState, *of: object) -> Any:
@@ -87,16 +84,25 @@ class ObservedState:
         self.inputs: list[str] = []  # what the user said, and may have been taken
         self.refused_inputs: list[str] = []  # and what a run that waited certainly turned down
         self.last_model_gate: Gate | None = None
-        self.audience = Audience()
         self.shown: list[Observation] = []  # since the newest stimulus
         self.known: dict[tuple[Any, ...], Any] = {}  # what was looked up since it took something in
-        self.open_gates: Sequence[Gate] = ()  # at which the SUT waits, oldest first
+        self.volatile = StateVolatile()  # what a crash takes away
 
     def __getstate__(self) -> dict[str, Any]:
-        """All of it but what was looked up, which goes by who somebody is and not by what is known of him."""
+        """Everything but the cache, whose keys are object identities."""
         return {**vars(self), "known": {}}
 
     # -- what it knows
+
+    @property
+    def open_gates(self) -> Sequence[Gate]:
+        """The gates at which the runtime waits, the oldest first."""
+        return self.volatile.open_gates
+
+    @property
+    def audience(self) -> Audience:
+        """Who watches."""
+        return self.volatile.audience
 
     def observes(self, kind: str) -> bool:
         """Whether the SUT said that it shows this kind."""
@@ -126,7 +132,7 @@ class ObservedState:
     def entering(self, seen: GateOpened) -> Call | None:
         """The call whose body is being entered, if its id leaves no doubt which call it is."""
         call = self.call_of(seen)
-        return call if seen.on == "tool" and call is not None and not call.doubled else None
+        return call if seen.on == "tool" and call is not None and not call.duplicate_id else None
 
     def run_of(self, seen: Observation) -> Run | None:
         """The run that an observation speaks of."""
@@ -164,8 +170,10 @@ class ObservedState:
     def is_whole(self, run: Run, call: Call) -> bool:
         """Whether the call has answered, and so has all that its loss is declared to be measured in."""
         durability = self.policy("durability")
-        unsure = call.doubled or call.raced or call.decisions or not all(gate.alone for gate in call.entries)
-        broken = run.crashes or run.cancel_at or run.faulted
+        unsure = (
+            call.duplicate_id or call.raced or call.decisions or not all(gate.alone for gate in call.entries)
+        )
+        broken = run.disturbed_by(CANCEL, FAULT, CRASH)
         if call.result is None or unsure or broken or self.is_committing():
             return False
         if durability == "call":
@@ -177,13 +185,13 @@ class ObservedState:
     # -- what it takes in
 
     def add_feature(self, what: Feature) -> None:
-        """The scenario has come to this."""
+        """The feature has occurred in the scenario."""
         if what not in self.features:
             self.features |= {what}
 
     def shut(self, gate: Gate) -> None:
-        """The SUT waits at a gate no longer."""
-        self.open_gates = [one for one in self.open_gates if one is not gate]
+        """The runtime does not wait at the gate any more."""
+        self.volatile.open_gates = [one for one in self.open_gates if one is not gate]
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something."""
@@ -221,7 +229,7 @@ class ObservedState:
         self.known.clear()
 
     def answer(self, report: Report) -> None:
-        """Take a whole answer in: what the SUT shows, in order, and its end."""
+        """Record a whole answer: its observations in order, and its end."""
         for seen in report.observations:
             self.observe(seen)
         self.report(report)
@@ -236,4 +244,4 @@ class ObservedState:
             self.last_settled = self.stimuli
             self.audience.possible = {self.audience.watcher}
             for run in self.runs.values():
-                run.cancel_settled = run.cancel_settled or run.cancel_at is not None
+                run.volatile.cancel_settled = run.cancel_settled or run.cancel_at is not None

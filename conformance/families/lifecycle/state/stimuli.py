@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from runlock.conformance.families.lifecycle.state.decisions import decisions_sent
 from runlock.conformance.families.lifecycle.state.records import (
-    Audience,
     Call,
     Gate,
     Run,
 )
+from runlock.conformance.families.lifecycle.state.volatile import StateVolatile
 from runlock.conformance.families.lifecycle.state.watchers import unwatched, watched
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ def _released(state: ObservedState, params: Mapping[str, Any]) -> None:
         state.add_feature("a wait")
     if kind in ("fault", "raise"):
         state.add_feature("a fault")
-        run.faulted, run.fault_alone = gate.on if kind == "fault" else "raise", state.alone
+        run.volatile.faulted, run.fault_alone = gate.on if kind == "fault" else "raise", state.alone
     if kind in ("fault", "block") and gate.on in ("tool", "permission") and state.alone:
-        run.broke_at = gate
+        run.volatile.broke_at = gate
     run.answered_at_ms = state.now_ms
     if gate.on == "hook":
         _plugin_acted(state, run, gate, gate.outcome)
@@ -71,9 +71,9 @@ def _asked(state: ObservedState, run: Run, asked: Sequence[Mapping[str, Any]]) -
     for index, raw in enumerate(asked):
         call_id = raw["id"]
         former = run.calls.get(call_id)
-        doubled = any(other["id"] == call_id for other in asked[:index])
-        if doubled:
-            run.calls[call_id].doubled = True
+        is_duplicate = any(other["id"] == call_id for other in asked[:index])
+        if is_duplicate:
+            run.calls[call_id].duplicate_id = True
             continue
         call = Call(
             id=call_id,
@@ -86,14 +86,14 @@ def _asked(state: ObservedState, run: Run, asked: Sequence[Mapping[str, Any]]) -
             raced=not state.alone,
         )
         if former is not None:
-            call.doubled = former.doubled or not former.is_final
+            call.duplicate_id = former.duplicate_id or not former.is_final
             run.former_calls.append(run.calls.pop(call_id))
         run.calls[call_id] = call
 
 
 def _plugin_acted(state: ObservedState, run: Run, gate: Gate, outcome: Mapping[str, Any]) -> None:
     if outcome["kind"] in ("terminate", "skip_inference"):
-        run.faulted, run.fault_alone = "plugin", state.alone
+        run.volatile.faulted, run.fault_alone = "plugin", state.alone
     data = outcome.get("data") or {}
     if gate.opened.at == "AfterInference" and "tool_calls" in data:
         _calls_left(state, run, data["tool_calls"])
@@ -122,7 +122,7 @@ def _cancelled(state: ObservedState, params: Mapping[str, Any]) -> None:
     run.stirs += 1
     run.was_sent_cancel = True
     if run.cancel_at is None and not run.is_done:
-        run.cancel_at, run.cancel_alone = state.stimuli, state.alone and not state.is_committing()
+        run.volatile.cancel_at, run.cancel_alone = state.stimuli, state.alone and not state.is_committing()
         run.cancel_met = state.stimuli if state.alone else None
         run.cancel_status = run.claimed or ("Running" if run.segment_open else "Waiting")
         run.cut_off = _cut_off(run) if run.cancel_alone else []
@@ -135,7 +135,9 @@ def _cancelled(state: ObservedState, params: Mapping[str, Any]) -> None:
 def _cut_off(run: Run) -> list[Call]:
     """The calls of the newest round that have answered, while it still executes and none of it waits."""
     newest = [call for call in run.calls.values() if call.step == run.steps]
-    plain = not any(call.doubled or call.raced or call.decisions or call.may_have_waited for call in newest)
+    plain = not any(
+        call.duplicate_id or call.raced or call.decisions or call.may_have_waited for call in newest
+    )
     executing = any(call.executing for call in newest)
     return [call for call in newest if call.result is not None] if plain and executing else []
 
@@ -165,28 +167,12 @@ def _time_passed(state: ObservedState, params: Mapping[str, Any]) -> None:
 def _crashed(state: ObservedState, _params: Mapping[str, Any]) -> None:
     state.add_feature("a crash")
     state.life += 1
-    state.audience = Audience()
     state.forgotten |= state.decision_ids.keys()
     for gate in state.open_gates:
         gate.gone = "crash"
-    state.open_gates = ()
+    state.volatile = StateVolatile()
     for run in state.runs.values():
-        run.paid_for = [call for call in run.calls.values() if state.is_whole(run, call)]
-        run.crashes += 1
-        run.segment.clear()
-        run.claimed = run.faulted = run.cancel_at = run.broke_at = None
-        run.stations = []
-        run.cancel_settled = False
-        former = {call.id for call in run.former_calls}
-        for call in run.calls.values():
-            call.doubled = call.doubled or call.id in former  # it may come back as the one before it
-            call.claimed = None
-            call.listed_pending = False
-            call.suspensions = 0
-            call.numbers.clear()
-            call.lost_entries, call.lost_verdicts = len(call.entries), len(call.judged)
-            for decided in call.decisions:
-                decided.unsure, decided.answers = True, None
+        run.crash([call for call in run.calls.values() if state.is_whole(run, call)])
 
 
 def _recovered(state: ObservedState, params: Mapping[str, Any]) -> None:
@@ -199,8 +185,8 @@ def _recovered(state: ObservedState, params: Mapping[str, Any]) -> None:
         for call in run.calls.values():
             found = stored.get(call.id) if isinstance(stored, dict) else None
             kept = found if isinstance(found, dict) else {}
-            call.suspensions = kept.get("suspension") or 0
-            call.listed_pending = kept.get("status") == "Suspended"
+            call.volatile.suspensions = kept.get("suspension") or 0
+            call.volatile.listed_pending = kept.get("status") == "Suspended"
         run.stirs += 1
         run.segment_open = True
         run.last_turn = _newest_turn(params.get("store"))

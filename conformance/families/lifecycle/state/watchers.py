@@ -1,8 +1,10 @@
-"""Who watches a run, and what was told: by the kit when it comes and goes, by the SUT as it publishes."""
+"""The watcher of a run: when it comes and goes, and the events that it received."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from runlock.conformance.families.lifecycle.messages import Published, StreamClosed
@@ -11,36 +13,76 @@ if TYPE_CHECKING:
     from runlock.conformance.families.lifecycle.state.observed_state import ObservedState
 
 
+class Arrival(Enum):
+    """How the present watcher came."""
+
+    NOBODY = auto()
+    FIRST = auto()
+    ANEW = auto()  # after an earlier one had left
+    BACK = auto()  # to a run that waits
+    REPLACING = auto()  # while another one watched
+    WITH_DECISION = auto()  # in one request with a decision
+
+
+@dataclass(eq=False, slots=True)
+class Audience:
+    """Who watches the events of the thread, as far as is known."""
+
+    watcher: str | None = None
+    stream: str = "native"
+    came: Arrival = Arrival.NOBODY
+    possible: set[str | None] = field(default_factory=lambda: {None})  # who may receive an event by now
+    gone: set[str] = field(default_factory=set)  # who watched before
+    told: list[Published] = field(default_factory=list)  # what the present watcher received
+    answered: bool = False  # whether the last stream that was closed belonged to a request that decided
+    activities: list[Any] = field(default_factory=list)  # what tools told since the newest stimulus came
+
+    def comes(self, watcher: str | None, stream: str, came: Arrival, sure: bool) -> None:
+        """A watcher takes the place, or with None leaves it; in a race either may be there."""
+        if self.watcher is not None:
+            self.gone.add(self.watcher)
+        self.gone.discard(watcher or "")
+        self.possible = {watcher} if sure else {*self.possible, watcher}
+        self.watcher, self.stream, self.came, self.told = watcher, stream, came, []
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is certain who watches."""
+        return self.possible == {self.watcher}
+
+
 def watched(state: ObservedState, params: Mapping[str, Any]) -> None:
-    """Somebody comes to watch, by a stimulus of its own or in one request with another."""
+    """A watcher comes, by itself or in one request with another stimulus."""
     watcher, run = params.get("watcher"), state.run
     if watcher is None:
         return
     state.add_feature("a watcher")
     waits = run is not None and not run.is_done and not run.segment_open
-    came = "first" if not state.audience.gone else "back" if waits else "anew"
+    came = Arrival.BACK if waits else Arrival.ANEW
+    if not state.audience.gone:
+        came = Arrival.FIRST
     if state.audience.watcher is not None:
-        came = "in place of another"
+        came = Arrival.REPLACING
     if params.get("decisions"):
-        came = "with a decision"
+        came = Arrival.WITH_DECISION
     state.audience.comes(watcher, params.get("stream") or "native", came, state.alone)
 
 
 def unwatched(state: ObservedState, _params: Mapping[str, Any]) -> None:
-    """Whoever watched does so no longer."""
+    """The watcher leaves."""
     state.add_feature("a watcher")
-    state.audience.comes(None, "native", "nobody", state.alone)
+    state.audience.comes(None, "native", Arrival.NOBODY, state.alone)
 
 
 def published(state: ObservedState, seen: Published) -> None:
-    """Whoever watches is told something."""
+    """A watcher receives an event."""
     if seen.watcher == state.audience.watcher:
         state.audience.told.append(seen)
 
 
 def stream_closed(state: ObservedState, seen: StreamClosed) -> None:
-    """Whoever watched has been told all of it."""
+    """The stream of a watcher is complete."""
     audience = state.audience
     if seen.watcher == audience.watcher:
-        audience.answered = audience.came == "with a decision" and len(audience.gone) > 0
-        audience.comes(None, "native", "nobody", audience.is_sure)
+        audience.answered = audience.came is Arrival.WITH_DECISION and len(audience.gone) > 0
+        audience.comes(None, "native", Arrival.NOBODY, audience.is_sure)

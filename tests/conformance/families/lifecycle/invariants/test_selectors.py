@@ -38,7 +38,7 @@ class Outspoken(Asked):
     def _listen(self, kind, name, newest, *seen):
         where = name, newest, self.state.features
         left_out = (one for one in INVARIANTS if one.seeing is kind and not one.is_asked(*where))
-        self.spoke += [one.title for one in left_out if list(one.judge(self.state, *seen))]
+        self.spoke += [one.title for one in left_out if list(one.run(self.state, *seen))]
 
 
 def listened(bench, scenario, schedule):

@@ -17,15 +17,15 @@ from places import LIFECYCLE
 from runlock.conformance.family.invariant import Invariant
 
 TABLES = Path(__file__).parent / "tables"
-HELPERS = {"__init__", "selectors", "segment_queries"}
+HELPERS = {"__init__", "blame", "selectors", "segment_queries"}
 FILES = sorted(path.stem for path in (LIFECYCLE / "invariants").glob("*.py") if path.stem not in HELPERS)
 PACKAGE = "runlock.conformance.families.lifecycle.invariants"
 
 
 def checks_of(file: str) -> tuple[Invariant, ...]:
     """The checks of a file, in its order."""
-    names = vars(import_module(f"{PACKAGE}.{file}"))
-    return tuple(check for name, checks in names.items() if name.endswith("INVARIANTS") for check in checks)
+    checks: tuple[Invariant, ...] = import_module(f"{PACKAGE}.{file}").INVARIANTS
+    return checks
 
 
 def rows() -> Iterator[tuple[str, Row]]:

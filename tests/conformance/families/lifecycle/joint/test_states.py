@@ -67,10 +67,10 @@ class Followed:
         self.oracle.answered(report)
         said = []
         for seen in report.observations:
-            said += [one.because for one in self.oracle.observe(seen)]
+            said += [one.reason for one in self.oracle.observe(seen)]
             self.state.observe(seen)
         self.state.report(report)
-        return [why for why in (*said, *(one.because for one in self.oracle.at_rest())) if why]
+        return [why for why in (*said, *(one.reason for one in self.oracle.at_rest())) if why]
 
     def to_the_turn(self):
         """Begin, and give the model the turn that asks for one call."""

@@ -1,0 +1,209 @@
+"""Gates, decisions and calls, each with what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from runlock.conformance.families.lifecycle.messages import (
+    FINAL_CALL_STATUSES,
+    GateOpened,
+    ToolSpec,
+    gate_name,
+)
+
+WORKING_GATES = ("model", "permission", "tool")
+
+
+@dataclass(eq=False, slots=True)
+class Gate:
+    """A gate that opened: what it waits for, and what became of it."""
+
+    id: str
+    on: str
+    run: str
+    opened: GateOpened
+    life: int
+    call: Call | None = None
+    at: int = 0  # the stimulus after which it opened
+    outcome: Mapping[str, Any] | None = None  # as released
+    alone: bool = True  # its release met no race
+    gone: str | None = None  # why the SUT gave it up
+    ref: str = field(init=False)  # its name in a scenario file: what it waits for, and for which call
+
+    def __post_init__(self) -> None:
+        self.ref = gate_name(self.on, self.opened.at, self.opened.call)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the SUT still waits at it."""
+        return self.outcome is None and self.gone is None
+
+
+@dataclass(eq=False, slots=True)
+class Decided:
+    """A decision that was sent, and what is known to have become of it."""
+
+    id: str
+    call: str
+    action: str
+    payload: Any
+    suspension: int | None
+    at: int  # the stimulus that carried it, counted from 1
+    alone: bool  # nothing else was in flight with it
+    answers: Call | None = None  # the call that it met, if that certainly waited for it
+    repeats: bool = False  # its id was sent before
+    stale: bool = False  # its suspension was over, or its call was final, or unknown
+    turned_down: bool = False
+    unsure: bool = False  # it may have been turned down, or lost in a crash
+    disposition: str | None = None
+    entries_before: int = 0
+    in_suspension: int = 0  # how often the call had been suspended when it came
+    early: bool = False  # its call was New or Running, and nothing else was in flight
+    at_rest: bool = False  # the run waited, and no gate of it was open
+    at_work: bool = False  # the model or a tool was at work
+    segment: int = 0  # how many segments of the run had ended when it came
+    busy_sibling: str | None = None  # a call of the same round that was executing for the first time
+    batch: int = 1  # how many decisions came together
+
+
+@dataclass(slots=True)
+class CallVolatile:
+    """What the runtime said of a call, and loses in a crash."""
+
+    claimed: str | None = None
+    suspensions: int = 0  # as claimed, else as witnessed
+    numbers: list[int] = field(default_factory=list)  # that its suspensions were given
+    listed_pending: bool = False  # in `pending` of the newest run.finished
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """One call that the model asked for."""
+
+    id: str
+    name: str
+    args: Mapping[str, Any]
+    run: str
+    step: int
+    tool: ToolSpec | None
+    life: int
+    duplicate_id: bool = False  # its id was asked for twice in one turn, or was still live
+    raced: bool = False  # the turn that asked for it raced with something else
+    before_claim: str | None = None
+    entries: list[Gate] = field(default_factory=list)
+    judged: list[Gate] = field(default_factory=list)
+    decisions: list[Decided] = field(default_factory=list)
+    lost_entries: int = 0  # entries of its body before the last crash
+    lost_verdicts: int = 0  # and verdicts
+    entries_when_suspended: int = 0
+    input_at: int | None = None  # the stimulus with new input that met it while it waited
+    claims: list[str] = field(default_factory=list)
+    volatile: CallVolatile = field(default_factory=CallVolatile)
+
+    @property
+    def claimed(self) -> str | None:
+        """The status that the runtime announced last."""
+        return self.volatile.claimed
+
+    @property
+    def suspensions(self) -> int:
+        """How often it has been suspended."""
+        return self.volatile.suspensions
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers that its suspensions were given."""
+        return self.volatile.numbers
+
+    @property
+    def listed_pending(self) -> bool:
+        """Whether the newest run.finished named it as pending."""
+        return self.volatile.listed_pending
+
+    def crash(self) -> None:
+        """The runtime crashed: what it said of the call is void, and a decision may be lost."""
+        self.volatile = CallVolatile()
+        self.lost_entries, self.lost_verdicts = len(self.entries), len(self.judged)
+        for decided in self.decisions:
+            decided.unsure, decided.answers = True, None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is over, by its own claim or by what was witnessed."""
+        return self.claimed in FINAL_CALL_STATUSES or (self.claimed is None and self.ended_as is not None)
+
+    @property
+    def executing(self) -> list[Gate]:
+        """The entries of its body that have not answered."""
+        return [gate for gate in self.entries if gate.is_open]
+
+    @property
+    def last_answer(self) -> Mapping[str, Any] | None:
+        """What its body answered last."""
+        answers = [gate.outcome for gate in self.entries[self.lost_entries :] if gate.outcome is not None]
+        return answers[-1] if answers else None
+
+    @property
+    def result(self) -> Mapping[str, Any] | None:
+        """The answer of its body that is a result: ok, warning or error."""
+        answer = self.last_answer
+        return answer if answer is not None and answer["kind"] in ("ok", "warning", "error") else None
+
+    @property
+    def ended_as(self) -> str | None:
+        """The final status that follows from what was witnessed, if one does."""
+        answer = self.last_answer
+        if answer is not None and not self.executing:
+            return {"ok": "Succeeded", "warning": "Succeeded", "error": "Failed"}.get(answer["kind"])
+        verdict = self.last_verdict
+        return {"block": "Failed", "set_result": "Succeeded"}.get(verdict or "")
+
+    @property
+    def last_verdict(self) -> str | None:
+        """What the permission hook answered last."""
+        kept = self.judged[self.lost_verdicts :]
+        verdicts = [gate.outcome["kind"] for gate in kept if gate.outcome is not None]
+        return verdicts[-1] if verdicts else None
+
+    @property
+    def waits(self) -> bool:
+        """Whether it certainly waits for a decision, as far as is known."""
+        if self.claimed is not None:
+            return self.claimed == "Suspended"
+        if self.executing or self.is_final:
+            return False
+        return self.listed_pending
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether it waits for a decision, or may without a word, since what it was asked last held it."""
+        if self.claimed is not None or self.waits or self.executing or self.is_final:
+            return self.waits
+        answer = self.last_answer
+        return self.last_verdict == "suspend" if answer is None else answer["kind"] == "pending"
+
+    @property
+    def may_have_waited(self) -> bool:
+        """Whether it has waited for a decision, or may have done so without a word."""
+        if self.claims or self.suspensions:
+            return self.suspensions > 0 or "Suspended" in self.claims
+        said = {gate.outcome["kind"] for gate in (*self.entries, *self.judged) if gate.outcome is not None}
+        asks = self.tool is not None and self.tool.permission == "ask"
+        return asks or bool(said & {"pending", "suspend"})
+
+    @property
+    def approvals(self) -> list[Decided]:
+        """The resume decisions for it that were not turned down, each once."""
+        return [d for d in self.decisions if d.action == "resume" and not (d.turned_down or d.repeats)]
+
+    @property
+    def rejection(self) -> Decided | None:
+        """The cancel decision that it certainly took: none that came after one that let it go on."""
+        approved = {one.in_suspension: one.at for one in reversed(self.approvals)}
+        for decided in self.decisions:
+            took = decided.action == "cancel" and decided.answers is self and not decided.turned_down
+            if took and approved.get(decided.in_suspension, decided.at) >= decided.at:
+                return decided
+        return None
