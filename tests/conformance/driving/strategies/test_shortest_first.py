@@ -200,11 +200,11 @@ MOVES = (
 )
 
 
-@pytest.mark.parametrize("moves", MOVES, ids=["nothing yet", "asked", "parked and gated"])
 LEFT_OUT = (*FAMILY.actions.enumerations, *FAMILY.actions.not_enumerated)
 """Classes that a search tries in a way of their own, or leaves out."""
 
 
+@pytest.mark.parametrize("moves", MOVES, ids=["nothing yet", "asked", "parked and gated"])
 @pytest.mark.parametrize("name", [name for name in ACTIONS if name not in LEFT_OUT])
 def test_what_a_walk_may_do_is_on_the_menu(moves, name):
     """Whatever an action proposes is tried, but for payloads and for tools that others stand for."""
