@@ -69,7 +69,7 @@ class InProcess:
 
 
 def told(error: BaseException) -> str:
-    """An exception in one line: its type, its message, and the file and line of the adapter that raised it."""
+    """An exception in one line: its type and message, and the file and line of the adapter that raised it."""
     return f"{type(error).__name__}: {_words(error)} ({_place(error)})"
 
 

@@ -1,8 +1,8 @@
-"""The menu: every move that a small scope allows at a point of a schedule, the plainest first.
+"""Enumerates the enabled moves at a point of a schedule within a small scope, the simplest first.
 
-The classes of action are those of the walks, with every choice that they make tried in turn, so that a
-class that is added there is on the menu as well.  Choices of which one stands for all are made once: the
-name of a call, which tool of several that are declared alike, a payload of a kind that was tried.
+The classes of action are those of the random walks, with every choice that they make tried in turn, so
+that a new class is included automatically.  Equivalent choices are made once: the name of a call, which
+of several tools that are declared alike, a payload of a kind that was tried.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move, race
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """How much is on the menu; `uneven` moves of a schedule may be races or find the runtime at work.
+    """The bounds of the enumeration; up to `uneven` moves of a schedule may be races or preempt the runtime.
 
-    With `one_order`, what two stimuli lead to is tried in one of their orders, where both are answered alike.
+    With `one_order`, only one order of two commuting stimuli is continued.
     """
 
     calls: int = 2
@@ -33,9 +33,9 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One move, how far each kind of id is used after it, and whether it is a race or bounded in turns.
+    """One move, the id counters after it, and whether it is a race or limited in turns.
 
-    It `stands_for` so many moves that differ from it by names alone, itself among them.
+    It `stands_for` this many moves, including itself, that differ only in names.
     """
 
     move: Move
@@ -45,13 +45,13 @@ class Option:
 
 
 def menu(actions: Actions, context: Any, scope: Scope, uneven: int = 0) -> list[Option]:
-    """Every single stimulus at this point, each once, after so many uneven moves."""
+    """Every single stimulus at this point, each once, after a number of uneven moves."""
     plain = list(_distinct(_plain(actions, context, scope)))
     return plain if uneven >= scope.uneven else [*plain, *_in_few_turns(plain, context, scope)]
 
 
 def pairs(actions: Actions, context: Any, scope: Scope, uneven: int = 0) -> list[Option]:
-    """Every two stimuli that can be sent at once at this point, after so many uneven moves."""
+    """Every two stimuli that can be sent at once at this point, after a number of uneven moves."""
     return [] if uneven >= scope.uneven else list(_distinct(_races(actions, context, scope)))
 
 
@@ -78,7 +78,8 @@ def _distinct(options: Iterable[Option]) -> Iterator[Option]:
 
 
 class Dial:
-    """A chooser that makes the choices it is set to, then the plainest; `turned` is the next setting."""
+    """A chooser that follows a choice sequence, then makes the simplest choices; `turned` is the next
+    sequence."""
 
     def __init__(self, setting: Sequence[int], limits: Mapping[int, int] = MappingProxyType({})) -> None:
         self.setting = setting
@@ -93,7 +94,7 @@ class Dial:
         return made
 
     def turned(self) -> list[int] | None:
-        """The setting after this one: the last choice that has another option takes it."""
+        """The next sequence: advances the last choice that has another option."""
         for at in range(len(self.made) - 1, -1, -1):
             made, options = self.made[at]
             if made + 1 < options:
@@ -102,7 +103,7 @@ class Dial:
 
 
 def every(actions: Actions, name: str, context: Any) -> Iterator[Option]:
-    """What a class of action may propose, over all the choices that it makes."""
+    """All proposals of a class of action, over all the choices that it makes."""
     limits = {count: tried.get(name, 1) for count, tried in actions.long_lists.items()}
     setting: list[int] | None = []
     while setting is not None:
@@ -118,7 +119,7 @@ def every(actions: Actions, name: str, context: Any) -> Iterator[Option]:
 
 
 def _in_few_turns(plain: Sequence[Option], context: Any, scope: Scope) -> Iterator[Option]:
-    """Each move with so few turns that the next one may meet the runtime at work."""
+    """Each move with a small limit of turns, so that the next one may arrive while the runtime is working."""
     if context.handshake.control.step != "turns":
         return
     for option in plain:
@@ -128,7 +129,7 @@ def _in_few_turns(plain: Sequence[Option], context: Any, scope: Scope) -> Iterat
 
 
 def _races(actions: Actions, context: Any, scope: Scope) -> Iterator[Option]:
-    """Two things that happen before the runtime runs again, in both orders."""
+    """Two stimuli that arrive before the runtime runs again, in both orders."""
     if "deliver" not in context.handshake.stimuli:
         return
     for first in _racing(actions, context, scope):
