@@ -1,7 +1,7 @@
-"""Exhaustion: a campaign of every schedule within a bound, one length after the other.
+"""Exhaustive campaign: every schedule within a bound, one length after the other.
 
-A length is begun when the one before it is played whole, so that what is cut off is the longest; the
-schedules of a length are shared among workers, and add up in the order of their shards.
+A length starts when the previous one is complete, so a cut-off affects the longest schedules.  The
+schedules of a length are shared among workers, and added up in the order of their shards.
 """
 
 from __future__ import annotations
@@ -36,49 +36,49 @@ UNREACHED_YET: Final = "no schedule that was played reaches it"
 
 
 class Told(Protocol):
-    """Who is told how far the search is."""
+    """Progress callbacks of a search."""
 
     def begins(self, stimuli: int, expected: Mapping[int, int]) -> None:
-        """A length begins; it and the longer ones have about so many schedules."""
+        """A length starts; gives the estimated sizes of it and of the longer ones."""
         ...
 
     def advanced(self, played: int) -> None:
-        """So many schedules of this length were played."""
+        """Number of schedules run at this length."""
         ...
 
     def resumed(self, file: Path, schedules: int) -> None:
-        """A search goes on that was stopped after so many schedules."""
+        """A stopped search is resumed; gives the number of schedules run before."""
         ...
 
     def stopped(self, file: Path) -> None:
-        """It is not over, and goes on from this file."""
+        """The search is not complete, and can be resumed from this file."""
         ...
 
 
 @dataclass(slots=True)
 class Progress:
-    """What is played so far, and how many schedules each length seems to have."""
+    """The results so far, and the estimated number of schedules of each length."""
 
     depth: int
     units: list[Unit] = field(default_factory=list)
     played: dict[Unit, Played] = field(default_factory=dict)
 
     def counted(self, what: str) -> dict[int, int]:
-        """What was counted of each length, over all that was played."""
+        """The counters of each length, over all results."""
         counts: Counter[int] = Counter()
         for one in self.played.values():
             counts.update({at: many for (at, kind), many in one.tally.searched.items() if kind == what})
         return dict(counts)
 
     def expected(self, whole: int) -> dict[int, int]:
-        """About how many schedules each longer length has: guessed, and corrected by the last one played."""
+        """The estimated size of each longer length, corrected by the last complete one."""
         guessed, played = _prolonged(self.counted(GUESSED), self.depth), self.counted(PLAYED)
         actual, said = (played.get(whole, 1), guessed[whole]) if guessed.get(whole) else (1, 1)
         return {at: many * actual // said for at, many in guessed.items() if at > whole}
 
 
 def _prolonged(guessed: dict[int, int], depth: int) -> dict[int, int]:
-    """Beyond where the probes went, each length has as many times more as the last one had."""
+    """Beyond the depth of the probes, the last growth factor is assumed."""
     if PROBED in guessed:
         growth = max(1, guessed[PROBED] // guessed.get(PROBED - 1, 1))
         for at in range(PROBED + 1, depth + 1):
@@ -87,9 +87,9 @@ def _prolonged(guessed: dict[int, int], depth: int) -> dict[int, int]:
 
 
 def exhaust(order: Order, jobs: int, budget_seconds: float | None, told: Told, folder: Path) -> Result:
-    """Play every schedule within the bound of the order, or as many as the budget lets.
+    """Run every schedule within the bound of the order, as far as the budget allows.
 
-    What was stopped before goes on from what it left in the folder; what is stopped leaves it there.
+    A stopped search is resumed from its file in the folder, and a search that is stopped leaves one there.
     """
     limits = Limits.of(budget_seconds)
     progress = Progress(order.depth)
@@ -136,12 +136,12 @@ def _play(
 
 
 def _behind(before: int, told: Told) -> Advanced:
-    """Tells how far a length is of which so many schedules were played before."""
+    """Reports the progress within a length, including the schedules that were run before."""
     return lambda played: told.advanced(before + played)
 
 
 def _keep(kept: Kept, progress: Progress, limits: Limits, told: Told) -> None:
-    """Leave behind what a search goes on from that was cut off, and nothing of one that is over."""
+    """Save a search that was cut off, or remove the file of a complete one."""
     if limits.cut_off:
         kept.write(progress.played)
         told.stopped(kept.path)
@@ -150,7 +150,7 @@ def _keep(kept: Kept, progress: Progress, limits: Limits, told: Told) -> None:
 
 
 def _guessed(workforce: Workforce, units: Sequence[Unit], limits: Limits) -> dict[Unit, Played]:
-    """The guess is made whatever the budget is: without it nobody knows what is left."""
+    """Estimate the sizes, independent of the budget, so that the report can say what is left."""
     unhurried = Limits()
     guessed = workforce.play(units, unhurried, lambda _: None)
     limits.cut_off = unhurried.cut_off
@@ -167,6 +167,6 @@ def _search(order: Order, stages: Sequence[Stage], tally: Tally, progress: Progr
 
 
 def _within_the_bound(clause: ClauseVerdict, why: str) -> ClauseVerdict:
-    """A bound owes no clause a schedule: one that is not reached leaves nothing undecided."""
+    """Do not require coverage: a clause that the bound does not reach does not leave the result undecided."""
     is_unreached = clause.verdict == "untested" and clause.offered and clause.level != "MAY"
     return replace(clause, offered=False, why=why) if is_unreached else clause

@@ -1,8 +1,7 @@
-"""What a search that was stopped leaves in a file, so that the same search goes on from there.
+"""The file of a stopped search, from which the same search is resumed.
 
-A shard of a length gives the same tally whoever plays it and whenever, so the tallies of the shards that were
-played whole are all there is to keep.  They are of use to the same search alone: of the same runtime, within
-the same bound, by the same kit.
+A shard of a length always gives the same tally, so the file holds the tallies of the complete shards.  They
+are valid only for the same search: the same runtime, within the same bound, with the same kit.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ SAID: Final = {
     "kit": "version {} of the kit",
     "spec": "revision {} of the spec",
 }
-"""What makes a search the same one, in words; the handshake is told as a whole."""
+"""The identity of a search, in words; includes the whole handshake."""
 
 
 class Kept:
-    """The file of a search, in its folder of results; it is there only while the search is not over."""
+    """The file of a search in its folder of results; it exists only while the search is incomplete."""
 
     def __init__(self, folder: Path, order: Order, facts: Facts) -> None:
         self.path = folder / FILE
@@ -60,7 +59,8 @@ class Kept:
         }
 
     def read(self) -> dict[Unit, Played]:
-        """What was played before; a `UsageError` if the file is of another search, or of none."""
+        """The results of the earlier search; a `UsageError` if the file is of another search, or
+        unreadable."""
         try:
             kept = json.loads(self.path.read_text(encoding="utf-8"))
             self._must_be(kept["search"])
@@ -80,7 +80,7 @@ class Kept:
                 raise UsageError(f"{self.path} is of another search that was stopped: {said}.", _ANEW)
 
     def write(self, played: Mapping[Unit, Played]) -> None:
-        """Keep what was played whole and could be judged; the rest is played again."""
+        """Save shards that are complete and without errors; the rest is repeated."""
         whole = {unit: one for unit, one in played.items() if one.is_whole and not one.tally.troubles}
         units = [{"unit": list(unit), "tally": _told_tally(one.tally)} for unit, one in sorted(whole.items())]
         beside = self.path.with_suffix(".part")
@@ -88,7 +88,7 @@ class Kept:
         os.replace(beside, self.path)
 
     def remove(self) -> None:
-        """The search is over."""
+        """Remove the file, since the search is complete."""
         self.path.unlink(missing_ok=True)
 
 
@@ -101,7 +101,7 @@ def _told(value: Any) -> str:
 
 # --- tallies ------------------------------------------------------------------------------------
 
-# Of tours a search has none, and what troubled it is played again: neither is kept.
+# A search has no tours, and shards with errors are repeated: neither is saved.
 
 
 def _told_tally(tally: Tally) -> dict[str, Any]:

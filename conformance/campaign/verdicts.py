@@ -1,4 +1,4 @@
-"""From what the schedules showed to one verdict for each clause."""
+"""Derives one verdict for each clause from the results of the schedules."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from runlock.conformance.driving.tally import Tally
 from runlock.conformance.judging.applicability import SILENT, Standing
 
 INSPECTED: Final = "inspect yes"
-"""What a clause needs about a look at a run: no handshake says whether there is one, only the answer does."""
+"""The need of clauses for `inspect`, which no handshake declares; only an answer shows it."""
 
 
 class Known(Protocol):
-    """How each clause stands with a runtime, and which clauses were asked for."""
+    """The applicability of each clause for a runtime, and the selected clauses."""
 
     @property
     def standings(self) -> Mapping[str, Standing]: ...
@@ -25,7 +25,7 @@ class Known(Protocol):
 
 
 def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
-    """What became of each clause that was asked for."""
+    """The verdict on each selected clause."""
     for clause_id, standing in bench.standings.items():
         level = standing.clause.level
         count = tally.exercised[clause_id]
@@ -47,7 +47,7 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
 
 
 def _unreached(standing: Standing, tally: Tally) -> str:
-    """Why a clause that can be judged was not: a claim of the handshake that never came true goes first."""
+    """Why a testable clause was not exercised; a declared feature that never occurred is named first."""
     if standing.clause.level == "MAY":
         return "it is a permission, and was not taken"
     claimed = [need for need in standing.clause.needs if need.startswith(("gate ", "observes "))]

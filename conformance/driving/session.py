@@ -94,7 +94,7 @@ class Session:
     def play(self, moves: Iterable[Move], behind: Bookmark | None = None) -> None:
         """Send moves until one of them breaks a clause; skip a move whose gate is not open.
 
-        Moves that begin like those of a snapshot are judged after its prefix, if the answers are the same too.
+        Moves that begin like those of a snapshot are judged after its prefix if the answers are the same too.
         """
         moves = [*moves]
         for move in moves[self._resume(moves, behind) :]:

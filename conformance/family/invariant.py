@@ -18,12 +18,12 @@ NOTHING: Final = ""
 
 
 class Selectors(NamedTuple):
-    """What names an observation among those of its kind, so that fewer checks need to be asked."""
+    """The selector value of an observation within its kind, used to skip checks that do not apply."""
 
     name_of: Callable[[Any], str]  # (observation)
     newest_of: Callable[
         [Any, Any], str
-    ]  # (state, observation): the name of the run's previous one of the kind
+    ]  # (state, observation): the selector value of the run's previous one of the kind
 
 
 NO_SELECTORS: Final = Selectors(lambda seen: "", lambda state, seen: NOTHING)
@@ -35,14 +35,13 @@ Judgements = Iterator[str]
 class Invariant:
     """A check of one clause.
 
-    With `seeing`, it is asked about each observation of that kind before the state takes it in: may
-    this be shown here?  With `at`, only about those that bear one of these names, since it judges no other;
-    with `after`, only where the one of its kind that the run showed before bore one of these.  Without
-    `seeing`, it is asked about the state at every quiescent point.  With `behind`, only once the scenario
-    has come to that.
+    With `seeing`, it is called for each observation of that kind, before the state includes it, and decides
+    whether it is allowed here.  `at` restricts it to these selector values, and `after` to those of the run's
+    previous observation of the kind.  Without `seeing`, it is called at every quiescent point.  `behind`
+    restricts it to scenarios in which one of these features has occurred.
 
-    A patient check sees consequences: its objection waits until the runtime has settled, so that a clause
-    that can name the cause speaks first.
+    A patient check sees consequences: its result is deferred until the runtime has settled, so that a check
+    that can name the cause is reported first.
     """
 
     clause: str
@@ -55,11 +54,11 @@ class Invariant:
 
     @property
     def title(self) -> str:
-        """The sentence that the name of the check is."""
+        """The name of the check as a sentence."""
         return self.check.__name__.replace("_", " ")
 
     def is_asked(self, name: str, newest: str, features: Collection[str]) -> bool:
-        """Whether it is asked about what bears this name, after that one, in a scenario that came to this."""
+        """Whether the check applies to this observation."""
         is_there = (not self.at or name in self.at) and (not self.after or newest in self.after)
         return is_there and (self.requires is None or self.requires in features)
 

@@ -1,4 +1,4 @@
-"""What a monitor yields: one thing that was judged."""
+"""The result of a check on one thing."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 
 class Judgement(NamedTuple):
-    """A clause that was judged; `because` says why it is broken, and is empty if it holds."""
+    """The result for a clause; `because` is the reason why it is broken, and empty if it holds."""
 
     clause: str
     because: str = ""
     is_patient: bool = False  # deferred until the runtime has settled
-    always: bool = False  # also counted where the clause is not judged by itself: a policy of it is open
+    always: bool = (
+        False  # also counted for a clause that is not judged itself, since one of its policies is open
+    )

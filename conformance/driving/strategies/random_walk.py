@@ -61,7 +61,7 @@ def finish(session: Session, context: Any, chooser: Chooser) -> None:
 
 
 def with_turns(move: Move, handshake: Handshake, chooser: Chooser) -> Move:
-    """The move, sometimes with a limit of turns, so that the next one arrives while the runtime is working."""
+    """The move, sometimes with a limit of turns, so that the next one arrives while the runtime works."""
     if handshake.control.step != "turns" or move.method == CRASH_AND_RECOVER:
         return move
     return Move(move.method, move.params, chooser.choose(TURNS_MAX)) if chance(chooser, 4) else move

@@ -219,7 +219,7 @@ def play(script: Script) -> Callable[[Session], None]:
 def send(session: Session, move: Move) -> bool:
     """Send a move of a script, unless it is not enabled on this runtime.
 
-    If the profile ends a run later than the script expects, the run gets what it waits for before the next run.
+    If the profile ends a run later than the script expects, the run is drained before the next one.
     """
     if move.method == "run.start" and _run_is_open(session):
         session.drain()
@@ -252,7 +252,7 @@ def recorded(document: Document, session: Session) -> Document:
 
 
 def without_answers(family: Family, document: Document) -> Document:
-    """The moves and comments of a recording, with a line for the requirements of the moves at their moment."""
+    """The moves and comments of a recording, with a line for the requirements of the moves."""
     moves = moves_of(document.trace, family.line_formats.gate_name)
     entries = [_unanswered(entry, moves) for entry in document.entries if not entry.is_answer]
     needs = tuple(dict.fromkeys(family.occasions(document.trace.records)))
