@@ -1,4 +1,4 @@
-"""Smoke test: sends each verb of the protocol to an adapter once, and shows what its handshake leaves untested.
+"""Smoke test: sends each verb to an adapter once, and shows what its handshake leaves untested.
 
 A verb is tried by the shortest script of the corpus that sends it, and works if that script completes.  An
 error is attributed to the verb in flight; later verbs of the script were not reached.

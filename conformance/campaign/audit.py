@@ -137,7 +137,7 @@ def judged(path: Path, scene: Trace, facts: Facts) -> Judge:
 
 
 def _pass_gate(path: Path, number: int, seen: Mapping[str, Any], gates: dict[str, bool]) -> None:
-    """Check that a gate opens once in an incarnation and is abandoned at most once, as in a real recording."""
+    """Check that a gate opens once in an incarnation and is abandoned at most once."""
     kind, gate = seen.get("kind"), str(seen.get("gate"))
     if kind == "gate.open" and gate in gates:
         raise UsageError(f"{path} opens gate {gate} twice (record {number}).", "A gate has an id of its own.")

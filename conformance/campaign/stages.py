@@ -92,8 +92,8 @@ LEVELS_FROM: Final = 3_000
 def stages_of(order: Order, family: Family) -> tuple[Stage, ...]:
     """The stages of a campaign, in the order in which their tallies are added.
 
-    The scripted corpus and the levels come first and do not count towards the budget, since every clause needs
-    them; their number is fixed.
+    The scripted corpus and the levels come first and do not count towards the budget, since every clause
+    needs them; their number is fixed.
     """
     scripted = _scripts(SCRIPTED, corpus(family))
     if order.settled is not None:

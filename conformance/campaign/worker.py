@@ -41,7 +41,7 @@ YOUNG_MAX: Final = 100_000
 
 
 def collect_rarely() -> None:
-    """Exclude loaded modules from garbage collection, and collect rarely: schedules free their own objects."""
+    """Exclude loaded modules from collection, and collect rarely: schedules free their own objects."""
     gc.freeze()
     gc.set_threshold(YOUNG_MAX)
 

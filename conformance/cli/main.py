@@ -1,7 +1,7 @@
-"""The command line: reads what was asked, runs one command, and ends in an exit code that means one thing.
+"""The command line: parses the arguments, runs one command, and returns an exit code with one meaning.
 
-0 held, 1 broken, 2 wrong usage, 3 could not decide, 70 a bug of the kit.  Whatever goes wrong is said in
-one sentence, with what would have been right; RUNLOCK_TRACEBACK=1 adds the traceback of a bug.
+0 held, 1 broken, 2 wrong usage, 3 could not decide, 70 a bug of the kit.  Each error is reported in one
+sentence, with what would have been right; RUNLOCK_TRACEBACK=1 adds the traceback of a bug.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def runlock(
 
 
 @app.command()
-def check(  # each is an option of its own
+def check(  # each is a separate option
     target: TargetName,
     examples: Annotated[
         int | None, typer.Option(min=0, help="How many schedules to play beside the scripted ones; 6000.")
@@ -170,7 +170,7 @@ def report(
 
 
 @app.command()
-def diff(  # each is an option of its own
+def diff(  # each is a separate option
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A folder of results, or a target.")],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="Another one.")],
     examples: Annotated[
@@ -229,7 +229,7 @@ def replay(
 
 
 @app.command()
-def explore(  # each is an option of its own
+def explore(  # each is a separate option
     model: Annotated[
         str,
         typer.Argument(
@@ -361,7 +361,7 @@ def smoke(target: TargetName, json: AsJson = False, timeout_scale: Scale = 1.0) 
 
 
 @app.command()
-def infer(  # each is an option of its own
+def infer(  # each is a separate option
     target: TargetName,
     examples: Annotated[
         int | None, typer.Option(min=0, help="How many walks to play beside the scripted scenarios; 200.")
@@ -432,7 +432,7 @@ def selftest(
 
 
 @app.command()
-def matrix(  # each is an option of its own
+def matrix(  # each is a separate option
     install: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Make the environment of a runtime, as in 'lang*', and end."),
@@ -464,7 +464,7 @@ def matrix(  # each is an option of its own
     return command.run(wish, EXAMPLES if examples is None else examples, seed, timeout_scale)
 
 
-# --- the way out --------------------------------------------------------------------------------
+# --- errors and exit codes ----------------------------------------------------------------------
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -481,14 +481,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _said(str(error), error.exit_code)
     except SpecError as error:
         return _said(f"The spec that this kit carries does not hold together: {error}", BUG)
-    except BrokenPipeError:  # whoever read has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe
         return 0
     except Exception as error:
         return _ended_by(error)
 
 
 def _run(words: list[str]) -> int:
-    """Run the command without typer's own way out, whose exit codes mean something else."""
+    """Run the command without typer's own error handling, whose exit codes have other meanings."""
     command = typer.main.get_command(app)
     with command.make_context("runlock", words) as context:
         code: int = command.invoke(context)
@@ -501,7 +501,7 @@ def _said(sentence: str, code: int) -> int:
 
 
 def _ended_by(error: Exception) -> int:
-    """Say that the kit is broken, and where."""
+    """Report a bug of the kit, and its place."""
     from runlock.conformance.campaign.worker import KitBroke
 
     broke = KitBroke.of(error)

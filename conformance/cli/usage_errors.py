@@ -1,4 +1,4 @@
-"""A misuse of the command line in one sentence: what typer noticed, in the words of the kit."""
+"""Usage errors in one sentence: what typer found, in the words of the kit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NUMBERS: Final = {"valid integer": "whole number", "valid number": "number"}
 
 
 def misuse_in_words(error: typer.TyperException) -> str:
-    """What is wrong with the words on the command line, and where to read what is right."""
+    """What is wrong with the command line, and which command shows what is right."""
     context = _context(error)
     command = context.command_path if context is not None else "runlock"
     return f"{_wrong(error)} `{command} --help` says what there is."

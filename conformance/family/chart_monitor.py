@@ -38,8 +38,8 @@ NOT_BEGUN: Final = ""
 class Reading:
     """How observations map to a chart.
 
-    `enters` gives the labels that show that a state was entered, `within` the labels that are allowed while it
-    is active.  States in `silent` may be passed without an observation.
+    `enters` gives the labels that show that a state was entered, `within` those that are allowed while
+    it is active.  States in `silent` may be passed without an observation.
     """
 
     table: Table
@@ -157,7 +157,7 @@ class Follower:
     def see(self, label: str, detours: Detours = NO_DETOURS, *, surely: bool = True) -> str:
         """Process a label; returns the clause of the arrow that was certainly taken, if any.
 
-        A label that may belong to something else is not `surely` this instance's: it may also have moved nothing.
+        A label that may belong to something else is not `surely` this instance's.
         """
         before, after = self.states, self.after(label, detours)
         self.states = after if surely else before | after

@@ -1,4 +1,4 @@
-"""`runlock infer`: finds out what a runtime does about each policy, and writes down what shows it."""
+"""`runlock infer`: infers the policies of a runtime, and writes the schedules that are the evidence."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from runlock.conformance.report import result_folder as folder
 from runlock.conformance.report.console import Page
 
 EXAMPLES: Final = 200
-"""So many walks beside the scripted scenarios tell what can be told of the reference."""
+"""Number of random walks after which the inference about the reference is complete."""
 
 OUT: Final = Path("runlock-inferred")
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How the result is wanted."""
+    """Output options."""
 
     out: Path = OUT
     as_json: bool = False

@@ -1,4 +1,4 @@
-"""`runlock matrix`: what the runtimes that are installed hold and break, side by side."""
+"""`runlock matrix`: compares the verdicts of the installed runtimes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNDECIDED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which runtimes are asked for, where their environments are, and how the result is wanted."""
+    """Which runtimes are selected, where their environments are, and the output options."""
 
     only: tuple[str, ...]
     environments: Path
@@ -34,7 +34,7 @@ class Wish:
 
 
 def make(patterns: Sequence[str], environments: Path) -> int:
-    """Make the environments of the runtimes that are named; the exit code."""
+    """Install the selected runtimes; the exit code."""
     wanted = {one.environment: one for one in chosen(patterns, "--install")}
     for runtime in wanted.values():
         print(f"making {runtime.place(environments)} with {', '.join(runtime.requirements)}", file=sys.stderr)
@@ -54,7 +54,7 @@ def run(wish: Wish, examples: int, seed: int, timeout_scale: float) -> int:
 
 
 def chosen(patterns: Sequence[str], option: str) -> list[Runtime]:
-    """The runtimes that the patterns name; all of them without any."""
+    """The runtimes that match the patterns; all of them without patterns."""
     known = runtimes()
     for pattern in patterns:
         if not any(fnmatchcase(one.name, pattern) for one in known):

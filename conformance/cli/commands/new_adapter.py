@@ -1,4 +1,4 @@
-"""`runlock new-adapter`: a folder with a working adapter and a test of it, to be changed from there."""
+"""`runlock new-adapter`: creates a folder with a working adapter and a test, as a starting point."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCHEMA: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """What a language takes: its files, the program that it needs, how it is checked and tested."""
+    """The template of a language: its files, its interpreter or compiler, and how to check and test it."""
 
     files: tuple[str, ...]
     needs: str
@@ -69,7 +69,7 @@ def new_adapter(folder: Path, lang: str, *, as_json: bool = False) -> int:
 
 
 def write(folder: Path, lang: str) -> list[Path]:
-    """Write the files of a language into a folder, none of which may be there; the paths."""
+    """Write the files of a language into a folder, if none of them exists; the paths."""
     kit = _kit(lang)
     source = files("runlock.conformance") / "adapters" / lang
     present = [name for name in kit.files if (folder / name).exists()]

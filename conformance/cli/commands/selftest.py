@@ -1,4 +1,4 @@
-"""`runlock selftest`: the kill matrix, which shows what the kit can see, and that it does not cry wolf."""
+"""`runlock selftest`: runs the mutation tests of the kit, and its tests for false positives."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from runlock.conformance.selftest.mutation_testing import (
 )
 
 SHORTEST: Final = 250
-"""So many schedules are enough to try all of two stimuli, and so to know whether three are the fewest."""
+"""Enough schedules to try all of two stimuli, and so to know whether three are the minimum."""
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class Matrix:
-    """What became of every mutant and every variant that was asked for."""
+    """The results of all selected mutants and variants."""
 
     seed: int
     kills: list[Kill] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Matrix:
 
     @property
     def survivors(self) -> list[Kill]:
-        """The mutants that were not blamed as they should be."""
+        """The mutants that were not killed."""
         return [one for one in self.kills if not one.is_dead]
 
     @property
@@ -52,7 +52,7 @@ class Matrix:
 
     @property
     def known(self) -> list[int]:
-        """By how many stimuli each witness is longer than the shortest one, where that is known."""
+        """The number of stimuli by which each witness exceeds the minimum, where that is known."""
         return [
             one.witness - one.shortest
             for one in self.kills
@@ -61,7 +61,7 @@ class Matrix:
 
     @property
     def exit_code(self) -> int:
-        """0 if every mutant dies and every variant passes, else 1."""
+        """0 if every mutant is killed and every variant passes, else 1."""
         return 1 if self.survivors or self.accused else 0
 
 
@@ -111,7 +111,7 @@ def _chosen(only: Sequence[str], among: Sequence[Family]) -> tuple[list[Named], 
 
 
 class _sharing:
-    """Work shared among processes; what comes back is in the order of the work, whoever did it."""
+    """Distributes work among processes, and returns the results in the order of the work."""
 
     def __init__(self, jobs: int) -> None:
         self._pool = ProcessPoolExecutor(jobs, get_context("spawn")) if jobs > 1 else None
@@ -128,7 +128,7 @@ class _sharing:
 
 
 def _shown(hunted: Iterator[Kill], page: Page, is_silent: bool) -> list[Kill]:
-    """The kills, each shown as a row as soon as it is known."""
+    """The mutation tests, each shown as a row as soon as it is complete."""
     if is_silent:
         return list(hunted)
     page.line(_row("mutant", "clause", "schedule", "seconds", "witness", "shortest"), "bold")

@@ -1,4 +1,4 @@
-"""`runlock serve`: a runtime in process, put behind the pipe."""
+"""`runlock serve`: serves an in-process runtime over a pipe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.transport.server import Methods, serve
 
 HOLDERS: Final = ("kit", "own")
-"""Who may hold the checkpoints of the reference."""
+"""The possible holders of the reference's checkpoints."""
 
 
 def run(target: str, store: str) -> int:
