@@ -57,8 +57,8 @@ class Outcomes:
 class ConformanceSuite:
     """One test for each clause, on the runtime that `adapter` names.
 
-    That is an adapter class, a function that returns a new adapter at each call, or a target as on the command
-    line.  Command-line values for examples and seed override those of the class.
+    That is an adapter class, a function that returns a new adapter at each call, or a target as on the
+    command line.  Command-line values for examples and seed override those of the class.
     """
 
     adapter: ClassVar[Any] = None

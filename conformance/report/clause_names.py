@@ -31,7 +31,7 @@ def seen_by(family: Family, clause_id: str) -> set[str]:
 
 
 def title(family: Family, clause: Clause) -> str:
-    """The clause in few words: the title of its only check, or else its own sentence without the full stop."""
+    """The clause in few words: the title of its only check, else its own sentence without the full stop."""
     titles = checks(family, clause.id)
     if len(titles) == 1:
         return titles[0]

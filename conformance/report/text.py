@@ -1,4 +1,4 @@
-"""The report of a campaign for a person: the verdict, a table of the clauses, and each violation in detail."""
+"""The report of a campaign for a person: the verdict, a table of the clauses, each violation in detail."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A chart as DOT: states as boxes, what holds states as a frame, one line between any two states.
+"""A chart as DOT: states as boxes, composite states as frames, one line between any two states.
 
-The arrows between the same two states share a line, and each has a row beside it: the event in bold, its
-guard in brackets, its clause in small, which leads to the words of the clause and shows them.
+The arrows between the same two states share a line, with a row for each next to it: the event in bold, its
+guard in brackets, and its clause in small, as a link to the text of the clause with a tooltip.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from runlock.diagrams.charts.picture import (
 from runlock.diagrams.render.palette import FONT, LIGHT
 
 WIDE_MAX: Final = 8
-"""A chart of more states than this is a flow, and is drawn from top to bottom."""
+"""A chart with more states than this is a flow, and is drawn from top to bottom."""
 
 PHRASE_WIDTH: Final = 26
 GUARD_MAX: Final = 30
-"""A longer condition is left to its phrase."""
+"""A longer condition is replaced by its phrase."""
 
 Counts = Mapping[str, int]
 """How often each arrow was taken, by its clause."""
@@ -36,7 +36,7 @@ Counts = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How a chart is drawn: where its clauses stand, and what of it was taken, if that is to be seen."""
+    """Options of a drawing: the links of its clauses, and the coverage, if it is to be shown."""
 
     link: Callable[[str], str]
     counts: Counts | None = None
@@ -44,7 +44,7 @@ class Wish:
 
 
 def page_of(clause: str, root: str = "..") -> str:
-    """Where a clause stands on the site, from a page one folder below its root."""
+    """The URL of a clause on the site, from a page one folder below its root."""
     area = clause.rpartition("-")[0].lower()
     return f"{root}/clauses/{area}.html#{clause.lower()}"
 
@@ -138,7 +138,7 @@ def _closing(place: Place, wish: Wish) -> dict[str, str]:
 
 def _frame(graph: Digraph, name: str, place: Place, wish: Wish) -> None:
     with graph.subgraph(name=f"cluster_{place.id}") as frame:
-        assert frame is not None  # as the library's context manager has it
+        assert frame is not None  # as the library's context manager does
         looks = {"style": "rounded,filled", "color": LIGHT["rule"], "fillcolor": LIGHT["region"]}
         if place.is_parallel:
             looks["style"] = "rounded,dashed"
@@ -190,7 +190,7 @@ def _row(arrow: Arrow, wish: Wish) -> str:
 
 
 def _balanced(phrase: str) -> list[str]:
-    """A phrase on as few lines as it takes, about as long as each other."""
+    """A phrase on as few lines as possible, of similar lengths."""
     fewest = len(wrap(phrase, PHRASE_WIDTH))
     return next(lines for width in range(6, 99) if len(lines := wrap(phrase, width)) <= fewest)
 

@@ -1,4 +1,4 @@
-"""The charts of a result, with how often each arrow was taken painted on it."""
+"""The charts of a result, with the coverage of each arrow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`runlock check`: puts a runtime through a campaign, and reports what held and what broke."""
+"""`runlock check`: runs a campaign on a runtime, and reports which clauses held and which broke."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ from runlock.conformance.report.text import beside_baseline, write_report
 from runlock.spec.model import Clause, Spec
 
 EXAMPLES: Final = 6_000
-"""So many schedules keep two cores busy for about a minute on the reference."""
+"""Number of schedules that keeps two cores busy for about a minute on the reference."""
 
 DEPTH: Final = 3
-"""Every schedule of up to so many stimuli, none of them a race, keeps two cores busy for about as long."""
+"""Every schedule up to this number of stimuli, without races, takes about as long."""
 
 DEPTH_MAX: Final = 99
 
 JOBS_MAX: Final = 4
 JOBS_MIN: Final = 2
-"""With one alone the kit's own process plays, which a runtime in it can take along or keep for ever."""
+"""With a single job, this process runs the schedules, and an in-process runtime could end or block it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How the result is wanted."""
+    """Output options."""
 
     out: Path
     as_json: bool = False
@@ -61,7 +61,7 @@ class Wish:
 
 
 def jobs_of(wanted: int | None) -> int:
-    """How many processes: as many as there are cores, but two at least and four at most."""
+    """The number of processes: one for each core, but at least two and at most four."""
     return wanted or max(JOBS_MIN, min(len(os.sched_getaffinity(0)), JOBS_MAX))
 
 
@@ -88,7 +88,7 @@ def found(
     is_silent: bool,
     out: Path,
 ) -> Result:
-    """What a campaign finds, or for a recorded trace its judgement; a search may leave a file in `out`."""
+    """The result of a campaign, or of judging a recorded trace; a search may leave a file in `out`."""
     if recorded is not None:
         _refuse_recorded(order)
         return audit(recorded, order.target, order.only)
@@ -100,7 +100,7 @@ def found(
 
 
 def _of_revision(only: tuple[str, ...], revision: str, spec: Spec) -> tuple[str, ...]:
-    """The patterns, narrowed to the clauses of a revision if it leaves any out."""
+    """The patterns, restricted to the clauses of a revision if it leaves any out."""
     if revision not in spec.revisions:
         known = ", ".join(spec.revisions)
         raise UsageError(f"The spec has no revision {revision}.", f"This kit knows {known}.")
@@ -115,14 +115,14 @@ def _of_revision(only: tuple[str, ...], revision: str, spec: Spec) -> tuple[str,
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A baseline, and the day by which its entries expire, if any does."""
+    """A baseline, and the date by which its entries expire, if any has one."""
 
     baseline: Baseline
     today: date | None
-    is_given: bool  # the day, and not taken from the machine
+    is_given: bool  # the date, instead of that of the system clock
 
     def against(self, result: Result) -> Compared:
-        """The result beside it."""
+        """The result compared with the baseline."""
         return compared(self.baseline, result, self.today)
 
 
@@ -152,7 +152,7 @@ def depth_of(
     *,
     one_order: bool = False,
 ) -> int:
-    """Up to how many stimuli every schedule is played; 0 where schedules are drawn instead."""
+    """The number of stimuli up to which every schedule is run; 0 for sampled schedules."""
     if not is_exhaustive:
         if one_order:
             raise UsageError("`--one-order` leaves nothing out here.", "Add --exhaustive to it.")
@@ -215,13 +215,13 @@ def _report(result: Result, wish: Wish, known: Known | None, stdout: TextIO) -> 
 
 
 def exit_code(result: Result, is_strict: bool) -> int:
-    """The exit code; a campaign that was interrupted has decided nothing but what it broke."""
+    """The exit code; an interrupted campaign decides nothing except what it broke."""
     code = result.exit_code(is_strict)
     return 3 if code == 0 and result.partial == INTERRUPTED else code
 
 
 def _code_beside(result: Result, beside: Compared, wish: Wish) -> int:
-    """The exit code where some violations are expected: what is left decides."""
+    """The exit code with a baseline: only unexpected violations count."""
     if beside.is_broken:
         return 1
     as_expected = [
@@ -242,7 +242,7 @@ def _baseline(known: Known, beside: Compared) -> dict[str, Any]:
 
 
 def _as_of(known: Known) -> str:
-    """By which day entries expire, and where it came from."""
+    """The date by which entries expire, and its source."""
     if known.today is None:
         return ""
     return f", as of {known.today}{'' if known.is_given else ' by the clock of this machine'}"

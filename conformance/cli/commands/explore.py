@@ -1,4 +1,4 @@
-"""`runlock explore`: every state that the joint charts can be in, and what the clauses say of each."""
+"""`runlock explore`: every reachable state of the joint charts, with the clauses checked in each."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from runlock.diagrams.of_family import drawing
 
 DEFAULT: Final = "awaken-8"
 WORTH_A_WORD: Final = 2_000_000
-"""From so many states on an exploration is announced before it starts."""
+"""From this number of states on, an exploration is announced before it starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What was asked for on the command line, apart from the model."""
+    """The options of the command, apart from the model."""
 
     calls: int
     resuspensions: int | None
