@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """The options that name a runtime and size its campaign."""
     group = parser.getgroup("runlock", "conformance of agent loops")
     group.addoption("--runlock-target", metavar="TARGET", help="Give each clause a test on this runtime.")
-    group.addoption("--runlock-examples", type=_count, metavar="N", help="How many schedules to play.")
+    group.addoption("--runlock-examples", type=_count, metavar="N", help="Number of schedules.")
     group.addoption("--runlock-seed", type=_whole, metavar="N", help="Where their choices start from.")
     group.addoption(
         "--runlock-out",

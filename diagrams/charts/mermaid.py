@@ -1,4 +1,4 @@
-"""A chart as Mermaid text, which code hosts and editors draw; inner states are declared inside their state."""
+"""A chart as Mermaid text, which code hosts and editors draw; inner states are declared in their state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A timeline as a picture: a column for each call and one for the run, with a coloured box for each status."""
+"""A timeline as a picture: a column for each call and for the run, with a coloured box for each status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the kill matrix: for each mutant, the clause that it was blamed on and the schedule, by area."""
+"""The page of the kill matrix: for each mutant, the clause that it was blamed on and the schedule."""
 
 from __future__ import annotations
 
