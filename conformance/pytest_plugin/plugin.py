@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options that name a runtime and size its campaign."""
     group = parser.getgroup("runlock", "conformance of agent loops")
-    group.addoption("--runlock-target", metavar="TARGET", help="Give each clause a test on this runtime.")
+    group.addoption("--runlock-target", metavar="TARGET", help="Add a test of each clause on this runtime.")
     group.addoption("--runlock-examples", type=_count, metavar="N", help="Number of schedules.")
-    group.addoption("--runlock-seed", type=_whole, metavar="N", help="Where their choices start from.")
+    group.addoption("--runlock-seed", type=_whole, metavar="N", help="Seed of the random choices.")
     group.addoption(
         "--runlock-out",
         metavar="DIR",
         default="runlock-results",
-        help="Where the traces of broken clauses are written.",
+        help="Folder for the traces of broken clauses.",
     )
 
 

@@ -1,4 +1,4 @@
-"""One pass through the resume gate: drain the decisions, replay the calls that they resolve, store the result.
+"""One pass through the resume gate: drain the decisions, replay the calls that they resolve, commit.
 
 Clauses: spec/lifecycle/clauses/resume.toml.
 

@@ -35,7 +35,7 @@ from runlock.machines.table import Moved, react
 __all__ = ["LOOP", "Gates"]
 
 LOOP: Final = ("after", "last", "entered", "again")
-"""The position of the run at which its loop decides what is next: after a round, after a turn without tools, at
+"""Where the run is when its loop decides what is next: after a round, after a turn without tools, at
 the start of a segment, and after a call has suspended again.
 """
 

@@ -1,4 +1,4 @@
-"""The state changes of a run: every status, message and checkpoint of the reference runtime goes through here.
+"""The state changes of a run: every status, message and checkpoint of the reference goes through here.
 
 A status changes only by a row of a chart, and each change is reported when it happens.
 """

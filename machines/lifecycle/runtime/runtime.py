@@ -84,8 +84,8 @@ class LeftTurn:
 class Runtime(Replays):
     """One thread of runs, one after the other.
 
-    `start`, `decide` and `cancel` return the `Segment` that they ran, or None if they only passed something to a
-    segment under way; they raise `TurnedDown` if they refuse.
+    `start`, `decide` and `cancel` return the `Segment` that they ran, or None if they only passed something
+    to a segment under way; they raise `TurnedDown` if they refuse.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
