@@ -24,7 +24,7 @@ SCRIPTED = "tests/conformance/driving/strategies/test_scripted.py"
 PLAYED = {
     ("lifecycle", "mutants"): f"{MUTANTS}::test_a_mutant_is_blamed_on_its_clause",
     ("lifecycle", "variants"): f"{MUTANTS}::test_a_variant_passes",
-    ("lifecycle", "scripts"): f"{SCRIPTED}::test_each_file_says_what_its_target_does",
+    ("lifecycle", "scripts"): f"{SCRIPTED}::test_each_file_is_moves_and_comments",
 }
 """By family and kind: the test that plays one of the kind for each of its ids."""
 
