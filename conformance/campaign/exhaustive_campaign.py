@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from runlock.conformance.campaign.result import ClauseVerdict, Result, Search
-from runlock.conformance.campaign.saved_search import Kept
+from runlock.conformance.campaign.saved_search import SavedSearch
 from runlock.conformance.campaign.stages import Order, Stage, stages_of
 from runlock.conformance.campaign.supervisor import (
     INTERRUPTED,
@@ -35,7 +35,7 @@ UNREACHED: Final = "no schedule within the bound reaches it"
 UNREACHED_YET: Final = "no schedule that was played reaches it"
 
 
-class Told(Protocol):
+class ProgressCallbacks(Protocol):
     """Progress callbacks of a search."""
 
     def begins(self, stimuli: int, expected: Mapping[int, int]) -> None:
@@ -86,7 +86,9 @@ def _prolonged(guessed: dict[int, int], depth: int) -> dict[int, int]:
     return guessed
 
 
-def exhaust(order: Order, jobs: int, budget_seconds: float | None, told: Told, folder: Path) -> Result:
+def exhaust(
+    order: Order, jobs: int, budget_seconds: float | None, told: ProgressCallbacks, folder: Path
+) -> Result:
     """Run every schedule within the bound of the order, as far as the budget allows.
 
     A stopped search is resumed from its file in the folder, and a search that is stopped leaves one there.
@@ -96,15 +98,15 @@ def exhaust(order: Order, jobs: int, budget_seconds: float | None, told: Told, f
     with employed(order, jobs) as workforce:
         facts = workforce.facts()
         stages = stages_of(order, facts.family)
-        kept = Kept(folder, order, facts)
-        progress.played = kept.read()
+        saved = SavedSearch(folder, order, facts)
+        progress.played = saved.read()
         if progress.played:
-            told.resumed(kept.path, sum(one.tally.schedules for one in progress.played.values()))
+            told.resumed(saved.path, sum(one.tally.schedules for one in progress.played.values()))
         try:
             _play(workforce, stages, progress, limits, told)
         except KeyboardInterrupt:  # between two lengths
             limits.cut_off = INTERRUPTED
-        _keep(kept, progress, limits, told)
+        _keep(saved, progress, limits, told)
         tally, hopeless = merged(progress.units, progress.played)
         witnesses = witnesses_of(workforce, tally, facts)
     seconds = {} if budget_seconds is None else {"seconds": budget_seconds}
@@ -119,7 +121,7 @@ def exhaust(order: Order, jobs: int, budget_seconds: float | None, told: Told, f
 
 
 def _play(
-    workforce: Workforce, stages: Sequence[Stage], progress: Progress, limits: Limits, told: Told
+    workforce: Workforce, stages: Sequence[Stage], progress: Progress, limits: Limits, told: ProgressCallbacks
 ) -> None:
     for at, stage in enumerate(stages):
         units = [(at, unit) for unit in range(stage.units)]
@@ -135,18 +137,18 @@ def _play(
             return
 
 
-def _behind(before: int, told: Told) -> Advanced:
+def _behind(before: int, told: ProgressCallbacks) -> Advanced:
     """Reports the progress within a length, including the schedules that were run before."""
     return lambda played: told.advanced(before + played)
 
 
-def _keep(kept: Kept, progress: Progress, limits: Limits, told: Told) -> None:
+def _keep(saved: SavedSearch, progress: Progress, limits: Limits, told: ProgressCallbacks) -> None:
     """Save a search that was cut off, or remove the file of a complete one."""
     if limits.cut_off:
-        kept.write(progress.played)
-        told.stopped(kept.path)
+        saved.write(progress.played)
+        told.stopped(saved.path)
     else:
-        kept.remove()
+        saved.remove()
 
 
 def _guessed(workforce: Workforce, units: Sequence[Unit], limits: Limits) -> dict[Unit, Played]:

@@ -33,11 +33,11 @@ class Column:
     why: str = ""
 
 
-Told = Callable[[Column], None]
+Finished = Callable[[Column], None]
 
 
 def matrix(
-    chosen: Sequence[Runtime], environments: Path, order: Order, told: Told = lambda _: None
+    chosen: Sequence[Runtime], environments: Path, order: Order, told: Finished = lambda _: None
 ) -> list[Column]:
     """A column for each runtime, in their order; one that is not installed is marked."""
     there = [one for one in chosen if one.is_installed(environments)]

@@ -41,7 +41,7 @@ SAID: Final = {
 """The identity of a search, in words; includes the whole handshake."""
 
 
-class Kept:
+class SavedSearch:
     """The file of a search in its folder of results; it exists only while the search is incomplete."""
 
     def __init__(self, folder: Path, order: Order, facts: Facts) -> None:
@@ -62,9 +62,9 @@ class Kept:
         """The results of the earlier search; a `UsageError` if the file is of another search, or
         unreadable."""
         try:
-            kept = json.loads(self.path.read_text(encoding="utf-8"))
-            self._must_be(kept["search"])
-            return {_unit(one["unit"]): Played(_tally(one["tally"])) for one in kept["units"]}
+            saved = json.loads(self.path.read_text(encoding="utf-8"))
+            self._must_be(saved["search"])
+            return {_unit(one["unit"]): Played(_tally(one["tally"])) for one in saved["units"]}
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:

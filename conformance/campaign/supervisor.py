@@ -25,8 +25,8 @@ from runlock.conformance.campaign.verdicts import verdicts
 from runlock.conformance.campaign.worker import STOP, KitBroke, as_found, bench_of, shortened
 from runlock.conformance.campaign.worker_process import (
     GRACE_SECONDS,
-    Hand,
     Lost,
+    WorkerHandle,
     heard,
 )
 from runlock.conformance.driving.bench import ERRORS_MAX
@@ -117,7 +117,7 @@ def campaign(
 @contextmanager
 def employed(order: Order, jobs: int) -> Iterator[Workforce]:
     """The runner of the units, closed at the end."""
-    workforce: Workforce = Alone(order) if jobs == 1 else Crew(order, jobs)
+    workforce: Workforce = InProcessRunner(order) if jobs == 1 else WorkerPool(order, jobs)
     try:
         yield workforce
     finally:
@@ -230,7 +230,7 @@ def concluded(
     )
 
 
-class Alone:
+class InProcessRunner:
     """This process runs all units, one after the other."""
 
     def __init__(self, order: Order) -> None:
@@ -298,7 +298,7 @@ def _polite_interrupt(limits: Limits) -> Iterator[None]:
 
 
 @dataclass(slots=True)
-class Share:
+class WorkQueue:
     """The units that are still to be run, and the schedules that ended their process."""
 
     units: Sequence[Unit]
@@ -327,7 +327,7 @@ class Share:
         return sum(played.tally.schedules for played in self.results.values())
 
 
-class Crew:
+class WorkerPool:
     """Several worker processes; one that is lost is replaced."""
 
     def __init__(self, order: Order, jobs: int) -> None:
@@ -336,69 +336,69 @@ class Crew:
         self._journals = 0
         self._facts: Facts | None = None
         self._blame = "SUT" if order.target.startswith("py:") else "kit"
-        self._hands = [self._hired() for _ in range(jobs)]
+        self._workers = [self._hired() for _ in range(jobs)]
 
-    def _hired(self) -> Hand:
+    def _hired(self) -> WorkerHandle:
         self._journals += 1
-        return Hand(self._order, Path(self._folder.name, f"journal-{self._journals}.jsonl"))
+        return WorkerHandle(self._order, Path(self._folder.name, f"journal-{self._journals}.jsonl"))
 
     def facts(self) -> Facts:
-        for hand in self._hands:
-            hand.task = HANDSHAKE
+        for worker in self._workers:
+            worker.task = HANDSHAKE
         while self._facts is None:
-            for hand, message in heard(self._hands):
-                self._met(hand, message)
+            for worker, message in heard(self._workers):
+                self._met(worker, message)
         return self._facts
 
-    def _met(self, hand: Hand, message: Any) -> None:
+    def _met(self, worker: WorkerHandle, message: Any) -> None:
         """Handle a worker's start-up message."""
         if isinstance(message, Lost):
             raise SutDied(f"{message}", "It should answer the handshake and wait.")
         kind, said = message
         if kind == "refused":
             raise said
-        hand.task = None
+        worker.task = None
         self._facts = self._facts or said
 
     def _share_out(self, tasks: Callable[[], tuple[Any, tuple[str, Any]] | None]) -> None:
-        for hand in self._hands:
-            if hand.task is None:
+        for worker in self._workers:
+            if worker.task is None:
                 given = tasks()
                 if given is None:
                     return
-                hand.task, message = given
-                hand.at = 0
-                hand.tell(message)
+                worker.task, message = given
+                worker.at = 0
+                worker.tell(message)
 
-    def _replaced(self, hand: Hand) -> None:
+    def _replaced(self, worker: WorkerHandle) -> None:
         hired = self._hired()
         hired.task = HANDSHAKE
-        self._hands[self._hands.index(hand)] = hired
+        self._workers[self._workers.index(worker)] = hired
 
-    def _busy(self) -> list[Hand]:
-        return [hand for hand in self._hands if hand.task is not None]
+    def _busy(self) -> list[WorkerHandle]:
+        return [worker for worker in self._workers if worker.task is not None]
 
-    def _answers(self) -> Iterator[tuple[Hand, Any, Any]]:
+    def _answers(self) -> Iterator[tuple[WorkerHandle, Any, Any]]:
         """Each worker that ended its task, the task, and its result or how it was lost."""
-        for hand, message in list(heard(self._hands)):
-            if hand.task == HANDSHAKE:
-                self._met(hand, message)
+        for worker, message in list(heard(self._workers)):
+            if worker.task == HANDSHAKE:
+                self._met(worker, message)
             elif isinstance(message, Lost):
-                task, hand.task = hand.task, None
-                self._replaced(hand)
-                yield hand, task, message
+                task, worker.task = worker.task, None
+                self._replaced(worker)
+                yield worker, task, message
             elif message[0] == "at":
-                hand.at = message[1]
+                worker.at = message[1]
             elif message[0] == "broke":
                 raise message[1]
             else:
-                task, hand.task = hand.task, None
-                yield hand, task, message[1]
+                task, worker.task = worker.task, None
+                yield worker, task, message[1]
 
     # -- units
 
     def play(self, units: Sequence[Unit], limits: Limits, advanced: Advanced) -> dict[Unit, Played]:
-        share = Share(units, deque(units))
+        share = WorkQueue(units, deque(units))
         with _polite_interrupt(limits):
             try:
                 self._play(share, limits, advanced)
@@ -410,7 +410,7 @@ class Crew:
                 self._stop(share)
         return share.results
 
-    def _play(self, share: Share, limits: Limits, advanced: Advanced) -> None:
+    def _play(self, share: WorkQueue, limits: Limits, advanced: Advanced) -> None:
         def next_unit() -> tuple[Unit, tuple[str, Any]] | None:
             if not share.queue:
                 return None
@@ -419,30 +419,30 @@ class Crew:
 
         while (share.queue or self._busy()) and not limits.is_over:
             self._share_out(next_unit)
-            for hand, unit, outcome in self._answers():
-                self._enter(share, hand, unit, outcome)
-            advanced(share.schedules + sum(hand.at for hand in self._busy()))
+            for worker, unit, outcome in self._answers():
+                self._enter(share, worker, unit, outcome)
+            advanced(share.schedules + sum(worker.at for worker in self._busy()))
 
-    def _enter(self, share: Share, hand: Hand, unit: Unit, outcome: Played | Lost) -> None:
+    def _enter(self, share: WorkQueue, worker: WorkerHandle, unit: Unit, outcome: Played | Lost) -> None:
         if isinstance(outcome, Lost):
-            share.lost(unit, hand.at + 1, Trouble(self._blame, str(outcome), outcome.trace))
+            share.lost(unit, worker.at + 1, Trouble(self._blame, str(outcome), outcome.trace))
         else:
             share.done(unit, outcome)
 
-    def _stop(self, share: Share) -> None:
+    def _stop(self, share: WorkQueue) -> None:
         """Ask the workers to stop their units; kill one that does not."""
-        for hand in self._busy():
-            hand.tell(STOP)
+        for worker in self._busy():
+            worker.tell(STOP)
         patience = Limits.of(STOP_SECONDS)
         with suppress(KeyboardInterrupt):
-            while any(hand.task != HANDSHAKE for hand in self._busy()) and not patience.is_over:
+            while any(worker.task != HANDSHAKE for worker in self._busy()) and not patience.is_over:
                 for _, unit, outcome in self._answers():
                     if isinstance(outcome, Played):
                         share.results[unit] = outcome
-        for hand in self._busy():
-            hand.kill()
-            hand.task = None
-            self._replaced(hand)
+        for worker in self._busy():
+            worker.kill()
+            worker.task = None
+            self._replaced(worker)
 
     # -- witnesses
 
@@ -464,13 +464,13 @@ class Crew:
         return [short.get(number) or as_found(one) for number, one in enumerate(found)]
 
     def close(self) -> None:
-        for hand in self._hands:
-            hand.tell(STOP)
-            hand.tell(None)
-        for hand in self._hands:
+        for worker in self._workers:
+            worker.tell(STOP)
+            worker.tell(None)
+        for worker in self._workers:
             with suppress(Exception):
-                hand.process.wait(GRACE_SECONDS)
-            hand.kill()
+                worker.process.wait(GRACE_SECONDS)
+            worker.kill()
         self._folder.cleanup()
 
 

@@ -16,7 +16,7 @@ from runlock.conformance.driving.findings import Trouble
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.family.family import Family, family_named
-from runlock.conformance.judging.applicability import Standing, standings
+from runlock.conformance.judging.applicability import Applicability, standings
 from runlock.conformance.judging.policy_hypotheses import Undeclared
 from runlock.conformance.protocol import Handshake
 from runlock.conformance.transport.journal import Journal, Journalled
@@ -48,7 +48,7 @@ class Facts:
         return family_named(self.handshake.family)
 
     @cached_property
-    def standings(self) -> dict[str, Standing]:
+    def standings(self) -> dict[str, Applicability]:
         """The applicability of each clause."""
         return standings(self.family, self.handshake, self.policies)
 

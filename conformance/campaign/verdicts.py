@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from runlock.conformance.campaign.result import ClauseVerdict
 from runlock.conformance.driving.tally import Tally
-from runlock.conformance.judging.applicability import SILENT, Standing
+from runlock.conformance.judging.applicability import SILENT, Applicability
 
 INSPECTED: Final = "inspect yes"
 """The need of clauses for `inspect`, which no handshake declares; only an answer shows it."""
@@ -18,7 +18,7 @@ class Known(Protocol):
     """The applicability of each clause for a runtime, and the selected clauses."""
 
     @property
-    def standings(self) -> Mapping[str, Standing]: ...
+    def standings(self) -> Mapping[str, Applicability]: ...
 
     @property
     def only(self) -> Sequence[str]: ...
@@ -46,7 +46,7 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
             yield ClauseVerdict(clause_id, level, "untested", _unreached(standing, tally))
 
 
-def _unreached(standing: Standing, tally: Tally) -> str:
+def _unreached(standing: Applicability, tally: Tally) -> str:
     """Why a testable clause was not exercised; a declared feature that never occurred is named first."""
     if standing.clause.level == "MAY":
         return "it is a permission, and was not taken"

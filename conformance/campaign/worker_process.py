@@ -47,7 +47,7 @@ class Lost:
         return f"The process in which the runtime ran ended{at} with {self.how}."
 
 
-class Hand:
+class WorkerHandle:
     """A worker process; `task` is its current task, `at` the number of its schedules that were started."""
 
     def __init__(self, order: Order, journal: Path) -> None:
@@ -129,11 +129,11 @@ def _ending(code: int) -> str:
         return f"signal {-code}"
 
 
-def heard(hands: Sequence[Hand]) -> Iterator[tuple[Hand, Any]]:
+def heard(workers: Sequence[WorkerHandle]) -> Iterator[tuple[WorkerHandle, Any]]:
     """A message of any of the workers, or how it was lost; None if nothing happens for a moment."""
-    ready = connection.wait([hand.connection for hand in hands], GLANCE_SECONDS)
-    for hand in hands:
-        if hand.connection in ready:
-            yield hand, hand.hear()
-        elif hand.task is not None and hand.is_hung:
-            yield hand, hand.given_up()
+    ready = connection.wait([worker.connection for worker in workers], GLANCE_SECONDS)
+    for worker in workers:
+        if worker.connection in ready:
+            yield worker, worker.hear()
+        elif worker.task is not None and worker.is_hung:
+            yield worker, worker.given_up()

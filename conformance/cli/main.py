@@ -144,8 +144,8 @@ def check(  # each is a separate option
     bound = command.depth_of(exhaustive, depth, races, examples, one_order=one_order)
     played = command.EXAMPLES if examples is None else examples
     order = Order(target, played, seed, tuple(only or ()), timeout_scale, bound, races or 0, one_order)
-    wish = command.Wish(out, json, strict, verbose, baseline, today, spec)
-    return command.check(order, command.jobs_of(jobs), budget, wish)
+    options = command.Options(out, json, strict, verbose, baseline, today, spec)
+    return command.check(order, command.jobs_of(jobs), budget, options)
 
 
 @app.command()
@@ -262,11 +262,11 @@ def explore(  # each is a separate option
     """Explore every reachable state of the joint charts, and check the clauses in each."""
     from runlock.conformance.cli.commands import explore as command
 
-    wish = command.Wish(
+    options = command.Options(
         calls, resuspensions, cancels, crashes, tuple(policy or ()),
         symmetry, max_states, budget, dot, graph, json,
     )  # fmt: skip
-    return command.run(model, wish)
+    return command.run(model, options)
 
 
 @app.command()
@@ -387,7 +387,7 @@ def infer(  # each is a separate option
 
     walks = command.EXAMPLES if examples is None else examples
     order = Order(target, walks, seed, timeout_scale=timeout_scale, settled=())
-    return command.infer(order, checking.jobs_of(jobs), budget, command.Wish(out, json))
+    return command.infer(order, checking.jobs_of(jobs), budget, command.Options(out, json))
 
 
 @app.command("new-adapter")
@@ -459,8 +459,8 @@ def matrix(  # each is a separate option
 
     if install:
         return command.make(install, envs)
-    wish = command.Wish(tuple(only or ()), envs, out, json)
-    return command.run(wish, EXAMPLES if examples is None else examples, seed, timeout_scale)
+    options = command.Options(tuple(only or ()), envs, out, json)
+    return command.run(options, EXAMPLES if examples is None else examples, seed, timeout_scale)
 
 
 # --- errors and exit codes ----------------------------------------------------------------------

@@ -40,9 +40,9 @@ def _no_option(name: str, near: Any) -> str:
 
 def _wrong_value(param: Any, error: typer.TyperException) -> str:
     name = param.opts[0] if param.param_type_name == "option" else param.make_metavar(_context(error))
-    wish = error.message.partition(",")[0].rstrip(".")
-    if not wish.startswith("Input "):
-        return f"{name}: {wish}."
+    expected = error.message.partition(",")[0].rstrip(".")
+    if not expected.startswith("Input "):
+        return f"{name}: {expected}."
     for theirs, ours in NUMBERS.items():
-        wish = wish.replace(theirs, ours)
-    return f"{name} {wish.removeprefix('Input ')}."
+        expected = expected.replace(theirs, ours)
+    return f"{name} {expected.removeprefix('Input ')}."

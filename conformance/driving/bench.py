@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 
-from runlock.conformance.driving.deferred_session import JudgedLater, Precedents
+from runlock.conformance.driving.deferred_session import CachedRulings, DeferredSession
 from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.leaks import leaks_of
 from runlock.conformance.driving.session import Session
@@ -22,7 +22,7 @@ from runlock.conformance.driving.shrink import shrink
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import AdapterError, RunlockError
 from runlock.conformance.family.family import DEFAULT, Family, family_named
-from runlock.conformance.judging.applicability import Standing, standings
+from runlock.conformance.judging.applicability import Applicability, standings
 from runlock.conformance.judging.determinism import difference
 from runlock.conformance.judging.judge import Asked, Judge, Violation
 from runlock.conformance.judging.policy_hypotheses import Undeclared
@@ -69,19 +69,19 @@ class Bench:
         except RunlockError:
             self.close()
             raise
-        self.standings: dict[str, Standing] = standings(self.family, self.handshake, self.policies)
+        self.standings: dict[str, Applicability] = standings(self.family, self.handshake, self.policies)
         self.only = tuple(only)
         self.undeclared = Undeclared.of(self.family, self.handshake, self.policies, self.only)
         self.applies = {clause: self._is_asked(standing) for clause, standing in self.standings.items()}
         self.scenarios = list(self.family.scenarios(self.handshake, self.policies))
-        self.precedents: Precedents = {}
+        self.cached_rulings: CachedRulings = {}
 
     @cached_property
     def asked(self) -> Asked:
         """The requirements of each scenario."""
         return Asked(self.family, self.applies, self.undeclared)
 
-    def _is_asked(self, standing: Standing) -> bool:
+    def _is_asked(self, standing: Applicability) -> bool:
         chosen = not self.only or any(fnmatchcase(standing.clause.id, pattern) for pattern in self.only)
         return chosen and standing.is_judged
 
@@ -124,9 +124,11 @@ class Bench:
         """Open a scenario that is judged move by move."""
         return self._opened(Session, scenario)
 
-    def session_judged_later(self, scenario: Scenario) -> JudgedLater:
+    def session_judged_later(self, scenario: Scenario) -> DeferredSession:
         """Open a scenario that is judged at its end."""
-        return self._opened(JudgedLater, scenario, policies=self.policies, precedents=self.precedents)
+        return self._opened(
+            DeferredSession, scenario, policies=self.policies, cached_rulings=self.cached_rulings
+        )
 
     def _opened(self, kind: type[Opened], scenario: Scenario, **more: Any) -> Opened:
         new_judge, folder = partial(self.judge, scenario), self._empty_folder()

@@ -18,11 +18,11 @@ from runlock.conformance.protocol import Handshake, Report, Scenario
 from runlock.conformance.protocol.answers import written
 from runlock.conformance.transport.sut import Sut
 
-Precedents = dict[bytes, Ruling]
+CachedRulings = dict[bytes, Ruling]
 """Rulings by trace digest, for the traces that were judged on a bench."""
 
 
-class JudgedLater(Session):
+class DeferredSession(Session):
     """A scenario under way that is judged at its end; `violation` is None until then."""
 
     def __init__(
@@ -35,12 +35,12 @@ class JudgedLater(Session):
         data: str | None = None,
         *,
         policies: Mapping[str, Any],
-        precedents: Precedents,
+        cached_rulings: CachedRulings,
         revive: Callable[[], Sut] | None = None,
     ) -> None:
         super().__init__(family, sut, handshake, scenario, new_judge, data, revive=revive)
         self.state = family.new_state(handshake, policies, scenario)  # the judge's digest is computed later
-        self.precedents = precedents
+        self.cached_rulings = cached_rulings
         self._heard: list[tuple[str, Mapping[str, Any]] | Report] = []
         self._ruling: Ruling | None = None
 
@@ -56,7 +56,7 @@ class JudgedLater(Session):
         assert self._ruling is not None
         return self._ruling
 
-    def bookmark(self) -> None:
+    def snapshot(self) -> None:
         """None: the trace is not judged yet, so no schedule can continue from here."""
 
     def _hear_stimulus(self, method: str, params: Mapping[str, Any]) -> None:
@@ -74,9 +74,9 @@ class JudgedLater(Session):
         if self._ruling is not None:
             return
         digest = blake2b(_written(self.trace.records), digest_size=16).digest()
-        ruling = self.precedents.get(digest)
+        ruling = self.cached_rulings.get(digest)
         if ruling is None:
-            ruling = self.precedents[digest] = self._judged()
+            ruling = self.cached_rulings[digest] = self._judged()
         self._ruling = ruling
         if ruling.violation is not None:
             self._leave_off_behind(ruling.answers)

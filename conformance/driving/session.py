@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from runlock.conformance.driving.session_snapshot import Bookmark, Step
+from runlock.conformance.driving.session_snapshot import SessionSnapshot, Step
 from runlock.conformance.errors import AdapterError, Restless, SutDied
 from runlock.conformance.family.family import Family
 from runlock.conformance.judging.judge import Judge, Ruling, Violation
@@ -91,7 +91,7 @@ class Session:
         """The current ruling."""
         return self.judge.ruling
 
-    def play(self, moves: Iterable[Move], behind: Bookmark | None = None) -> None:
+    def play(self, moves: Iterable[Move], behind: SessionSnapshot | None = None) -> None:
         """Send moves until one of them breaks a clause; skip a move whose gate is not open.
 
         Moves that begin like those of a snapshot are judged after its prefix if the answers are the same too.
@@ -205,14 +205,14 @@ class Session:
 
     # -- continuing from a snapshot
 
-    def bookmark(self) -> Bookmark | None:
+    def snapshot(self) -> SessionSnapshot | None:
         """A snapshot of what was sent and judged so far; None if no schedule can continue from here."""
         if self.violation is not None or not self.steps:
             return None
         records = [record for record in self.trace.records if "end" not in record]
-        return Bookmark(self.steps, records, self.judge, self.gates)
+        return SessionSnapshot(self.steps, records, self.judge, self.gates)
 
-    def _resume(self, moves: Sequence[Move], mark: Bookmark | None) -> int:
+    def _resume(self, moves: Sequence[Move], mark: SessionSnapshot | None) -> int:
         """Take the steps of a snapshot if moves begin with them; returns the number of moves that they
         cover."""
         if mark is None or mark.moves != moves[: len(mark.moves)]:
@@ -246,7 +246,7 @@ class Session:
             self._note_the_crash(step.move)
         self._stimulate(step.move, step.method, step.params, answer)
 
-    def _stand_at(self, mark: Bookmark) -> None:
+    def _stand_at(self, mark: SessionSnapshot) -> None:
         self.judge, self.gates = mark.read()
         self.state = self.judge.state
         self.steps, self.sent = [*mark.steps], [*mark.moves]

@@ -32,7 +32,7 @@ class Step(NamedTuple):
     answer: Mapping[str, Any]
 
 
-class Bookmark:
+class SessionSnapshot:
     """The steps of a session, its trace, and the state of its judge after them."""
 
     def __init__(self, steps: Iterable[Step], records: Iterable[Record], judge: Judge, gates: Gates) -> None:

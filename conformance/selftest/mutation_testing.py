@@ -46,7 +46,7 @@ CALM_SHARE: Final = 4
 """One in this many schedules of a shard is run on a variant."""
 
 
-class Hunt(Bench):
+class MutantRun(Bench):
     """A bench that stops as soon as one clause is blamed, and counts the schedules until then."""
 
     def __init__(self, open_sut: Callable[[], Sut], clause: str, cap: int | None = None) -> None:
@@ -150,7 +150,7 @@ def _stages(family: str, order: Order) -> Mapping[str, Stage]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kill:
+class MutantResult:
     """The result for one mutant; `schedule` is the one that blamed its clause, counted from 1."""
 
     mutant: str
@@ -187,41 +187,41 @@ class Kill:
         return f"a schedule could not be judged: {self.troubles[0]}" if self.troubles else ""
 
 
-def kill(family: Family, mutant: Mutant, order: Order, shortest: int = 0) -> Kill:
+def kill(family: Family, mutant: Mutant, order: Order, shortest: int = 0) -> MutantResult:
     """Test one mutant; with a limit of schedules, also search for the shortest witness."""
     began = time.process_time()
-    hunt = Hunt(lambda: family.host(mutant), mutant.clause)
+    run = MutantRun(lambda: family.host(mutant), mutant.clause)
     try:
-        by = hunt.run(portions(family, order))
+        by = run.run(portions(family, order))
         seconds = time.process_time() - began
-        found = hunt.found
-        lengths = _lengths(hunt, found, shortest) if found is not None else {}
+        found = run.found
+        lengths = _lengths(run, found, shortest) if found is not None else {}
     finally:
-        hunt.close()
+        run.close()
     because = found.violation.because if found is not None else ""
-    return Kill(
+    return MutantResult(
         mutant.name,
         mutant.clause,
         mutant.profile,
-        hunt.schedules if found is not None else None,
+        run.schedules if found is not None else None,
         by,
         round(seconds, 2),
-        hunt.blamed,
-        tuple(clause for clause in hunt.blamed if clause not in (mutant.clause, *mutant.also)),
-        tuple(trouble.what for trouble in hunt.troubles),
+        run.blamed,
+        tuple(clause for clause in run.blamed if clause not in (mutant.clause, *mutant.also)),
+        tuple(trouble.what for trouble in run.troubles),
         because,
         mutant.says in because,
         **lengths,
     )
 
 
-def _lengths(hunt: Hunt, found: Found, limit: int) -> dict[str, Any]:
+def _lengths(run: MutantRun, found: Found, limit: int) -> dict[str, Any]:
     """Witness length and the best lower bound found."""
-    witness = length(hunt.witness(found).moves)
-    if not limit or found.violation.clause == hunt.family.determinism:
+    witness = length(run.witness(found).moves)
+    if not limit or found.violation.clause == run.family.determinism:
         return {"witness": witness}
     searched = search(
-        hunt,
+        run,
         lambda violation: violation.clause == found.violation.clause,
         limit=limit,
         depth_max=witness - 1,
@@ -240,7 +240,7 @@ def _lengths(hunt: Hunt, found: Found, limit: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Calm:
+class VariantResult:
     """The result for one variant: the blamed clauses, and what could not be judged."""
 
     variant: str
@@ -254,7 +254,7 @@ class Calm:
         return not (self.blamed or self.troubles)
 
 
-def calm(named: tuple[str, str], order: Order) -> Calm:
+def calm(named: tuple[str, str], order: Order) -> VariantResult:
     """Run the scenarios and the shards of a variant, which is named with its family."""
     order = replace(order, examples=order.examples // CALM_SHARE)
     family = family_named(named[0])
@@ -267,10 +267,12 @@ def calm(named: tuple[str, str], order: Order) -> Calm:
     finally:
         bench.close()
     blamed = {clause: found.violation.because for clause, found in total.found.items()}
-    return Calm(variant.name, total.schedules, blamed, tuple(trouble.what for trouble in total.troubles))
+    return VariantResult(
+        variant.name, total.schedules, blamed, tuple(trouble.what for trouble in total.troubles)
+    )
 
 
-def kill_named(named: tuple[str, str], order: Order, shortest: int) -> Kill:
+def kill_named(named: tuple[str, str], order: Order, shortest: int) -> MutantResult:
     """Test the mutant with this family and name."""
     family = family_named(named[0])
     return kill(family, family.made.mutants()[named[1]], order, shortest)

@@ -17,7 +17,7 @@ from runlock.conformance.families.lifecycle.exploration import CALLS
 from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.report.examples import example_of
 from runlock.conformance.trace.trace import Trace
-from runlock.diagrams.charts.dot import Wish, dot, page_of
+from runlock.diagrams.charts.dot import DotOptions, dot, page_of
 from runlock.diagrams.charts.picture import pictures
 from runlock.diagrams.charts.playable import fragment
 from runlock.diagrams.lifecycle import sequence_svg as drawn_sequence
@@ -49,8 +49,8 @@ def _drawn(kind: str, name: str, root: str) -> str:
 
 
 def _chart(name: str, root: str) -> str:
-    wish = Wish(lambda clause: page_of(clause, root))
-    return picture(layout.svg(dot(pictures()[name], wish), f"The chart {name}"))
+    options = DotOptions(lambda clause: page_of(clause, root))
+    return picture(layout.svg(dot(pictures()[name], options), f"The chart {name}"))
 
 
 def _covered(name: str, root: str) -> str:

@@ -48,7 +48,7 @@ JOBS_MIN: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Options:
     """Output options."""
 
     out: Path
@@ -65,18 +65,18 @@ def jobs_of(wanted: int | None) -> int:
     return wanted or max(JOBS_MIN, min(len(os.sched_getaffinity(0)), JOBS_MAX))
 
 
-def check(order: Order, jobs: int, budget_seconds: float | None, wish: Wish) -> int:
+def check(order: Order, jobs: int, budget_seconds: float | None, options: Options) -> int:
     """Run the whole command; the exit code."""
     with results() as stdout:
         target = resolve(order.target, timeout_scale=order.timeout_scale)
         _refuse_idle_patterns(order.only, clauses_for(target))
-        known = _known(wish)
-        if wish.spec is not None:
-            order = replace(order, only=_of_revision(order.only, wish.spec, family_of(target).spec))
-        folder.ready(wish.out)
-        result = found(order, target.path, jobs, budget_seconds, is_silent=wish.as_json, out=wish.out)
-        result.spec = wish.spec or result.spec
-        return _report(result, wish, known, stdout)
+        known = _known(options)
+        if options.spec is not None:
+            order = replace(order, only=_of_revision(order.only, options.spec, family_of(target).spec))
+        folder.ready(options.out)
+        result = found(order, target.path, jobs, budget_seconds, is_silent=options.as_json, out=options.out)
+        result.spec = options.spec or result.spec
+        return _report(result, options, known, stdout)
 
 
 def found(
@@ -126,13 +126,13 @@ class Known:
         return compared(self.baseline, result, self.today)
 
 
-def _known(wish: Wish) -> Known | None:
-    if wish.baseline is None:
-        if wish.today is not None:
+def _known(options: Options) -> Known | None:
+    if options.baseline is None:
+        if options.today is not None:
             raise UsageError("`--today` was given, and nothing expires.", "It goes with `--baseline FILE`.")
         return None
-    given = None if wish.today is None else _day(wish.today)
-    baseline = read_baseline(wish.baseline)
+    given = None if options.today is None else _day(options.today)
+    baseline = read_baseline(options.baseline)
     today = given or (date.today() if baseline.is_dated else None)
     return Known(baseline, today, given is not None)
 
@@ -196,19 +196,19 @@ def _areas(clauses: Mapping[str, Clause]) -> list[str]:
     return [f"{clause.area}-*" for clause in clauses.values()]
 
 
-def _report(result: Result, wish: Wish, known: Known | None, stdout: TextIO) -> int:
+def _report(result: Result, options: Options, known: Known | None, stdout: TextIO) -> int:
     beside = None if known is None else known.against(result)
-    code = exit_code(result, wish.is_strict) if beside is None else _code_beside(result, beside, wish)
-    files = folder.write_traces(result, wish.out)
+    code = exit_code(result, options.is_strict) if beside is None else _code_beside(result, beside, options)
+    files = folder.write_traces(result, options.out)
     baseline = None if known is None or beside is None else _baseline(known, beside)
     report = machine.as_json(result, files, code, baseline)
-    folder.write_result(report, wish.out)
+    folder.write_result(report, options.out)
     page = Page(stdout)
-    if wish.as_json:
+    if options.as_json:
         page.console.out(json.dumps(report, indent=1))
     else:
         target = _replay_target(result.target)
-        write_report(result, page, files, target, is_verbose=wish.is_verbose)
+        write_report(result, page, files, target, is_verbose=options.is_verbose)
         if known is not None and beside is not None:
             beside_baseline(known.baseline.file, _as_of(known), beside, page, code)
     return code
@@ -220,7 +220,7 @@ def exit_code(result: Result, is_strict: bool) -> int:
     return 3 if code == 0 and result.partial == INTERRUPTED else code
 
 
-def _code_beside(result: Result, beside: Compared, wish: Wish) -> int:
+def _code_beside(result: Result, beside: Compared, options: Options) -> int:
     """The exit code with a baseline: only unexpected violations count."""
     if beside.is_broken:
         return 1
@@ -228,7 +228,7 @@ def _code_beside(result: Result, beside: Compared, wish: Wish) -> int:
         replace(one, verdict="held") if one.id in beside.expected else one for one in result.clauses
     ]
     left = replace(result, clauses=as_expected, witnesses=[])
-    return 3 if beside.unseen else exit_code(left, wish.is_strict)
+    return 3 if beside.unseen else exit_code(left, options.is_strict)
 
 
 def _baseline(known: Known, beside: Compared) -> dict[str, Any]:

@@ -24,14 +24,14 @@ OUT: Final = Path("runlock-inferred")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Options:
     """Output options."""
 
     out: Path = OUT
     as_json: bool = False
 
 
-def infer(order: Order, jobs: int, budget_seconds: float | None, wish: Wish) -> int:
+def infer(order: Order, jobs: int, budget_seconds: float | None, options: Options) -> int:
     """Run the whole command; the exit code."""
     target = resolve(order.target, timeout_scale=order.timeout_scale)
     if target.path is not None:
@@ -39,12 +39,12 @@ def infer(order: Order, jobs: int, budget_seconds: float | None, wish: Wish) -> 
             f"`{order.target}` is recorded, so that nothing can be asked of it.", "Name a runtime."
         )
     with results() as stdout:
-        folder.ready(wish.out)
-        with progress(order.target, is_silent=wish.as_json) as told:
+        folder.ready(options.out)
+        with progress(order.target, is_silent=options.as_json) as told:
             found = inferred(order, jobs, budget_seconds, told.advanced, told.expects)
-        files = report.write_witnesses(found, wish.out)
+        files = report.write_witnesses(found, options.out)
         page = Page(stdout)
-        if wish.as_json:
+        if options.as_json:
             page.console.out(json.dumps(report.as_json(found, files), indent=1))
         else:
             report.write(found, files, page)

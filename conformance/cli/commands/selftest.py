@@ -20,8 +20,8 @@ from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import Family
 from runlock.conformance.report.console import Page
 from runlock.conformance.selftest.mutation_testing import (
-    Calm,
-    Kill,
+    MutantResult,
+    VariantResult,
     calm,
     kill_named,
 )
@@ -37,16 +37,16 @@ class Matrix:
     """The results of all selected mutants and variants."""
 
     seed: int
-    kills: list[Kill] = field(default_factory=list)
-    calms: list[Calm] = field(default_factory=list)
+    kills: list[MutantResult] = field(default_factory=list)
+    calms: list[VariantResult] = field(default_factory=list)
 
     @property
-    def survivors(self) -> list[Kill]:
+    def survivors(self) -> list[MutantResult]:
         """The mutants that were not killed."""
         return [one for one in self.kills if not one.is_dead]
 
     @property
-    def accused(self) -> list[Calm]:
+    def accused(self) -> list[VariantResult]:
         """The variants that were blamed, or could not be judged."""
         return [one for one in self.calms if not one.is_passed]
 
@@ -127,7 +127,7 @@ class _sharing:
 # --- for a person -------------------------------------------------------------------------------
 
 
-def _shown(hunted: Iterator[Kill], page: Page, is_silent: bool) -> list[Kill]:
+def _shown(hunted: Iterator[MutantResult], page: Page, is_silent: bool) -> list[MutantResult]:
     """The mutation tests, each shown as a row as soon as it is complete."""
     if is_silent:
         return list(hunted)
@@ -146,19 +146,19 @@ def _row(mutant: str, clause: str, *numbers: str) -> str:
     return f"{mutant:<36} {clause:<11}" + "".join(f"{number:>10}" for number in numbers)
 
 
-def _cells(one: Kill) -> tuple[str, ...]:
+def _cells(one: MutantResult) -> tuple[str, ...]:
     witness = "-" if one.witness is None else str(one.witness)
     schedule = "-" if one.schedule is None else str(one.schedule)
     return (one.mutant, one.clause, schedule, f"{one.seconds:.2f}", witness, _shortest(one))
 
 
-def _shortest(one: Kill) -> str:
+def _shortest(one: MutantResult) -> str:
     if one.shortest is not None:
         return str(one.shortest)
     return f"≥ {one.at_least}" if one.tried else "not known"
 
 
-def _notes(one: Kill) -> Iterator[str]:
+def _notes(one: MutantResult) -> Iterator[str]:
     if one.why:
         yield one.why
     elif one.by != SCRIPTED:
@@ -187,7 +187,7 @@ def _summary(matrix: Matrix, page: Page) -> None:
     page.headline(word, f": {mutants}, {variants}", style)
 
 
-def _lengths(matrix: Matrix, killed: Sequence[Kill]) -> Iterator[str]:
+def _lengths(matrix: Matrix, killed: Sequence[MutantResult]) -> Iterator[str]:
     schedules = [one.schedule for one in killed if one.schedule is not None]
     if schedules:
         spent = f"{sum(one.seconds for one in matrix.kills):.0f} CPU seconds"

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
-from runlock.conformance.driving.session_snapshot import Bookmark
-from runlock.conformance.driving.strategies.move_enumeration import Scope, menu
+from runlock.conformance.driving.session_snapshot import SessionSnapshot
+from runlock.conformance.driving.strategies.move_enumeration import Scope, enabled_moves
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
@@ -51,14 +51,14 @@ def _place(move: Move) -> str:
     return json.dumps([move.method, params, outcome.get("kind"), asked, decided], sort_keys=True)
 
 
-def are_alike(
+def commute(
     bench: Bench,
     scenario: Scenario,
     moves: Sequence[Move],
     scope: Scope,
     tally: Tally,
     *,
-    behind: Bookmark | None = None,
+    behind: SessionSnapshot | None = None,
 ) -> bool:
     """Whether the last two moves get the same answers, and lead to the same end, in both their orders.
 
@@ -87,7 +87,7 @@ def _told(bench: Bench, scenario: Scenario, way: _Way, tally: Tally) -> list[Ans
 class _Way:
     """Sends these moves, checks that the last two are enabled, and continues to the end of the run."""
 
-    def __init__(self, moves: Sequence[Move], scope: Scope, behind: Bookmark | None) -> None:
+    def __init__(self, moves: Sequence[Move], scope: Scope, behind: SessionSnapshot | None) -> None:
         self.moves = moves
         self.scope = scope
         self.behind = behind
@@ -104,7 +104,7 @@ class _Way:
 
     def _offers(self, session: Session, move: Move) -> bool:
         actions = session.family.actions
-        offered = menu(actions, actions.new_context(session.state), self.scope, self.scope.uneven)
+        offered = enabled_moves(actions, actions.new_context(session.state), self.scope, self.scope.uneven)
         return session.state.quiescent and _place(move) in {_place(option.move) for option in offered}
 
 

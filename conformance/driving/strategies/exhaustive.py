@@ -14,13 +14,13 @@ from zlib import crc32
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
-from runlock.conformance.driving.session_snapshot import Bookmark
+from runlock.conformance.driving.session_snapshot import SessionSnapshot
 from runlock.conformance.driving.shards import SHARDS
-from runlock.conformance.driving.strategies.commutation import are_alike, is_second
+from runlock.conformance.driving.strategies.commutation import commute, is_second
 from runlock.conformance.driving.strategies.move_enumeration import (
-    Option,
+    EnabledMove,
     Scope,
-    menu,
+    enabled_moves,
     pairs,
 )
 from runlock.conformance.driving.strategies.shortest_first import Point, Siblings, length
@@ -63,7 +63,9 @@ class Level:
         self.shard = shard
         self.scope = scope
         self.tally = Tally()
-        self.way: list[Bookmark | None] = []  # the points that are being continued from, the newest last
+        self.way: list[
+            SessionSnapshot | None
+        ] = []  # the points that are being continued from, the newest last
 
     def descend(self, point: Point, here: Session | None = None) -> None:
         """Try every move from this point that leads to a schedule of the level."""
@@ -72,16 +74,16 @@ class Level:
             return
         siblings = Siblings(self.scope)
         ahead = list(self._options(point, session))
-        self.way.append(session.bookmark() if ahead else None)
+        self.way.append(session.snapshot() if ahead else None)
         for option in ahead:
             self._try(point, option, siblings)
         self.way.pop()
 
-    def _options(self, point: Point, session: Session) -> Iterator[Option]:
+    def _options(self, point: Point, session: Session) -> Iterator[EnabledMove]:
         left = self.stimuli - length(point.moves)
         return (one for one in options(point, session, self.scope, left) if self._is_mine(point, one))
 
-    def _is_mine(self, point: Point, option: Option) -> bool:
+    def _is_mine(self, point: Point, option: EnabledMove) -> bool:
         """Moves that differ in their limit of turns are in the same shard, since they are compared."""
         is_last = length([*point.moves, option.move]) == self.stimuli
         if len(point.options) > 1 or not (point.options or is_last):
@@ -89,7 +91,7 @@ class Level:
         moves = [*point.moves, Move(option.move.method, option.move.params)]
         return crc32(repr((point.scenario.scenario, moves)).encode()) % SHARDS == self.shard
 
-    def _try(self, point: Point, option: Option, siblings: Siblings) -> None:
+    def _try(self, point: Point, option: EnabledMove, siblings: Siblings) -> None:
         beyond = point.after(option)
         is_last = length(beyond.moves) == self.stimuli
         if siblings.is_spare(option.move):
@@ -112,9 +114,7 @@ class Level:
         if not self.scope.one_order or not is_second(point.moves):
             return False
         before = self.way[-2] if len(self.way) > 1 else None
-        is_left_out = are_alike(
-            self.bench, point.scenario, point.moves, self.scope, self.tally, behind=before
-        )
+        is_left_out = commute(self.bench, point.scenario, point.moves, self.scope, self.tally, behind=before)
         self._count(REORDERED, is_left_out and length(point.moves) == self.stimuli - 1)
         return is_left_out
 
@@ -127,19 +127,19 @@ class Level:
         self.tally.searched[self.stimuli, NAMED] += point.stands_for
 
 
-def options(point: Point, session: Session, scope: Scope, left: int) -> list[Option]:
+def options(point: Point, session: Session, scope: Scope, left: int) -> list[EnabledMove]:
     """Every move at this point within the remaining number of stimuli."""
     counts = dict(point.options[-1].counts) if point.options else {}
     actions = session.family.actions
     context = actions.new_context(session.state, counts)
     races = pairs(actions, context, scope, point.uneven) if left > 1 else []
-    return [*menu(actions, context, scope, point.uneven), *races]
+    return [*enabled_moves(actions, context, scope, point.uneven), *races]
 
 
 class _schedule:
     """Sends these moves, judged from a snapshot if there is one, and closes the scenario."""
 
-    def __init__(self, moves: list[Move], behind: Bookmark | None = None) -> None:
+    def __init__(self, moves: list[Move], behind: SessionSnapshot | None = None) -> None:
         self.moves = moves
         self.behind = behind
 
@@ -184,7 +184,7 @@ class Probe:
             point = point.after(found[chooser.choose(len(found))])
             yield length(point.moves), weight
 
-    def _options(self, point: Point, left: int) -> list[Option]:
+    def _options(self, point: Point, left: int) -> list[EnabledMove]:
         session = self.bench.judged(point.scenario, _schedule(point.moves), self.tally)
         if session is None or session.violation is not None:
             return []

@@ -32,7 +32,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class EnabledMove:
     """One move, the id counters after it, and whether it is a race or limited in turns.
 
     It `stands_for` this many moves, including itself, that differ only in names.
@@ -44,20 +44,20 @@ class Option:
     stands_for: int = 1
 
 
-def menu(actions: Actions, context: Any, scope: Scope, uneven: int = 0) -> list[Option]:
+def enabled_moves(actions: Actions, context: Any, scope: Scope, uneven: int = 0) -> list[EnabledMove]:
     """Every single stimulus at this point, each once, after a number of uneven moves."""
     plain = list(_distinct(_plain(actions, context, scope)))
     return plain if uneven >= scope.uneven else [*plain, *_in_few_turns(plain, context, scope)]
 
 
-def pairs(actions: Actions, context: Any, scope: Scope, uneven: int = 0) -> list[Option]:
+def pairs(actions: Actions, context: Any, scope: Scope, uneven: int = 0) -> list[EnabledMove]:
     """Every two stimuli that can be sent at once at this point, after a number of uneven moves."""
     return [] if uneven >= scope.uneven else list(_distinct(_races(actions, context, scope)))
 
 
-def _plain(actions: Actions, context: Any, scope: Scope) -> Iterator[Option]:
+def _plain(actions: Actions, context: Any, scope: Scope) -> Iterator[EnabledMove]:
     if not context.state.quiescent:
-        yield Option(Move("settle", {}), context.counts)
+        yield EnabledMove(Move("settle", {}), context.counts)
     for enumeration in actions.enumerations.values():
         yield from enumeration(context, scope, is_race=False)
     for name in actions.table:
@@ -65,7 +65,7 @@ def _plain(actions: Actions, context: Any, scope: Scope) -> Iterator[Option]:
             yield from actions.reduced(every(actions, name, context), context, scope)
 
 
-def _distinct(options: Iterable[Option]) -> Iterator[Option]:
+def _distinct(options: Iterable[EnabledMove]) -> Iterator[EnabledMove]:
     seen: set[str] = set()
     for option in options:
         key = repr(option.move)
@@ -77,7 +77,7 @@ def _distinct(options: Iterable[Option]) -> Iterator[Option]:
 # --- every choice of a class --------------------------------------------------------------------
 
 
-class Dial:
+class ChoiceSequence:
     """A chooser that follows a choice sequence, then makes the simplest choices; `turned` is the next
     sequence."""
 
@@ -93,7 +93,7 @@ class Dial:
         self.made.append((made, options))
         return made
 
-    def turned(self) -> list[int] | None:
+    def next_sequence(self) -> list[int] | None:
         """The next sequence: advances the last choice that has another option."""
         for at in range(len(self.made) - 1, -1, -1):
             made, options = self.made[at]
@@ -102,23 +102,23 @@ class Dial:
         return None
 
 
-def every(actions: Actions, name: str, context: Any) -> Iterator[Option]:
+def every(actions: Actions, name: str, context: Any) -> Iterator[EnabledMove]:
     """All proposals of a class of action, over all the choices that it makes."""
     limits = {count: tried.get(name, 1) for count, tried in actions.long_lists.items()}
     setting: list[int] | None = []
     while setting is not None:
-        dial = Dial(setting, limits)
+        choices = ChoiceSequence(setting, limits)
         trial = context.aside()
-        move = actions.table[name](trial, dial)
+        move = actions.table[name](trial, choices)
         if move is not None:
-            yield Option(move, trial.counts)
-        setting = dial.turned()
+            yield EnabledMove(move, trial.counts)
+        setting = choices.next_sequence()
 
 
 # --- uneven moves -------------------------------------------------------------------------------
 
 
-def _in_few_turns(plain: Sequence[Option], context: Any, scope: Scope) -> Iterator[Option]:
+def _in_few_turns(plain: Sequence[EnabledMove], context: Any, scope: Scope) -> Iterator[EnabledMove]:
     """Each move with a small limit of turns, so that the next one may arrive while the runtime is working."""
     if context.handshake.control.step != "turns":
         return
@@ -128,7 +128,7 @@ def _in_few_turns(plain: Sequence[Option], context: Any, scope: Scope) -> Iterat
                 yield replace(option, move=replace(option.move, turns=turns), is_uneven=True)
 
 
-def _races(actions: Actions, context: Any, scope: Scope) -> Iterator[Option]:
+def _races(actions: Actions, context: Any, scope: Scope) -> Iterator[EnabledMove]:
     """Two stimuli that arrive before the runtime runs again, in both orders."""
     if "deliver" not in context.handshake.stimuli:
         return
@@ -137,10 +137,10 @@ def _races(actions: Actions, context: Any, scope: Scope) -> Iterator[Option]:
         for second in _racing(actions, after_first, scope):
             if not meets(second.move, [first.move]):
                 both = first.stands_for * second.stands_for
-                yield Option(race([first.move, second.move]), second.counts, True, both)
+                yield EnabledMove(race([first.move, second.move]), second.counts, True, both)
 
 
-def _racing(actions: Actions, context: Any, scope: Scope) -> Iterator[Option]:
+def _racing(actions: Actions, context: Any, scope: Scope) -> Iterator[EnabledMove]:
     for name in actions.racers:
         enumeration = actions.enumerations.get(name)
         if enumeration is None:

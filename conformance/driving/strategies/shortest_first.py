@@ -15,11 +15,11 @@ from typing import Any
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
-from runlock.conformance.driving.session_snapshot import Bookmark
+from runlock.conformance.driving.session_snapshot import SessionSnapshot
 from runlock.conformance.driving.strategies.move_enumeration import (
-    Option,
+    EnabledMove,
     Scope,
-    menu,
+    enabled_moves,
     pairs,
 )
 from runlock.conformance.driving.tally import Found
@@ -30,7 +30,7 @@ from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move
 
 Wanted = Callable[[Violation], bool]
-Menu = Callable[[Actions, Any, Scope, int], list[Option]]
+Enumeration = Callable[[Actions, Any, Scope, int], list[EnabledMove]]
 
 
 def length(moves: Iterable[Move]) -> int:
@@ -43,7 +43,7 @@ class Point:
     """A point from which schedules continue: a scenario, the moves so far, and what is cached about them."""
 
     scenario: Scenario
-    options: tuple[Option, ...] = ()
+    options: tuple[EnabledMove, ...] = ()
 
     @property
     def moves(self) -> list[Move]:
@@ -60,7 +60,7 @@ class Point:
         """How many schedules differ from these moves only in names, including this one."""
         return prod(option.stands_for for option in self.options)
 
-    def after(self, option: Option) -> Point:
+    def after(self, option: EnabledMove) -> Point:
         """The point after this move."""
         return replace(self, options=(*self.options, option))
 
@@ -131,16 +131,16 @@ class Search:
     def _level(self, levels: Sequence[Sequence[Point]]) -> Iterator[Point]:
         """The next level: one stimulus more than the last one, or two more than the one before it."""
         for point in levels[-1]:
-            yield from self._from(point, menu)
+            yield from self._from(point, enabled_moves)
         for point in levels[-2] if len(levels) > 1 else ():
             yield from self._from(point, pairs)
 
-    def _from(self, point: Point, moves: Menu) -> Iterator[Point]:
+    def _from(self, point: Point, moves: Enumeration) -> Iterator[Point]:
         """Try every such move at this point; returns the points after those that broke nothing."""
         here = self._played(point.scenario, point.moves) if self.searched.found is None else None
         if here is None:
             return
-        mark, siblings = here.bookmark(), Siblings(self.scope)
+        mark, siblings = here.snapshot(), Siblings(self.scope)
         for option in self._options(point, here, moves):
             if self.searched.found is not None:
                 return
@@ -154,7 +154,7 @@ class Search:
             if not siblings.is_plain(move, session) and session.violation is None:
                 yield point.after(option)
 
-    def _options(self, point: Point, session: Session, moves: Menu) -> list[Option]:
+    def _options(self, point: Point, session: Session, moves: Enumeration) -> list[EnabledMove]:
         counts = dict(point.options[-1].counts) if point.options else {}
         actions = session.family.actions
         return moves(actions, actions.new_context(session.state, counts), self.scope, point.uneven)
@@ -168,7 +168,7 @@ class Search:
             raise OutOfSchedules
 
     def _played(
-        self, scenario: Scenario, moves: Sequence[Move], behind: Bookmark | None = None
+        self, scenario: Scenario, moves: Sequence[Move], behind: SessionSnapshot | None = None
     ) -> Session | None:
         """The schedule replayed from its beginning; None if it could not be judged, which is recorded."""
         try:
