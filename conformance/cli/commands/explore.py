@@ -59,7 +59,8 @@ def run(model: str, options: Options) -> int:
 def _asked(options: Options) -> Asked:
     return Asked(
         options.calls, options.resuspensions, options.cancels, options.crashes, options.policies,
-        options.symmetry, options.max_states, _until(options.budget), options.dot is not None or options.graph is not None,
+        options.symmetry, options.max_states, _until(options.budget),
+        options.dot is not None or options.graph is not None,
     )  # fmt: skip
 
 
