@@ -46,6 +46,7 @@ class SavedSearch:
 
     def __init__(self, folder: Path, order: Order, facts: Facts) -> None:
         self.path = folder / FILE
+        self._scenario = facts.family.vocabulary.scenario
         self._search = {
             "target": order.target,
             "depth": order.depth,
@@ -59,12 +60,12 @@ class SavedSearch:
         }
 
     def read(self) -> dict[Unit, Played]:
-        """The results of the earlier search; a `UsageError` if the file is of another search, or
-        unreadable."""
+        """The results of the earlier search; a `UsageError` if there are none that can be used."""
         try:
             saved = json.loads(self.path.read_text(encoding="utf-8"))
             self._must_be(saved["search"])
-            return {_unit(one["unit"]): Played(_tally(one["tally"])) for one in saved["units"]}
+            units = [(one["unit"], _tally(one["tally"], self._scenario)) for one in saved["units"]]
+            return {_unit(unit): Played(tally) for unit, tally in units}
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
@@ -76,16 +77,18 @@ class SavedSearch:
             if was != now:
                 said = "in its handshake the runtime says something else of itself by now"
                 if key in SAID:
-                    said = f"it had {SAID[key].format(_told(was))}, and this has {_told(now)}"
+                    said = f"it had {SAID[key].format(_in_words(was))}, and this has {_in_words(now)}"
                 raise UsageError(f"{self.path} is of another search that was stopped: {said}.", _ANEW)
 
     def write(self, played: Mapping[Unit, Played]) -> None:
         """Save shards that are complete and without errors; the rest is repeated."""
         whole = {unit: one for unit, one in played.items() if one.is_whole and not one.tally.troubles}
-        units = [{"unit": list(unit), "tally": _told_tally(one.tally)} for unit, one in sorted(whole.items())]
-        beside = self.path.with_suffix(".part")
-        beside.write_text(json.dumps({"search": self._search, "units": units}) + "\n", encoding="utf-8")
-        os.replace(beside, self.path)
+        units = [
+            {"unit": list(unit), "tally": _tally_as_json(one.tally)} for unit, one in sorted(whole.items())
+        ]
+        partial = self.path.with_suffix(".part")
+        partial.write_text(json.dumps({"search": self._search, "units": units}) + "\n", encoding="utf-8")
+        os.replace(partial, self.path)
 
     def remove(self) -> None:
         """Remove the file, since the search is complete."""
@@ -95,7 +98,7 @@ class SavedSearch:
 _ANEW: Final = "Delete it to begin anew, or name another folder with `-o`."
 
 
-def _told(value: Any) -> str:
+def _in_words(value: Any) -> str:
     return ", ".join(map(str, value)) or "all" if isinstance(value, list) else str(value)
 
 
@@ -104,7 +107,7 @@ def _told(value: Any) -> str:
 # A search has no tours, and shards with errors are repeated: neither is saved.
 
 
-def _told_tally(tally: Tally) -> dict[str, Any]:
+def _tally_as_json(tally: Tally) -> dict[str, Any]:
     return {
         "schedules": tally.schedules,
         "stimuli": tally.stimuli,
@@ -112,27 +115,27 @@ def _told_tally(tally: Tally) -> dict[str, Any]:
         "shown": tally.shown,
         "searched": _pairs(tally.searched),
         "coverage": {one.name: _pairs(getattr(tally.coverage, one.name)) for one in fields(Coverage)},
-        "found": [_told_found(found) for found in tally.found.values()],
+        "found": [_found_as_json(found) for found in tally.found.values()],
         "excluded": [
-            {"one": one, "exclusion": asdict(exclusion), "found": _told_found(found)}
+            {"one": one, "exclusion": asdict(exclusion), "found": _found_as_json(found)}
             for one, (exclusion, found) in tally.excluded.items()
         ],
     }
 
 
-def _tally(told: Mapping[str, Any]) -> Tally:
-    found = [_found(one) for one in told["found"]]
+def _tally(stored: Mapping[str, Any], model: type[Scenario]) -> Tally:
+    found = [_found(one, model) for one in stored["found"]]
     return Tally(
-        schedules=told["schedules"],
-        stimuli=told["stimuli"],
-        exercised=Counter(told["exercised"]),
-        shown=Counter(told["shown"]),
-        searched=_counter(told["searched"]),
-        coverage=Coverage(**{name: _counter(pairs) for name, pairs in told["coverage"].items()}),
+        schedules=stored["schedules"],
+        stimuli=stored["stimuli"],
+        exercised=Counter(stored["exercised"]),
+        shown=Counter(stored["shown"]),
+        searched=_counter(stored["searched"]),
+        coverage=Coverage(**{name: _counter(pairs) for name, pairs in stored["coverage"].items()}),
         found={one.violation.clause: one for one in found},
         excluded={
-            (key, value): (Exclusion(**one["exclusion"]), _found(one["found"]))
-            for one in told["excluded"]
+            (key, value): (Exclusion(**one["exclusion"]), _found(one["found"], model))
+            for one in stored["excluded"]
             for key, value in [one["one"]]
         },
     )
@@ -146,7 +149,7 @@ def _counter(pairs: Iterable[tuple[Iterable[Hashable], int]]) -> Counter[Any]:
     return Counter({tuple(key): many for key, many in pairs})
 
 
-def _told_found(found: Found) -> dict[str, Any]:
+def _found_as_json(found: Found) -> dict[str, Any]:
     return {
         "violation": asdict(found.violation),
         "scenario": found.scenario.to_wire(),
@@ -155,15 +158,15 @@ def _told_found(found: Found) -> dict[str, Any]:
     }
 
 
-def _found(told: Mapping[str, Any]) -> Found:
+def _found(stored: Mapping[str, Any], model: type[Scenario]) -> Found:
     return Found(
-        Violation(**told["violation"]),
-        Scenario.model_validate(told["scenario"]),
-        tuple(Move(**one) for one in told["moves"]),
-        Trace(told["trace"]),
+        Violation(**stored["violation"]),
+        model.model_validate(stored["scenario"]),
+        tuple(Move(**one) for one in stored["moves"]),
+        Trace(stored["trace"]),
     )
 
 
-def _unit(told: Iterable[int]) -> Unit:
-    stage, number = told
+def _unit(pair: Iterable[int]) -> Unit:
+    stage, number = pair
     return int(stage), int(number)
