@@ -362,7 +362,7 @@ def _trace(name: str) -> tuple[SutFactory, Path]:
 
     def cannot_open() -> Sut:
         raise UsageError(
-            f"`trace:{name}` is recorded, so that nothing can be asked of it.",
+            f"`trace:{name}` is a recorded trace, and not a runtime.",
             "Judge it with `runlock audit`.",
         )
 

@@ -473,13 +473,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except typer.Exit as end:
         return end.exit_code
     except (typer.Abort, KeyboardInterrupt):
-        return _said("Interrupted before anything was judged.", UNDECIDED)
+        return _said("Interrupted before the first verdict.", UNDECIDED)
     except typer.TyperException as error:
         return _said(misuse_in_words(error), USAGE)
     except RunlockError as error:
         return _said(str(error), error.exit_code)
     except SpecError as error:
-        return _said(f"The spec that this kit carries does not hold together: {error}", BUG)
+        return _said(f"The spec in this kit is inconsistent: {error}", BUG)
     except BrokenPipeError:  # the reader has closed the pipe
         return 0
     except Exception as error:

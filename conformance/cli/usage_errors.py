@@ -14,7 +14,7 @@ def misuse_in_words(error: typer.TyperException) -> str:
     """What is wrong with the command line, and which command shows what is right."""
     context = _context(error)
     command = context.command_path if context is not None else "runlock"
-    return f"{_wrong(error)} `{command} --help` says what there is."
+    return f"{_wrong(error)} `{command} --help` lists what there is."
 
 
 def _context(error: typer.TyperException) -> Any:
@@ -26,7 +26,7 @@ def _wrong(error: typer.TyperException) -> str:
         return _no_option(str(error.option_name), error.possibilities or ())
     if error.message.startswith(TOO_MANY):
         extra = error.message.removeprefix(TOO_MANY).removeprefix("(s)")
-        return f"There is nothing that takes {extra.strip(' ()')}."
+        return f"No command or option takes {extra.strip(' ()')}."
     param = getattr(error, "param", None)
     if param is None or not error.message:
         return f"{error.format_message().rstrip('.?')}{'?' if error.message.endswith('?') else '.'}"

@@ -129,7 +129,7 @@ class Known:
 def _known(options: Options) -> Known | None:
     if options.baseline is None:
         if options.today is not None:
-            raise UsageError("`--today` was given, and nothing expires.", "It goes with `--baseline FILE`.")
+            raise UsageError("`--today` has no effect without a baseline.", "It goes with `--baseline FILE`.")
         return None
     given = None if options.today is None else _day(options.today)
     baseline = read_baseline(options.baseline)
@@ -155,10 +155,12 @@ def depth_of(
     """The number of stimuli up to which every schedule is run; 0 for sampled schedules."""
     if not is_exhaustive:
         if one_order:
-            raise UsageError("`--one-order` leaves nothing out here.", "Add --exhaustive to it.")
+            raise UsageError("`--one-order` has no effect without `--exhaustive`.", "Add --exhaustive.")
         for name, given in (("depth", depth), ("races", races)):
             if given is not None:
-                raise UsageError(f"`--{name} {given}` bounds nothing here.", "Add --exhaustive to it.")
+                raise UsageError(
+                    f"`--{name} {given}` has no effect without `--exhaustive`.", "Add --exhaustive."
+                )
         return 0
     if examples is not None:
         raise UsageError(
@@ -166,20 +168,20 @@ def depth_of(
             "Leave --examples out; --depth is the bound.",
         )
     if depth is not None and depth < 1:
-        raise UsageError(f"`--depth {depth}` leaves no schedule to play.", "Write 1 stimulus or more.")
+        raise UsageError(f"`--depth {depth}` leaves no schedule to run.", "Write 1 stimulus or more.")
     if depth is not None and depth > DEPTH_MAX:
         raise UsageError(
-            f"`--depth {depth}` is farther than any search comes.", f"Write {DEPTH_MAX} stimuli or fewer."
+            f"`--depth {depth}` is too large for any search.", f"Write {DEPTH_MAX} stimuli or fewer."
         )
     if races is not None and races < 0:
-        raise UsageError(f"`--races {races}` is fewer than none.", "Write 0 or more.")
+        raise UsageError(f"`--races {races}` is negative.", "Write 0 or more.")
     return DEPTH if depth is None else depth
 
 
 def _refuse_recorded(order: Order) -> None:
     if order.is_exhaustive:
         raise UsageError(
-            f"{order.target} is a recording, and `--exhaustive` sends a runtime what it was never sent.",
+            f"{order.target} is a recorded trace, and `--exhaustive` needs a runtime.",
             "Name a runtime, or leave --exhaustive out to judge the recording.",
         )
 

@@ -87,9 +87,9 @@ def _refuse(options: Options) -> None:
         raise UsageError(f"--calls {options.calls} leaves nothing to explore.", "A round has 1 call or more.")
     for name, value in (("resuspensions", options.resuspensions), ("crashes", options.crashes)):
         if value is not None and value < 0:
-            raise UsageError(f"--{name} {value} is fewer than none.", "Write 0 or more.")
+            raise UsageError(f"--{name} {value} is negative.", "Write 0 or more.")
     if options.cancels not in (None, 0, 1):
-        raise UsageError(f"--cancels {options.cancels} is more than a run takes.", "Write 0 or 1.")
+        raise UsageError(f"--cancels {options.cancels} is more than one cancel.", "Write 0 or 1.")
     for name, limit in (("max-states", options.max_states), ("budget", options.budget)):
         if limit is not None and limit <= 0:
             raise UsageError(f"--{name} {limit:g} leaves nothing to explore.", "Write more than 0.")

@@ -35,9 +35,7 @@ def infer(order: Order, jobs: int, budget_seconds: float | None, options: Option
     """Run the whole command; the exit code."""
     target = resolve(order.target, timeout_scale=order.timeout_scale)
     if target.path is not None:
-        raise UsageError(
-            f"`{order.target}` is recorded, so that nothing can be asked of it.", "Name a runtime."
-        )
+        raise UsageError(f"`{order.target}` is a recorded trace, and not a runtime.", "Name a runtime.")
     with results() as stdout:
         folder.ready(options.out)
         with progress(order.target, is_silent=options.as_json) as told:

@@ -87,7 +87,7 @@ def _value(kind: str, found: Listing, name: str, value: str) -> str:
         return known[value.lower()]
     near = get_close_matches(value.lower(), known, n=1)
     right = f"Did you mean `{known[near[0]]}`?" if near else f"There are {', '.join(known.values())}."
-    raise UsageError(f"`--{name} {value}` keeps none of the {kind}.", right)
+    raise UsageError(f"`--{name} {value}` matches none of the {kind}.", right)
 
 
 def _write(found: Listing, page: Page) -> None:

@@ -75,7 +75,7 @@ def write(folder: Path, lang: str) -> list[Path]:
     present = [name for name in kit.files if (folder / name).exists()]
     if present:
         raise UsageError(
-            f"`{folder / present[0]}` is there already, and nothing is overwritten.", "Name another folder."
+            f"`{folder / present[0]}` already exists, and is not overwritten.", "Name another folder."
         )
     try:
         return [_written(source / name, folder / name) for name in kit.files]

@@ -82,9 +82,7 @@ def replay(path: Path, target: str, *, is_stepped: bool, as_json: bool, timeout_
         scene = the_scene(path, read_recording(path))
         resolved = resolve(target, timeout_scale=timeout_scale)
         if resolved.path is not None:
-            raise UsageError(
-                f"`{target}` is recorded, so that nothing can be asked of it.", "Name a runtime."
-            )
+            raise UsageError(f"`{target}` is a recorded trace, and not a runtime.", "Name a runtime.")
         recorded = _recorded(path, scene)
         page = Page(stdout)
         bench = Bench(resolved.open)

@@ -20,7 +20,7 @@ def run(target: str, store: str) -> int:
         raise UsageError(f"There is no store `{store}`.", f"It is {' or '.join(HOLDERS)}.")
     resolved = resolve(target, own_store=store == "own")
     if resolved.path is not None:
-        raise UsageError(f"`{target}` is recorded, so that nothing can be asked of it.", "Serve a runtime.")
+        raise UsageError(f"`{target}` is a recorded trace, and not a runtime.", "Serve a runtime.")
     serve(resolved.open(), _methods_of, sys.stdin.buffer, sys.stdout.buffer)
     return 0
 

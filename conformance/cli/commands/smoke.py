@@ -35,7 +35,7 @@ def smoke(target: str, *, as_json: bool, timeout_scale: float) -> int:
     """Run the whole command; the exit code."""
     resolved = resolve(target, timeout_scale=timeout_scale)
     if resolved.path is not None:
-        raise UsageError(f"`{target}` is recorded, so that nothing can be asked of it.", "Name a runtime.")
+        raise UsageError(f"`{target}` is a recorded trace, and not a runtime.", "Name a runtime.")
     with results() as stdout:
         found = driven(_apart(target, timeout_scale) if resolved.kind == "py" else resolved.open)
         page = Page(stdout)

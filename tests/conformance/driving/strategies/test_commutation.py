@@ -120,7 +120,7 @@ def test_one_order_is_of_a_search_alone(capsys):
     ran = run(capsys, "check", "py:cli_fakes:Tiny", "--one-order")
 
     assert ran.code == 2
-    assert "`--one-order` leaves nothing out here. Add --exhaustive to it." in ran.err
+    assert "`--one-order` has no effect without `--exhaustive`. Add --exhaustive." in ran.err
 
 
 def test_a_search_says_that_it_tried_one_order(capsys, tmp_path, monkeypatch):
