@@ -215,7 +215,7 @@ def test_a_bug_has_its_traceback_on_demand(capsys, serving, monkeypatch):
     ("error", "code", "words"),
     [
         (KeyboardInterrupt(), 3, "Interrupted before the first verdict."),
-        (SpecError("call.toml: is no TOML"), 70, "The spec that this kit carries does not hold together"),
+        (SpecError("call.toml: is no TOML"), 70, "The spec in this kit is inconsistent"),
         (BrokenPipeError(errno.EPIPE, "gone"), 0, ""),
     ],
     ids=["interrupt", "spec", "pipe"],
