@@ -87,7 +87,7 @@ def _prolonged(guessed: dict[int, int], depth: int) -> dict[int, int]:
 
 
 def exhaust(
-    order: Order, jobs: int, budget_seconds: float | None, told: ProgressCallbacks, folder: Path
+    order: Order, jobs: int, budget_seconds: float | None, callbacks: ProgressCallbacks, folder: Path
 ) -> Result:
     """Run every schedule within the bound of the order, as far as the budget allows.
 
@@ -101,12 +101,12 @@ def exhaust(
         saved = SavedSearch(folder, order, facts)
         progress.played = saved.read()
         if progress.played:
-            told.resumed(saved.path, sum(one.tally.schedules for one in progress.played.values()))
+            callbacks.resumed(saved.path, sum(one.tally.schedules for one in progress.played.values()))
         try:
-            _play(workforce, stages, progress, limits, told)
+            _play(workforce, stages, progress, limits, callbacks)
         except KeyboardInterrupt:  # between two lengths
             limits.cut_off = INTERRUPTED
-        _keep(saved, progress, limits, told)
+        _keep(saved, progress, limits, callbacks)
         tally, hopeless = merged(progress.units, progress.played)
         witnesses = witnesses_of(workforce, tally, facts)
     seconds = {} if budget_seconds is None else {"seconds": budget_seconds}
@@ -121,32 +121,36 @@ def exhaust(
 
 
 def _play(
-    workforce: Workforce, stages: Sequence[Stage], progress: Progress, limits: Limits, told: ProgressCallbacks
+    workforce: Workforce,
+    stages: Sequence[Stage],
+    progress: Progress,
+    limits: Limits,
+    callbacks: ProgressCallbacks,
 ) -> None:
     for at, stage in enumerate(stages):
         units = [(at, unit) for unit in range(stage.units)]
         progress.units += units
         fresh = [unit for unit in units if unit not in progress.played]
         if stage.level:
-            told.begins(stage.level, progress.expected(stage.level - 1))
+            callbacks.begins(stage.level, progress.expected(stage.level - 1))
             before = sum(progress.played[unit].tally.schedules for unit in units if unit not in fresh)
-            progress.played |= workforce.play(fresh, limits, _behind(before, told))
+            progress.played |= workforce.play(fresh, limits, _behind(before, callbacks))
         elif fresh:
             progress.played |= _guessed(workforce, fresh, limits)
         if limits.cut_off or given_up_at(progress.units, progress.played) is not None:
             return
 
 
-def _behind(before: int, told: ProgressCallbacks) -> Advanced:
+def _behind(before: int, callbacks: ProgressCallbacks) -> Advanced:
     """Reports the progress within a length, including the schedules that were run before."""
-    return lambda played: told.advanced(before + played)
+    return lambda played: callbacks.advanced(before + played)
 
 
-def _keep(saved: SavedSearch, progress: Progress, limits: Limits, told: ProgressCallbacks) -> None:
+def _keep(saved: SavedSearch, progress: Progress, limits: Limits, callbacks: ProgressCallbacks) -> None:
     """Save a search that was cut off, or remove the file of a complete one."""
     if limits.cut_off:
         saved.write(progress.played)
-        told.stopped(saved.path)
+        callbacks.stopped(saved.path)
     else:
         saved.remove()
 

@@ -37,7 +37,7 @@ Finished = Callable[[Column], None]
 
 
 def matrix(
-    chosen: Sequence[Runtime], environments: Path, order: Order, told: Finished = lambda _: None
+    chosen: Sequence[Runtime], environments: Path, order: Order, finished: Finished = lambda _: None
 ) -> list[Column]:
     """A column for each runtime, in their order; one that is not installed is marked."""
     there = [one for one in chosen if one.is_installed(environments)]
@@ -45,7 +45,7 @@ def matrix(
     judged: dict[str, Column] = {}
     with ProcessPoolExecutor(AT_A_TIME, get_context("spawn")) as pool:
         for column in pool.map(_judged, there, orders):
-            told(column)
+            finished(column)
             judged[column.runtime.name] = column
     return [judged.get(one.name) or Column(one, why="it is not installed") for one in chosen]
 

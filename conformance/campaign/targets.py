@@ -22,7 +22,7 @@ from typing import Any, Final, Literal
 
 from runlock.conformance.errors import AdapterError, UsageError
 from runlock.conformance.family.family import DEFAULT, Family, families, family_named, family_of_profile
-from runlock.conformance.transport.in_process import MANDATORY, InProcess, told
+from runlock.conformance.transport.in_process import MANDATORY, InProcess, error_in_words
 from runlock.conformance.transport.stdio import Pipe
 from runlock.conformance.transport.sut import Sut, SutFactory
 from runlock.spec.model import SpecError
@@ -217,7 +217,7 @@ def _imported(path: str, name: str) -> ModuleType:
 
 def _raised_while_importing(name: str, error: BaseException) -> AdapterError:
     return AdapterError(
-        f"The module {name} raised {told(error)} while it was imported.",
+        f"The module {name} raised {error_in_words(error)} while it was imported.",
         "An adapter's module only defines; what it needs is installed beside the kit.",
     )
 
@@ -285,7 +285,7 @@ def _called(path: str, factory: Any) -> Callable[[], Any]:
             adapter = factory()
         except (Exception, SystemExit) as error:
             raise AdapterError(
-                f"The factory `py:{path}` raised {told(error)}.",
+                f"The factory `py:{path}` raised {error_in_words(error)}.",
                 "It gives a new adapter at each call, and starts nothing.",
             ) from error
         if inspect.iscoroutine(adapter):

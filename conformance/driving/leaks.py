@@ -37,11 +37,11 @@ def leaks_of(session: Session) -> Iterator[Leak]:
     if session.violation is not None or (run is not None and not run.is_done):
         return
     left = [one for end in session.trace.of("end") for one in end.get("leaks") or ()]
-    for what in dict.fromkeys(told(one) for one in left):
+    for what in dict.fromkeys(in_words(one) for one in left):
         yield Leak(what, 1, session.trace)
 
 
-def told(leak: Any) -> str:
+def in_words(leak: Any) -> str:
     """A leak in words that are the same for all of its kind."""
     known = leak if isinstance(leak, dict) else {}
     if isinstance(known.get("on"), str):

@@ -54,7 +54,7 @@ class InProcess:
             raise
         except BaseException as error:  # sys.exit() in an adapter must not end the kit
             raise AdapterError(
-                f"The adapter raised {told(error)} in {_attribute(method)}.",
+                f"The adapter raised {error_in_words(error)} in {_attribute(method)}.",
                 "What it turns down comes back in `refused`, and what it cannot do is a ProtocolError.",
             ) from error
 
@@ -68,7 +68,7 @@ class InProcess:
         _refuse_incomplete(self._verbs)
 
 
-def told(error: BaseException) -> str:
+def error_in_words(error: BaseException) -> str:
     """An exception in one line: its type and message, and the file and line of the adapter that raised it."""
     return f"{type(error).__name__}: {_words(error)} ({_place(error)})"
 

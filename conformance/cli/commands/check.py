@@ -93,10 +93,10 @@ def found(
         _refuse_recorded(order)
         return audit(recorded, order.target, order.only)
     if order.is_exhaustive:
-        with searching(is_silent=is_silent) as told:
-            return exhaust(order, jobs, budget_seconds, told, out)
-    with progress(order.target, is_silent=is_silent) as told:
-        return campaign(order, jobs, budget_seconds, told.advanced, told.expects)
+        with searching(is_silent=is_silent) as callbacks:
+            return exhaust(order, jobs, budget_seconds, callbacks, out)
+    with progress(order.target, is_silent=is_silent) as callbacks:
+        return campaign(order, jobs, budget_seconds, callbacks.advanced, callbacks.expects)
 
 
 def _of_revision(only: tuple[str, ...], revision: str, spec: Spec) -> tuple[str, ...]:

@@ -38,8 +38,8 @@ def infer(order: Order, jobs: int, budget_seconds: float | None, options: Option
         raise UsageError(f"`{order.target}` is a recorded trace, and not a runtime.", "Name a runtime.")
     with results() as stdout:
         folder.ready(options.out)
-        with progress(order.target, is_silent=options.as_json) as told:
-            found = inferred(order, jobs, budget_seconds, told.advanced, told.expects)
+        with progress(order.target, is_silent=options.as_json) as callbacks:
+            found = inferred(order, jobs, budget_seconds, callbacks.advanced, callbacks.expects)
         files = report.write_witnesses(found, options.out)
         page = Page(stdout)
         if options.as_json:

@@ -55,8 +55,8 @@ def new_adapter(folder: Path, lang: str, *, as_json: bool = False) -> int:
     with results() as stdout:
         page = Page(stdout)
         if as_json:
-            told = {"schema": SCHEMA, "lang": lang, "files": [str(path) for path in written]}
-            page.console.out(json.dumps({**told, "next": " && ".join(steps), "test": kit.test}, indent=1))
+            report = {"schema": SCHEMA, "lang": lang, "files": [str(path) for path in written]}
+            page.console.out(json.dumps({**report, "next": " && ".join(steps), "test": kit.test}, indent=1))
             return 0
         for path in written:
             page.line(f"wrote {path}")
