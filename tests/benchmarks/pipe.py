@@ -16,12 +16,15 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "doubles"))
+
+from served import serve
+
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Seeded
-from runlock.conformance.transport.server import serve
 from runlock.conformance.transport.stdio import Pipe
 
 PASSES = 7

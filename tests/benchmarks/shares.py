@@ -24,6 +24,7 @@ from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies import hypothesis_machine as suite
 from runlock.conformance.driving.strategies.exhaustive import Level, options
+from runlock.conformance.families.lifecycle.actions import at_hand
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.judging.judge import Judge
 from runlock.conformance.protocol import answers
@@ -36,7 +37,7 @@ PARTS: dict[str, tuple[Any, ...]] = {
     "the judge": (Judge.stimulus, Judge.answer, Judge.end),
     "the runtime with its loop": (Hosted.request,),
     "scenarios are opened and closed": (Hosted._open, Hosted._close, Bench._opened, Session.close),
-    "what could be sent next": (suite.Machine.has_occasion, suite.at_hand, options),
+    "what could be sent next": (suite.Machine.has_occasion, at_hand, options),
     "answers are read": (answers.fitted_report, answers.Gates.check),
     "saving and restoring the judge": (Session.snapshot, Session._resume),
     "what was seen is entered": (Bench.enter,),

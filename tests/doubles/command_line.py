@@ -82,5 +82,5 @@ def checked(played_once: PlayedOnce, fake: str, examples: int = 90) -> Ran:
 
 
 def selftested(played_once: PlayedOnce) -> Ran:
-    """The whole selftest, which takes minutes; for tests of the long lane."""
+    """The whole selftest of the lifecycle, which takes minutes; for tests of the long lane."""
     return run_once(played_once, "selftest", "selftest", "--family", "lifecycle", "--json")

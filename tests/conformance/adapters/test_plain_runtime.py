@@ -7,20 +7,22 @@ import sys
 import pytest
 from places import DOUBLES
 
+from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import campaign
 
 PLAIN = DOUBLES / "plain_runtime.py"
 
 
-def checked(*words: str, examples: int = 160):
+def checked(*words: str, examples: int) -> Result:
     """A short campaign on the runtime, started with these words."""
     return campaign(Order(" ".join(["cmd:" + sys.executable, str(PLAIN), *words]), examples), jobs=1)
 
 
-def test_a_right_runtime_holds():
+@pytest.mark.parametrize("examples", [60, pytest.param(160, marks=pytest.mark.long)])
+def test_a_right_runtime_holds(examples: int) -> None:
     """What was written without the charts, and keeps the words, breaks nothing."""
-    result = checked()
+    result = checked(examples=examples)
 
     assert (result.verdict, result.troubles, result.witnesses) == ("held", [], [])
     assert result.count("held") > 50
@@ -34,9 +36,9 @@ def test_a_right_runtime_holds():
         ("listens-to-any-run", "CALL-7", "nobody decided about call"),
     ],
 )
-def test_a_wrong_runtime_is_found_out(mistake: str, clause: str, says: str):
+def test_a_wrong_runtime_is_found_out(mistake: str, clause: str, says: str) -> None:
     """One slip in it is found, blamed on its clause, and shown in a few steps."""
-    result = checked("--wrong", mistake)
+    result = checked("--wrong", mistake, examples=20)
     witness = next(witness for witness in result.witnesses if witness.clause == clause)
 
     assert result.exit_code() == 1

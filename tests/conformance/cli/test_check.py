@@ -11,8 +11,9 @@ import pytest
 from command_line import Ran, checked, run, run_child
 from played_once import PlayedOnce
 
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.protocol import SPEC_REVISION
-from runlock.spec.model import Revision, load_spec
+from runlock.spec.model import Revision
 
 FEW = ("--examples", 90)
 Capsys = pytest.CaptureFixture[str]
@@ -80,7 +81,7 @@ def test_every_result_is_kept_in_the_folder(capsys: Capsys, folder: Path) -> Non
 SCHEMA = {
     "type": "object",
     "required": [
-        "schema", "target", "implementation", "profile", "policies", "spec", "verdict", "exit_code",
+        "schema", "target", "family", "implementation", "profile", "policies", "spec", "verdict", "exit_code",
         "baseline", "budget", "partial", "schedules", "stimuli", "clauses", "violations", "coverage",
         "tours", "search", "troubles", "leaks",
     ],
@@ -88,6 +89,7 @@ SCHEMA = {
     "properties": {
         "schema": {"const": 1},
         "target": {"type": "string"},
+        "family": {"const": "lifecycle"},
         "implementation": {"type": "object", "required": ["name", "version"]},
         "profile": {"type": "string"},
         "policies": {"type": "object"},
@@ -281,15 +283,15 @@ def test_progress_is_one_line_without_a_terminal(capsys):
     assert re.fullmatch(r"playing \d+ schedules on py:cli_fakes:Tiny\n", ran.err)
 
 
-def test_a_revision_leaves_younger_clauses_out(capsys, monkeypatch):
+def test_a_revision_leaves_younger_clauses_out(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is added to the spec later does not turn a green run red."""
     from runlock.conformance.cli.commands import check
 
-    spec = load_spec()
+    spec = FAMILY.spec
     clause = spec.clause("GATE-2").model_copy(update={"since": "1.1"})
     younger = replace(spec, clauses={**spec.clauses, "GATE-2": clause})
     younger.__dict__["revisions"] = {**spec.revisions, "1.1": Revision(id="1.1", sentence="One more.")}
-    monkeypatch.setattr(check, "load_spec", lambda: younger)
+    monkeypatch.setattr(check, "family_of", lambda _target: replace(FAMILY, spec=younger))
     words = ("check", "py:cli_fakes:ExecutesRejected", *FEW, "--only", "GATE-2", "--only", "PAIR-*")
     old, new = (run(capsys, *words, "--json", "--spec", revision) for revision in ("1.0", "1.1"))
 

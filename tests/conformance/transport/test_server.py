@@ -9,12 +9,12 @@ import sys
 
 import pytest
 from places import FAULTY
+from served import serve
 
 from runlock.conformance.errors import AdapterError, SutDied, TimedOut
 from runlock.conformance.families.lifecycle.messages import METHODS
 from runlock.conformance.protocol import ProtocolError
 from runlock.conformance.transport.in_process import InProcess
-from runlock.conformance.transport.server import serve
 from runlock.conformance.transport.stdio import Pipe
 
 RIGHT = [sys.executable, str(FAULTY / "right.py")]

@@ -2,10 +2,14 @@
 
 import os
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from served import serve
 
 from runlock.conformance.protocol import NO_SUCH_GATE, ProtocolError
 from runlock.conformance.transport.in_process import InProcess
-from runlock.conformance.transport.server import serve
 
 
 class Right:

@@ -1,10 +1,14 @@
 """The reference with a store of its own, wrong on purpose: `stores_wrongly.py HOW PROFILE`."""
 
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from served import serve
 
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import THREAD, DurableAdapter, StoringWorld
-from runlock.conformance.transport.server import serve
 
 
 class RunsAgainWhatIsOver(DurableAdapter):

@@ -17,6 +17,7 @@ from runlock.conformance.families.lifecycle.joint.labels import Label
 from runlock.conformance.families.lifecycle.joint.states import JointStates
 from runlock.conformance.families.lifecycle.messages import Handshake, Report, Scenario
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.family.coverage import Trails
 from runlock.conformance.protocol import Party
 from runlock.spec.model import load_spec
 
@@ -57,7 +58,7 @@ class Followed:
         self.state = ObservedState(
             handshake(profile, observes), policies, Scenario(scenario="toy", tools=tools)
         )
-        self.oracle = JointOracle(self.state, {})
+        self.oracle = JointOracle(self.state, Trails(), {})
 
     def answer(self, method, params, *shown, quiescent=True):
         """Send a stimulus whose answer shows this."""
@@ -66,10 +67,10 @@ class Followed:
         self.oracle.answered(report)
         said = []
         for seen in report.observations:
-            said += [one.because for one in self.oracle.judge(seen)]
+            said += [one.because for one in self.oracle.observe(seen)]
             self.state.observe(seen)
-        self.state.report(report.quiescent, report.refused)
-        return [why for why in (*said, *(one.because for one in self.oracle.settled())) if why]
+        self.state.report(report)
+        return [why for why in (*said, *(one.because for one in self.oracle.at_rest())) if why]
 
     def to_the_turn(self):
         """Begin, and give the model the turn that asks for one call."""
