@@ -1,9 +1,9 @@
-"""What can go wrong between the kit, the adapter and the runtime under test, and whose fault it is.
+"""Errors between the kit, the adapter and the runtime under test, by whose fault they are.
 
 In the order of a conversation: the target cannot be resolved (`UsageError`); it cannot be started or
-breaks the protocol (`AdapterError`); it does not answer in time (`TimedOut`), says that it does not come to
-rest (`Restless`) or dies (`SutDied`).
-Each says in one sentence what happened and, in a second one, what would have been right.  None of
+breaks the protocol (`AdapterError`); it does not answer in time (`TimedOut`), reports that it does not
+settle (`Restless`) or dies (`SutDied`).
+Each error states in one sentence what happened and, in a second one, what would have been right.  None of
 them is a verdict: a violation is a value, never an exception.
 """
 
@@ -15,7 +15,7 @@ Blame = Literal["you", "adapter", "SUT", "kit"]
 
 
 class RunlockError(Exception):
-    """Something kept the kit from judging: `what` happened, what would have been `right`."""
+    """The kit could not judge: `what` happened, and what would have been `right`."""
 
     blame: ClassVar[Blame] = "kit"
     exit_code: ClassVar[int] = 3
@@ -27,14 +27,14 @@ class RunlockError(Exception):
 
 
 class UsageError(RunlockError):
-    """The command or the call was given something that it cannot use."""
+    """The command or the call has an argument that cannot be used."""
 
     blame: ClassVar[Blame] = "you"
     exit_code: ClassVar[int] = 2
 
 
 class AdapterError(RunlockError):
-    """The adapter does not speak the protocol, or what it says about itself cannot be."""
+    """The adapter does not speak the protocol, or its handshake is contradictory."""
 
     blame: ClassVar[Blame] = "adapter"
 
@@ -46,12 +46,12 @@ class TimedOut(AdapterError):
 
 
 class SutDied(AdapterError):
-    """The process of the SUT ended, or the SUT said that it crashed, where nobody asked it to."""
+    """The process of the SUT ended, or the SUT reported a crash, without a request to do so."""
 
     blame: ClassVar[Blame] = "SUT"
 
 
 class Restless(AdapterError):
-    """The SUT kept moving where it had to come to rest."""
+    """The SUT kept working where it had to settle."""
 
     blame: ClassVar[Blame] = "SUT"

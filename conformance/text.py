@@ -1,6 +1,6 @@
-"""Short text that is safe to print, whatever a runtime put into it.
+"""Short text that is safe to print, for any string that comes from a runtime.
 
-What would move the cursor, change a colour or reverse the writing direction is shown by its code.
+Characters that move the cursor, change a colour or reverse the writing direction are shown by their code.
 """
 
 from __future__ import annotations
@@ -26,5 +26,5 @@ def cut(text: str, limit: int) -> str:
 
 
 def quoted(value: Any) -> str:
-    """A JSON value in few words."""
+    """A JSON value as short text."""
     return cut(plain(json.dumps(value, ensure_ascii=False, default=str)), TEXT_LIMIT)

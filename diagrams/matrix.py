@@ -1,8 +1,8 @@
 """The kill matrix as a picture: a row for each mutant, a column for each area of clauses.
 
-A cell says at which schedule a clause of that area was blamed: strong for the clause that the mutant is
-there to break, pale for what it breaks as well.  Where clauses have a place, a cell leads to the one that was
-blamed.  It reads the object that `runlock selftest --json` writes.
+A cell gives the schedule at which a clause of that area was blamed: strong for the clause that the mutant is
+made to break, pale for others.  If clauses have URLs, a cell links to the one that was blamed.  The input is
+the object that `runlock selftest --json` writes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from runlock.diagrams.render.svg import Drawing, element, width_of
 
 Kill = Mapping[str, Any]
 Link = Callable[[str], str]
-"""Where a clause stands."""
+"""The URL of a clause."""
 
 ROW: Final = 17.0
 CELL: Final = 52.0
@@ -42,7 +42,7 @@ def drawn(matrix: Mapping[str, Any], label: str = "the kill matrix", link: Link 
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """What is drawn on, which area each column is for, and where the first one begins."""
+    """The drawing, the area of each column, and the position of the first column."""
 
     picture: Drawing
     areas: Sequence[str]
@@ -50,7 +50,7 @@ class _Grid:
     link: Link | None
 
     def lead(self, parts: Sequence[Element], clause: str, told: str) -> None:
-        """Tell a pointer on these parts something, and lead to the clause if it has a place."""
+        """Give these parts a tooltip, and a link to the clause if it has a URL."""
         group = self.picture.group(parts, class_="cell")
         group.insert(0, element("title", told))
         if self.link is not None:

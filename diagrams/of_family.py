@@ -1,4 +1,4 @@
-"""The drawings that only one family has, found by its name."""
+"""Drawings that only one family has, found by its name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import ModuleType
 
 
 def drawing(family: str, name: str) -> ModuleType | None:
-    """The module `name` in the folder of a family; None where it draws no such thing."""
+    """The module `name` in the folder of a family; None if it has no such drawing."""
     folder = f"{__package__}.{family.replace('-', '_')}"
     if find_spec(folder) is None or find_spec(f"{folder}.{name}") is None:
         return None

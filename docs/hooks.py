@@ -1,4 +1,4 @@
-"""What mkdocs calls while it builds the site: the generator writes the pages, and mkdocs renders them."""
+"""Hooks of mkdocs: the generator writes the pages, and mkdocs renders them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from generator import site
 from mkdocs.config.defaults import MkDocsConfig
 
 WRITTEN = Path(__file__).parent.parent / "build" / "pages"
-"""Where the pages are written; mkdocs renders this folder in the place of `docs`."""
+"""The folder of the pages, which mkdocs renders instead of `docs`."""
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Write the pages, and put those that are generated into the navigation."""
+    """Write the pages, and add the generated ones to the navigation."""
     site.write(WRITTEN)
     config.docs_dir = str(WRITTEN)
     for entry in config.nav or []:
@@ -24,17 +24,17 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_post_page(output: str, config: MkDocsConfig, **_: Any) -> str:
-    """Give names to what the theme leaves without."""
+    """Add accessible names that the theme lacks."""
     return _named(output, config)
 
 
 def on_post_template(output_content: str, config: MkDocsConfig, **_: Any) -> str:
-    """Give them on the page of what is not there, too."""
+    """Add them to the page for missing URLs, too."""
     return _named(output_content, config)
 
 
 def _named(output: str, config: MkDocsConfig) -> str:
-    """The search has a name, and so have sections with a page of their own."""
+    """Name the search, and sections with a page of their own."""
     titles = [title for entry in config.nav or [] for title in entry]
     output = output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
     unnamed = r'aria-labelledby="__nav_(\d+)_label"'

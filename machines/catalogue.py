@@ -1,4 +1,4 @@
-"""Every chart of a family, found by looking: a new file in its `charts` folder needs no entry anywhere."""
+"""Finds every chart of a family: a new file in its `charts` folder needs no registration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runlock.machines.table import Table, compile_chart
 def every_chart(family: str = "lifecycle") -> tuple[type[Chart], ...]:
     """Every chart of a family, in the order of the files and, within one, of the page.
 
-    One family at a time: a clause id on a chart is one of its family, and another may have the same.
+    One family at a time: clause ids are unique only within a family.
     """
     charts = import_module(f"{__package__}.{family.replace('-', '_')}.charts")
     modules = [

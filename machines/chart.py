@@ -1,8 +1,8 @@
-"""The base of every chart: strict, free of code, a clause on every arrow, linted while its class is made.
+"""The base of every chart: strict, without code, a clause on every arrow, linted when its class is created.
 
-A chart is a page of states and arrows.  What may leave a state, and nothing else, is decided here; what
-the arrows mean stands in the clauses of the spec.  A chart that breaks one of the rules below cannot be
-imported: the class statement raises `ChartError`, which says what is wrong, why, and what to write instead.
+A chart is a page of states and arrows.  It defines only which transitions exist; the clauses of the
+specification define their meaning.  A chart that breaks one of the rules below cannot be imported: the class
+statement raises `ChartError`, which says what is wrong, why, and what to write instead.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ RESERVED: Final = KEPT | frozenset(dir(StateChart)) | frozenset(dir(StateMachine
 
 
 class ChartError(Exception):
-    """A chart breaks a rule that every chart keeps."""
+    """A chart breaks one of the rules for charts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """What `clause` remembers of an arrow: the clause that allows it, and a phrase that says when."""
+    """The annotation of an arrow by `clause`: the clause that allows it, and a phrase that says when."""
 
     clause: str
     phrase: str
@@ -51,7 +51,7 @@ _ARROWS: WeakKeyDictionary[Transition, Arrow] = WeakKeyDictionary()
 
 
 def clause(clause_id: str, transitions: TransitionList, phrase: str) -> TransitionList:
-    """Put arrows under a clause of the spec, with the phrase that pictures show beside them."""
+    """Annotate arrows with a clause of the specification, and the phrase that pictures show next to them."""
     if not CLAUSE_ID.fullmatch(clause_id):
         raise ChartError(
             f"{clause_id!r} names no clause: an id is an area and a number, so that the spec can be "
@@ -73,13 +73,13 @@ def clause(clause_id: str, transitions: TransitionList, phrase: str) -> Transiti
 
 
 def arrow_of(transition: Transition) -> Arrow | None:
-    """Return the clause and the phrase of an arrow, or None for one that has none."""
+    """Return the clause and the phrase of an arrow, or None without an annotation."""
     return _ARROWS.get(transition)
 
 
 @dataclass(frozen=True)
 class _Draft:
-    """A chart's class body, before the library has read it."""
+    """A chart's class body, before the library has processed it."""
 
     bases: tuple[type, ...]
     body: Mapping[str, Any]
@@ -123,7 +123,7 @@ class _Draft:
 
 
 def closed_by(declared: Mapping[str, str] | str, states: Iterable[str]) -> dict[str, str]:
-    """Spell out a `closed` that names one clause for all states."""
+    """Expand a `closed` that names one clause for all states."""
     return dict.fromkeys(states, declared) if isinstance(declared, str) else dict(declared)
 
 
@@ -338,7 +338,7 @@ def _closed(draft: _Draft) -> Iterator[str]:
 
 Rule = Callable[[_Draft], Iterator[str]]
 
-# In this order: a rule may rely on the ones before it.
+# In this order: a rule may rely on earlier ones.
 RULES: Final[tuple[Rule, ...]] = (
     _inheritance, _foreign_arrows, _code, _guards, _nesting, _reserved_names, _twins, _prefixes,
     _equal_states, _eventless, _ends, _clauses, _one_clause_one_meaning, _choices,
@@ -347,7 +347,7 @@ RULES: Final[tuple[Rule, ...]] = (
 
 
 class ChartFactory(StateMachineMetaclass):
-    """Lints a chart before the library, which is more lenient, makes a class of it."""
+    """Lints a chart before the library, which is more lenient, creates its class."""
 
     drawn: tuple[tuple[str, Transition], ...]
     """Every arrow with its event, in the order of the page."""
@@ -368,7 +368,7 @@ def _lint(name: str, draft: _Draft) -> None:
 
 
 def _take_back(draft: _Draft) -> None:
-    """Free other charts of the arrows that a refused chart has drawn on their states."""
+    """Remove the arrows of a rejected chart from states that it shares with other charts."""
     own = {id(state) for state in draft.states.values()}
     for _, arrow in draft.arrows:
         if id(arrow.source) not in own:
@@ -377,7 +377,8 @@ def _take_back(draft: _Draft) -> None:
 
 
 class Chart(StateChart[Any], metaclass=ChartFactory):
-    """A chart of one life: `subject` names whose, `closed` the clause that says what may leave each state."""
+    """The chart of one subject: `subject` names it, `closed` the clause that says what may leave each
+    state."""
 
     allow_event_without_transition = False
     catch_errors_as_events = False

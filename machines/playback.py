@@ -1,7 +1,7 @@
-"""A run and its calls moved by hand, one event at a time: what the page that plays charts has to do.
+"""Moves a run and its calls by hand, one event at a time: the model of the page that plays charts.
 
-It joins the chart of a run with the chart of a call as the projection says, for the calls of one round, and
-no more: no gates, no store, no races.  What it refuses, it refuses with a sentence and a clause.
+It joins the chart of a run with the charts of the calls of one round, as the projection of the specification
+says.  Gates, store and races are left out.  A refusal has a sentence and a clause.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from runlock.machines.table import (
 
 CALL: Final = next(table for table in tables() if table.name == "ToolCall")
 FOLLOWS: Final = ("suspend", "resume")
-"""Events of a run that nobody sends: the run follows its calls."""
+"""Events that only the run itself causes, since it follows its calls."""
 
 Mixed = Literal["wait", "continue"]
-"""Whether a run waits as soon as nothing but decisions is owed, or only when all its calls are suspended."""
+"""Whether a run waits as soon as only decisions are missing, or only when all its calls are suspended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """Where the run and its calls stand."""
+    """The states of the run and its calls."""
 
     run: str
     calls: tuple[str, ...]
 
     @property
     def busy(self) -> list[int]:
-        """The calls that have work before them, counted from 1."""
+        """The calls that still have work to do, counted from 1."""
         return [number for number, call in enumerate(self.calls, 1) if call in BUSY]
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What an event led to: the rows that were taken and by whom, or why none was."""
+    """The result of an event: the rows that were taken and by which machine, or why there were none."""
 
     joint: Joint
     rows: tuple[tuple[str, Row], ...] = ()
@@ -50,17 +50,17 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """A run of some chart, under one answer to a mixed round."""
+    """A run of some chart, under one value of the policy for a mixed round."""
 
     run: Table
     mixed: Mixed
 
     def begin(self, calls: int) -> Joint:
-        """The model has asked for so many calls."""
+        """The model has asked for a number of calls."""
         return Joint(self.run.initial, (CALL.initial,) * calls)
 
     def events(self, calls: int) -> list[tuple[str, str]]:
-        """Everything that can be sent: to whom, and what."""
+        """Every event that can be sent, with its receiver."""
         own = [("run", event) for event in self.run.events if event not in FOLLOWS]
         return own + [(f"c{number}", event) for number in range(1, calls + 1) for event in CALL.events]
 
@@ -82,7 +82,7 @@ class Game:
         return self._follow(Played(replace(joint, calls=calls), ((f"c{number}", answer.row),)))
 
     def _follow(self, played: Played) -> Played:
-        """Let the run follow its calls."""
+        """Update the run from the states of its calls."""
         joint = played.joint
         waits = derive_run_status(joint.calls) == "Waiting"
         if joint.run == "Running" and waits and (self.mixed == "wait" or set(joint.calls) == {"Suspended"}):
@@ -113,7 +113,7 @@ class Game:
         return self._cancel(played) if event == "cancelled" and not played.refused else played
 
     def _cancel(self, played: Played) -> Played:
-        """A cancel of the run takes the calls that are live with it."""
+        """A cancel of the run also cancels the live calls."""
         joint, rows = played.joint, list(played.rows)
         for number, call in enumerate(joint.calls, 1):
             answer = react(CALL, call, "cancel")

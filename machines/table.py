@@ -1,7 +1,7 @@
-"""A chart as a flat table: `react` is total and pure, and a refusal is a value that can say why.
+"""A chart as a flat table: `react` is total and pure, and a refusal is a value with an explanation.
 
-Everything that judges or moves by a chart goes through here; the chart itself runs only in the test that
-proves the two equal.
+All code that judges or moves by a chart uses this module; the chart itself runs only in the test that
+proves that both are equal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 Facts = Set[str] | Mapping[str, bool]
-"""The facts that hold, by name; a mapping says of each whether it does."""
+"""The facts that hold, by name; a mapping gives a boolean for each."""
 
 NO_FACTS: Final[frozenset[str]] = frozenset()
 NOWHERE: Final[frozenset[str]] = frozenset()
@@ -83,7 +83,7 @@ class Table:
         return tuple(dict.fromkeys(row.event for row in self.rows if row.source == state))
 
     def is_final(self, state: str) -> bool:
-        """Say whether nothing leaves a state."""
+        """Whether nothing leaves a state."""
         return state in self.finals
 
 
@@ -101,9 +101,9 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The event takes no row: `takes` lists what the state does take, `clause` says so.
+    """The event takes no row: `takes` lists what the state does take, according to `clause`.
 
-    `clause` is None where the state is none of the chart's: no clause speaks of it.
+    `clause` is None for a state that is not in the chart.
     """
 
     table: Table
@@ -136,7 +136,7 @@ class Refused:
 
 
 class IllegalTransition(Exception):
-    """Something tried to move what a chart does not move; the chart's own refusal says why."""
+    """An event that the chart refuses; the message is that of the refusal."""
 
     def __init__(self, refused: Refused) -> None:
         super().__init__(str(refused))
@@ -156,7 +156,7 @@ def _listed(names: Iterable[str], last: str) -> str:
 
 
 def react(table: Table, state: str, event: str, facts: Facts = NO_FACTS) -> Moved | Refused:
-    """Say what an event does in a state while some facts hold: the row it takes, or the refusal."""
+    """The result of an event in a state under some facts: the row it takes, or the refusal."""
     for moved in table._cells.get((state, event), ()):
         if all(_holds(guard, facts) for guard in moved.row.guards):
             return moved
@@ -187,12 +187,12 @@ def compile_chart(chart: type[Chart]) -> Table:
 def _rows(chart: type[Chart]) -> Iterator[Row]:
     for event, arrow in chart.drawn:
         known, guards = arrow_of(arrow), tuple(str(fact).replace("!", "not ") for fact in arrow.cond)
-        assert known is not None and arrow.target is not None  # the lint saw to it
+        assert known is not None and arrow.target is not None  # guaranteed by the lint
         yield Row(known.clause, arrow.source.id, event, arrow.target.id, guards, known.phrase)
 
 
 class Cursor:
-    """Where one life stands in its chart: it moves by a row, or not at all."""
+    """One instance of a chart: it moves by a row, or not at all."""
 
     __slots__ = ("_on_move", "state", "table")
 
@@ -209,15 +209,15 @@ class Cursor:
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing moves it any more."""
+        """Whether it is in a final state."""
         return self.table.is_final(self.state)
 
     def would(self, event: str, facts: Facts = NO_FACTS) -> Moved | Refused:
-        """Say what an event would do, and move nothing."""
+        """The result of an event, without moving."""
         return react(self.table, self.state, event, facts)
 
     def send(self, event: str, facts: Facts = NO_FACTS) -> Row:
-        """Take an event's row and tell `on_move`, or raise `IllegalTransition` and stay."""
+        """Take an event's row and call `on_move`, or raise `IllegalTransition` and stay."""
         answer = self.would(event, facts)
         if isinstance(answer, Refused):
             raise IllegalTransition(answer)

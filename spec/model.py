@@ -149,8 +149,8 @@ class Spec:
 
     @cached_property
     def glossary(self) -> Mapping[str, Term]:
-        """The words of the project and their meanings."""
-        return _by_name("word", _parts(self.folder / "glossary.toml", "word", Term))
+        """The words of every family and those of this one, which may give a word another meaning."""
+        return {**_words(resources.files(__package__)), **_words(self.folder)}
 
     @cached_property
     def needs(self) -> Mapping[str, Sequence[str]]:
@@ -230,6 +230,10 @@ def read_spec(folder: Traversable) -> Spec:
     for place, complaint in _complaints(spec):
         raise SpecError(f"{place}: {complaint}")
     return spec
+
+
+def _words(folder: Traversable) -> Mapping[str, Term]:
+    return _by_name("word", _parts(folder / "glossary.toml", "word", Term))
 
 
 def _all_clauses(folder: Traversable) -> Iterator[tuple[str, Clause]]:

@@ -1,7 +1,7 @@
-"""Smoke: drives an adapter through each verb of the protocol once, and looks at what its handshake costs.
+"""Smoke test: sends each verb to an adapter once, and shows what its handshake leaves untested.
 
-A verb is tried by the shortest script of the corpus that sends it.  It works if that script came to its
-end; what kept it from that is a fault of the verb in flight, and whatever is behind it was not reached.
+A verb is tried by the shortest script of the corpus that sends it, and works if that script completes.  An
+error is attributed to the verb in flight; later verbs of the script were not reached.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ALWAYS: Final = ("scenario.open", "run.start", "gate.release", "settle", "scenar
 WORKS, FAILS, NOT_OFFERED, NOT_REACHED = "works", "does not work", "not offered", "not reached"
 
 TRIES: Final = 6
-"""Scripts that are tried for one verb or gate; a profile may end some of them before they come to it."""
+"""Number of scripts tried for one verb or gate; a profile may end some of them too early."""
 
 NO_SCRIPT: Final = "no script came to it"
 
@@ -46,7 +46,7 @@ Schedule = Callable[[Session], None]
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One verb, gate or kind of observation: how it stands, why, and who is to blame for that."""
+    """One verb, gate or kind of observation: its status, the reason, and the party at fault."""
 
     what: str
     state: str
@@ -56,7 +56,7 @@ class Tried:
 
 @dataclass(slots=True)
 class Smoke:
-    """What a smoke run showed."""
+    """The result of a smoke test."""
 
     implementation: dict[str, Any] = field(default_factory=dict)
     profile: str = ""
@@ -64,21 +64,23 @@ class Smoke:
     gates: list[Tried] = field(default_factory=list)
     observes: list[Tried] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)  # clauses, and why
-    untested: dict[str, list[str]] = field(default_factory=dict)  # weaknesses of the handshake, and clauses
+    untested: dict[str, list[str]] = field(
+        default_factory=dict
+    )  # weaknesses of the handshake, and the clauses that they cost
 
     @property
     def faults(self) -> list[Tried]:
-        """What was offered and does not work."""
+        """What was declared and does not work."""
         return [one for one in (*self.verbs.values(), *self.gates) if one.state == FAILS]
 
     @property
     def exit_code(self) -> int:
-        """As every command has it: 1 if a clause is broken, 3 if something offered does not work."""
+        """The usual exit code: 1 if a clause is broken, 3 if something declared does not work."""
         return 1 if self.broken else 3 if self.faults else 0
 
 
 class Followed:
-    """A `Sut` that remembers which verbs it was asked."""
+    """A `Sut` that records which verbs were sent."""
 
     def __init__(self, sut: Sut, asked: list[str]) -> None:
         self._sut = sut
@@ -87,13 +89,13 @@ class Followed:
         self.close = sut.close
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Note one verb, and pass it on."""
+        """Record one verb, and pass it on."""
         self.asked.append(method)
         return self._sut.request(method, params)
 
 
 def smoke(open_sut: Callable[[], Sut]) -> Smoke:
-    """Drive an adapter through everything that it offers."""
+    """Exercise everything that an adapter declares."""
     asked: list[str] = []
     try:
         bench = Bench(lambda: Followed(open_sut(), asked))
@@ -106,7 +108,7 @@ def smoke(open_sut: Callable[[], Sut]) -> Smoke:
 
 
 class _Drive:
-    """One drive through all verbs; `asked` are those that the newest script has sent."""
+    """One smoke test; `asked` are the verbs that the latest script has sent."""
 
     def __init__(self, bench: Bench, asked: list[str]) -> None:
         self.bench = bench
@@ -114,10 +116,10 @@ class _Drive:
         self.verbs = {"initialize": Tried("initialize", WORKS)}
         self.broken: dict[str, str] = {}
         self.tally = Tally()
-        self.is_stopped = False  # whether something kept the last script from its end
+        self.is_stopped = False  # whether an error stopped the last script
 
     def result(self) -> Smoke:
-        """Try everything, in the order in which a run comes to it."""
+        """Try everything, in the order in which it occurs in a run."""
         handshake = self.bench.handshake
         stimuli = verbs_of(self.bench.family)
         for verb in ("scenario.open", *stimuli, "scenario.close"):
@@ -154,7 +156,7 @@ class _Drive:
         )
 
     def _play_until(self, fits: Callable[[Script], bool], is_done: Callable[[], bool], verb: str = "") -> str:
-        """Play some scripts that fit, the shortest first; why it is not done after all of them."""
+        """Run some scripts that fit, the shortest first; returns the reason if none of them is enough."""
         scripts = [one for one in _scripts(self.bench.family.name) if fits(one)]
         for script in [
             one for one in scripts if not applicable(self.bench.family, one, self.bench.handshake)
@@ -193,7 +195,7 @@ class _Drive:
         for earlier in self.asked[:-1]:
             self.verbs.setdefault(earlier, Tried(earlier, WORKS))
         self.verbs[verb] = _fault(verb, error)
-        with suppress(RunlockError):  # it does not even start again: the next script says so
+        with suppress(RunlockError):  # it does not even restart: the next script will report it
             self.bench.renew()
 
     # -- gates and observations
@@ -236,7 +238,7 @@ class _Drive:
 
     @contextmanager
     def _beginning(self) -> Iterator[None]:
-        """A scenario in which a run has begun."""
+        """A scenario in which a run has started."""
         session = self.bench.session(self.bench.scenarios[0])
         session.send(Move("run.start", {"run": "r1", "input": "hello"}))
         yield
@@ -248,7 +250,7 @@ class _Drive:
 
 
 def verbs_of(family: Family) -> list[str]:
-    """The verbs that scripts send: those that open the way to others first."""
+    """The verbs that scripts send: first those that are needed for others."""
     sent = [verb for verb in family.vocabulary.methods if verb not in NOT_SENT]
     return sorted(sent, key=lambda verb: (verb not in FIRST, verb in LAST))
 
@@ -269,13 +271,13 @@ def _fault(verb: str, error: RunlockError) -> Tried:
 
 def _sends(script: Script, verb: str) -> bool:
     if verb in ("scenario.open", "scenario.close", "settle"):
-        return True  # each begins and ends, and is made to settle
+        return True  # each starts, ends, and settles
     sent = {method for move in script.moves for method in (move.method, *(part for part, _ in move.parts()))}
     return (CRASH_AND_RECOVER if verb in ("crash", "recover") else verb) in sent
 
 
 def _settled(schedule: Schedule) -> Schedule:
-    """The schedule, after a run that is looked at again when it has settled."""
+    """The schedule, followed by an inspection of the settled run."""
 
     def settled(session: Session) -> None:
         session.send(Move("run.start", {"run": "r0", "input": "hello"}))
@@ -290,7 +292,7 @@ def _settled(schedule: Schedule) -> Schedule:
 
 
 def _weaknesses(bench: Bench) -> Iterator[tuple[str, list[str]]]:
-    """What the handshake leaves out, and the clauses that cost, the dearest first."""
+    """What the handshake leaves out, and the clauses that this leaves untested, the most expensive first."""
     costs: dict[str, list[str]] = {}
     for clause, standing in bench.standings.items():
         is_core = standing.verdict == "not-applicable" and standing.why.startswith("the profile core")

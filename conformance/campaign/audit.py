@@ -1,4 +1,4 @@
-"""A recorded trace, judged and not driven: its records go to a judge as if they came from a runtime now."""
+"""Judges a recorded trace without a runtime: its records are passed to a judge as if they were live."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UNREACHED: Final = "the recording does not reach it"
 
 
 def audit(path: Path, target: str, only: tuple[str, ...] = ()) -> Result:
-    """The result of what a file records; a clause that it does not reach is untested and no fault of it."""
+    """The result for a file; a clause that the recording does not exercise is untested."""
     trace = read_trace(path)
     facts = facts_of(path, trace, only)
     tally = Tally()
@@ -58,7 +58,7 @@ def audit(path: Path, target: str, only: tuple[str, ...] = ()) -> Result:
 
 
 def facts_of(path: Path, trace: Trace, only: tuple[str, ...] = ()) -> Facts:
-    """What the handshake of a recording tells."""
+    """The facts from the handshake of a recording."""
     raw = next(trace.of("handshake"), None)
     if raw is None:
         raise UsageError(f"{path} holds no handshake.", "A trace that is judged begins with one.")
@@ -79,7 +79,7 @@ def _family_of(path: Path, handshake: Mapping[str, Any]) -> Family:
 
 
 def scenes(trace: Trace) -> Iterator[Trace]:
-    """The scenarios of a trace, each as a trace of its own."""
+    """The scenarios of a trace, each as a separate trace."""
     handshakes: list[dict[str, Any]] = []
     scene: Trace | None = None
     for record in trace.records:
@@ -106,7 +106,7 @@ def the_scene(path: Path, trace: Trace) -> Trace:
 
 
 def judged(path: Path, scene: Trace, facts: Facts) -> Judge:
-    """The judge, after it has seen the whole scene."""
+    """The judge, after it has processed the whole scene."""
     scenario = scenario_of(path, scene, facts.family)
     asked = {clause: standing.is_judged for clause, standing in facts.standings.items()}
     judge = Judge(facts.family, facts.handshake, facts.policies, scenario, asked, facts.undeclared)
@@ -137,7 +137,7 @@ def judged(path: Path, scene: Trace, facts: Facts) -> Judge:
 
 
 def _pass_gate(path: Path, number: int, seen: Mapping[str, Any], gates: dict[str, bool]) -> None:
-    """A gate opens once in a life and is given up at most once, or the recording is of no runtime."""
+    """Check that a gate opens once in an incarnation and is abandoned at most once."""
     kind, gate = seen.get("kind"), str(seen.get("gate"))
     if kind == "gate.open" and gate in gates:
         raise UsageError(f"{path} opens gate {gate} twice (record {number}).", "A gate has an id of its own.")

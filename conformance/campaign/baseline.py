@@ -1,4 +1,4 @@
-"""The baseline: violations that are known and expected, each with its reason; none outlives its cause."""
+"""The baseline: known and expected violations, each with its reason; an outdated entry fails the run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Words = Annotated[str, Field(pattern=r"\S")]
 
 
 class Expected(BaseModel):
-    """A clause that is known to break: with which words, why that is borne, and until when."""
+    """A clause that is known to break: its reason in the report, why that is accepted, and until when."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -37,20 +37,21 @@ class Expected(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a file expects."""
+    """The contents of a baseline file."""
 
     file: str
     entries: Sequence[Expected]
 
     @property
     def is_dated(self) -> bool:
-        """Whether it matters what day it is."""
+        """Whether the current date matters."""
         return any(entry.expires is not None for entry in self.entries)
 
 
 @dataclass(slots=True)
 class Compared:
-    """A result beside a baseline: what was expected, what is wrong with an entry, what nobody can say."""
+    """A result compared with a baseline: expected violations, stale entries, and entries that cannot be
+    decided."""
 
     expected: dict[str, str] = field(default_factory=dict)  # clause: its reason
     stale: dict[str, str] = field(default_factory=dict)  # clause: a sentence
@@ -59,12 +60,12 @@ class Compared:
 
     @property
     def is_broken(self) -> bool:
-        """Whether something broke that was not expected, or an entry is wrong."""
+        """Whether there is an unexpected violation, or a stale entry."""
         return bool(self.stale or self.surprises)
 
 
 def compared(baseline: Baseline, result: Result, today: date | None) -> Compared:
-    """Hold a result against a baseline; what was not asked for is nobody's surprise."""
+    """Compare a result with a baseline; clauses that were not selected are ignored."""
     found = Compared()
     verdicts = {clause.id: clause for clause in result.clauses}
     because = {witness.clause: witness.because for witness in result.witnesses}
@@ -102,7 +103,7 @@ def _expired(entry: Expected, today: date | None) -> str:
 
 
 def _outlived(entry: Expected, clause: ClauseVerdict, because: str | None, partial: str) -> str:
-    """Why an entry holds no longer, if it does not."""
+    """Why an entry is stale, or an empty string."""
     start = f"expects {entry.clause} to break"
     if because is not None:
         other = f"{start} because “{entry.because}”, and it broke because “{because}”: mend what is new."
@@ -124,7 +125,7 @@ def _is_alike(fragment: str, because: str) -> bool:
 
 
 def unnumbered(text: str) -> str:
-    """The words without the numbers of ids, which differ with the schedule that was found."""
+    """The text without the numbers of ids, which depend on the schedule that was found."""
     return re.sub(r"\b([a-z]+)\d+\b", r"\1", " ".join(plain(text).split()))
 
 
@@ -182,7 +183,7 @@ def _complaint(error: ValidationError) -> str:
 
 
 def as_toml(violations: Sequence[tuple[str, str]]) -> str:
-    """Entries for these clauses and their words; the reasons are for a person to write."""
+    """Entries for these clauses with their observed reasons; a person adds why they are accepted."""
     return "\n".join(
         ["# Write a reason into each entry: without one, it does not load.", *_entries(violations)]
     )
@@ -196,5 +197,5 @@ def _entries(violations: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _string(text: str) -> str:
-    """A text as TOML, whose basic strings are those of JSON once nothing in them is a control character."""
+    """A text as TOML, whose basic strings are those of JSON without control characters."""
     return json.dumps(plain(text), ensure_ascii=False)

@@ -1,7 +1,7 @@
-"""Where a runtime lives: a folder with what it needs, and the command there that shows it to the kit.
+"""Environments of runtimes: a folder with the installed packages, and the command that starts the adapter.
 
-A Python runtime has a virtual environment with the kit in it, which serves its adapter.  A JavaScript one has
-a `package.json` of its own among the adapters, and a folder of npm's beside which its adapter lies.
+A Python runtime has a virtual environment that includes the kit, which serves its adapter.  A JavaScript
+runtime has its own `package.json` among the adapters, and a folder of npm packages that includes its adapter.
 """
 
 from __future__ import annotations
@@ -29,39 +29,39 @@ ADAPTERS: Final = files("runlock.conformance.adapters")
 
 
 class Environment(Protocol):
-    """What a runtime needs, with its versions, and how a folder is made of that."""
+    """The requirements of a runtime, with their versions, and how to install them in a folder."""
 
     @property
     def requirements(self) -> tuple[str, ...]:
         """The packages, each with its version."""
 
     def is_made(self, place: Path) -> bool:
-        """Whether the folder holds them."""
+        """Whether the folder contains them."""
 
     def command(self, place: Path) -> str:
-        """The words that show the runtime to the kit."""
+        """The command that serves the runtime to the kit."""
 
     def make(self, place: Path) -> None:
-        """Make the folder anew."""
+        """Create the folder from scratch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Venv:
-    """A virtual environment, from which the kit serves an adapter that is an object in a module."""
+    """A virtual environment in which the kit serves an adapter that is an object in a module."""
 
     requirements: tuple[str, ...]
     adapter: str
 
     def is_made(self, place: Path) -> bool:
-        """Whether the kit is there."""
+        """Whether the kit is installed."""
         return _runlock(place).is_file()
 
     def command(self, place: Path) -> str:
-        """The kit itself, over the pipe."""
+        """The command of the kit that serves the adapter over a pipe."""
         return f"{shlex.quote(str(_runlock(place)))} serve py:{self.adapter}"
 
     def make(self, place: Path) -> None:
-        """Install the kit and what the runtime needs, with pip."""
+        """Install the kit and the runtime's packages with pip."""
         venv.create(place, with_pip=True, clear=True)
         pip = [str(place / BIN / "python"), "-m", "pip", "install", "--quiet"]
         _run([*pip, *_kit(), *self.requirements], place, self.requirements)
@@ -72,7 +72,7 @@ def _runlock(place: Path) -> Path:
 
 
 def _kit() -> list[str]:
-    """What pip installs this very kit from: the folder that it was installed from, else its version."""
+    """What pip installs this kit from: the folder of its own installation, or else its version."""
     kit = distribution("runlock")
     url = urlsplit(json.loads(kit.read_text("direct_url.json") or "{}").get("url", ""))
     return ["--editable", unquote(url.path)] if url.scheme == "file" else [f"runlock=={kit.version}"]
@@ -80,9 +80,9 @@ def _kit() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Packages:
-    """A folder of npm's, made of a `package.json`, with the adapter's files and its hosted face beside it.
+    """A folder of npm packages from a `package.json`, with the adapter's files and the hosted interface.
 
-    Node itself is one of the packages, so that its version is pinned like that of any other.
+    Node itself is one of the packages, so that its version is pinned too.
     """
 
     adapter: str
@@ -90,12 +90,12 @@ class Packages:
 
     @property
     def requirements(self) -> tuple[str, ...]:
-        """The packages, as npm writes them."""
+        """The packages, in the notation of npm."""
         dependencies = json.loads(_of_the_kit(self.package).read_text("utf-8"))["dependencies"]
         return tuple(f"{name}@{version}" for name, version in dependencies.items())
 
     def is_made(self, place: Path) -> bool:
-        """Whether Node is there, and what lies beside it is what the kit has now."""
+        """Whether Node is installed, and the copied files are those of this kit."""
         same = (
             path.is_file() and path.read_bytes() == ours.read_bytes() for path, ours in self._copies(place)
         )
@@ -106,7 +106,7 @@ class Packages:
         return shlex.join([str(_node(place)), str(place / Path(self.adapter).name)])
 
     def make(self, place: Path) -> None:
-        """Copy the files that it takes, and install the packages with npm."""
+        """Copy the adapter's files, and install the packages with npm."""
         npm = shutil.which("npm")
         if npm is None:
             raise UsageError(

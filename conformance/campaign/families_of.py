@@ -1,4 +1,4 @@
-"""Which family a target is of, and which clauses it may have."""
+"""The family of a target, and its clauses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runlock.spec.model import Clause
 
 
 def family_of(target: Target) -> Family:
-    """The family of a target; a runtime is started for its handshake where nothing else tells."""
+    """The family of a target; starts a runtime for its handshake if the name does not determine it."""
     if target.family is not None:
         return target.family
     if target.path is not None:
@@ -22,6 +22,6 @@ def family_of(target: Target) -> Family:
 
 
 def clauses_for(target: Target) -> dict[str, Clause]:
-    """The clauses of its family; those of every family where only the runtime could tell."""
+    """The clauses of its family; those of every family if only a running runtime could tell."""
     some = families() if target.family is None else (target.family,)
     return {one.id: one for family in reversed(some) for one in family.spec.clauses.values()}

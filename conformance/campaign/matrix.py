@@ -1,6 +1,6 @@
-"""The matrix: what each runtime that is installed holds and breaks, two campaigns at a time behind the pipe.
+"""The matrix: the verdicts of each installed runtime; two campaigns run at a time, over pipes.
 
-Nothing of it depends on the machine: the budget is counted, and each campaign has one process of its own.
+Nothing in it depends on the machine: the budget is counted, and each campaign has its own process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from runlock.conformance.campaign.supervisor import campaign
 from runlock.conformance.errors import RunlockError
 
 EXAMPLES: Final = 250
-"""So many schedules, beside the scripted ones, keep two cores busy for a few minutes with all runtimes."""
+"""Number of schedules, in addition to the scripted ones, that takes a few minutes on two cores in total."""
 
 AT_A_TIME: Final = 2
 
@@ -33,19 +33,19 @@ class Column:
     why: str = ""
 
 
-Told = Callable[[Column], None]
+Finished = Callable[[Column], None]
 
 
 def matrix(
-    chosen: Sequence[Runtime], environments: Path, order: Order, told: Told = lambda _: None
+    chosen: Sequence[Runtime], environments: Path, order: Order, finished: Finished = lambda _: None
 ) -> list[Column]:
-    """A column for each runtime, in their order; one that is not installed says so."""
+    """A column for each runtime, in their order; one that is not installed is marked."""
     there = [one for one in chosen if one.is_installed(environments)]
     orders = [_order(one, environments, order) for one in there]
     judged: dict[str, Column] = {}
     with ProcessPoolExecutor(AT_A_TIME, get_context("spawn")) as pool:
         for column in pool.map(_judged, there, orders):
-            told(column)
+            finished(column)
             judged[column.runtime.name] = column
     return [judged.get(one.name) or Column(one, why="it is not installed") for one in chosen]
 

@@ -1,4 +1,4 @@
-"""What a campaign found: a verdict for each clause, witnesses, and what was spent."""
+"""The result of a campaign: a verdict for each clause, witnesses, and the budget that was used."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ Verdict = Literal["held", "broken", "untested", "not-applicable", "error"]
 Overall = Literal["held", "broken", "undecided"]
 
 THIN: Final = 5
-"""Exercised fewer times than this, a clause that held is said to be thinly tested."""
+"""Below this number of exercises, a held clause is called thinly tested."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseVerdict:
-    """What became of one clause: `why` where it is not simply held."""
+    """The verdict on one clause; `why` unless it is simply held."""
 
     id: str
     level: str
     verdict: Verdict
     why: str = ""
     exercised: int = 0
-    offered: bool = True  # what the handshake offers makes it testable
+    offered: bool = True  # the handshake makes it testable
 
     @property
     def is_thin(self) -> bool:
-        """Whether it held on little evidence."""
+        """Whether it held with little evidence."""
         return self.verdict == "held" and self.exercised < THIN
 
 
 @dataclass(frozen=True, slots=True)
 class Toured:
-    """What became of the tours with one goal: arrows of a chart by their clauses, one or two in a row."""
+    """The tours with one goal: one arrow or two consecutive ones, by their clauses."""
 
     chart: str
     goal: tuple[str, ...]
@@ -47,31 +47,33 @@ class Toured:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What became of the schedules of one length: those that were played stand for all that were `named`."""
+    """The schedules of one length: those that were played represent all that were `named`."""
 
     stimuli: int
     played: int
     named: int
     spare: int  # left out, since a limit of turns was not used up
-    broken: int  # schedules one shorter that broke a clause, and were not gone on with
-    reordered: int  # schedules one shorter of which the other order of the last two stimuli was gone on with
+    broken: int  # shorter schedules that broke a clause, and were not continued
+    reordered: int  # shorter schedules that were continued in the other order of their last two stimuli
     is_whole: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How far every schedule was tried; `is_asked` where that was the whole of the campaign."""
+    """How far every schedule was tried; `is_asked` if the campaign consisted only of that."""
 
     depth: int
     races: int
     levels: tuple[Level, ...]
     is_asked: bool
-    one_order: bool = False  # what two stimuli lead to was tried in one order, where both are answered alike
-    left: int | None = None  # about so many schedules of the bound were not played; nothing if nobody knows
+    one_order: bool = False  # only one order of two commuting stimuli was continued
+    left: int | None = (
+        None  # estimated number of schedules within the bound that were not run; None if unknown
+    )
 
     @property
     def exhausted(self) -> int:
-        """Up to how many stimuli every schedule was tried."""
+        """The number of stimuli up to which every schedule was tried."""
         whole = 0
         for level in self.levels:
             if not level.is_whole:
@@ -98,7 +100,7 @@ class Result:
     budget: Mapping[str, Any]
     schedules: int = 0
     stimuli: int = 0
-    partial: str = ""  # why it was cut off, if it was
+    partial: str = ""  # why it was cut off, or empty
     clauses: list[ClauseVerdict] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
@@ -118,12 +120,12 @@ class Result:
 
     @property
     def unexercised(self) -> list[ClauseVerdict]:
-        """Clauses that the runtime made testable and no schedule reached; a MAY need not be reached."""
+        """Testable clauses that no schedule exercised; a MAY does not count."""
         return [c for c in self.clauses if c.verdict == "untested" and c.offered and c.level != "MAY"]
 
     @property
     def verdict(self) -> Overall:
-        """Broken if anything is; held if all that is testable was exercised and held."""
+        """Broken if any clause is; held if all testable clauses were exercised and held."""
         if self.witnesses:
             return "broken"
         is_cut = self.search is not None and self.search.is_asked and not self.search.is_exhaustive
@@ -131,7 +133,7 @@ class Result:
         return "undecided" if undecided else "held"
 
     def exit_code(self, strict: bool = False) -> int:
-        """0 held, 1 broken, 3 could not decide; `strict` asks that everything applicable was tested."""
+        """0 held, 1 broken, 3 undecided; `strict` requires that everything applicable was tested."""
         if self.verdict != "held":
             return {"broken": 1, "undecided": 3}[self.verdict]
         return 3 if strict and self.count("untested") else 0

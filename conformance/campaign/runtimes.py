@@ -1,7 +1,6 @@
-"""The runtimes that the kit keeps adapters for, as `adapters/runtimes.toml` lists them.
+"""The runtimes for which the kit has adapters, as listed in `adapters/runtimes.toml`.
 
-Each is driven behind the pipe, in an environment of its own, so that what one of them needs never meets what
-another needs.
+Each runs behind a pipe, in its own environment, so that their requirements cannot conflict.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from runlock.conformance.campaign.environments import (
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a violation: a program that shows it without the kit, and who has reported it."""
+    """Known facts about a violation: a program that shows it without the kit, and reports of it."""
 
     clause: str
     sentence: str
@@ -32,7 +31,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """A runtime with its adapter: `pages` say of each policy that it declares where that is promised."""
+    """A runtime with its adapter; `pages` document each policy that it declares."""
 
     name: str
     title: str
@@ -44,7 +43,7 @@ class Runtime:
 
     @property
     def requirements(self) -> tuple[str, ...]:
-        """What its environment is made of."""
+        """The packages of its environment."""
         return self.lives_in.requirements
 
     def place(self, environments: Path) -> Path:
@@ -56,11 +55,11 @@ class Runtime:
         return self.lives_in.is_made(self.place(environments))
 
     def target(self, environments: Path) -> str:
-        """What names it on the command line."""
+        """Its name as a target."""
         return f"cmd:{self.lives_in.command(self.place(environments))}"
 
     def known(self, clause: str) -> Known | None:
-        """What is known of its violation of a clause."""
+        """The known facts about its violation of a clause."""
         return next((one for one in self.seen if one.clause == clause), None)
 
     def install(self, environments: Path) -> None:
@@ -69,7 +68,7 @@ class Runtime:
 
 
 def runtimes() -> tuple[Runtime, ...]:
-    """All of them, in the order of the file."""
+    """All runtimes, in the order of the file."""
     data = tomllib.loads(ADAPTERS.joinpath("runtimes.toml").read_text("utf-8"))
     return tuple(_runtime(one, data["environments"]) for one in data["runtime"])
 

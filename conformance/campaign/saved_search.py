@@ -1,8 +1,7 @@
-"""What a search that was stopped leaves in a file, so that the same search goes on from there.
+"""The file of a stopped search, from which the same search is resumed.
 
-A shard of a length gives the same tally whoever plays it and whenever, so the tallies of the shards that were
-played whole are all there is to keep.  They are of use to the same search alone: of the same runtime, within
-the same bound, by the same kit.
+A shard of a length always gives the same tally, so the file holds the tallies of the complete shards.  They
+are valid only for the same search: the same runtime, within the same bound, with the same kit.
 """
 
 from __future__ import annotations
@@ -21,10 +20,9 @@ from runlock.conformance.driving.bench import KIT_VERSION
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.coverage import Coverage
-from runlock.conformance.family.family import Family
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.judging.policy_hypotheses import Exclusion
-from runlock.conformance.protocol import SPEC_REVISION
+from runlock.conformance.protocol import SPEC_REVISION, Scenario
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
 
@@ -40,15 +38,15 @@ SAID: Final = {
     "kit": "version {} of the kit",
     "spec": "revision {} of the spec",
 }
-"""What makes a search the same one, in words; the handshake is told as a whole."""
+"""The identity of a search, in words; includes the whole handshake."""
 
 
-class Kept:
-    """The file of a search, in its folder of results; it is there only while the search is not over."""
+class SavedSearch:
+    """The file of a search in its folder of results; it exists only while the search is incomplete."""
 
     def __init__(self, folder: Path, order: Order, facts: Facts) -> None:
         self.path = folder / FILE
-        self._family = facts.family
+        self._scenario = facts.family.vocabulary.scenario
         self._search = {
             "target": order.target,
             "depth": order.depth,
@@ -62,11 +60,12 @@ class Kept:
         }
 
     def read(self) -> dict[Unit, Played]:
-        """What was played before; a `UsageError` if the file is of another search, or of none."""
+        """The results of the earlier search; a `UsageError` if there are none that can be used."""
         try:
-            kept = json.loads(self.path.read_text(encoding="utf-8"))
-            self._must_be(kept["search"])
-            return {_unit(one["unit"]): Played(_tally(one["tally"], self._family)) for one in kept["units"]}
+            saved = json.loads(self.path.read_text(encoding="utf-8"))
+            self._must_be(saved["search"])
+            units = [(one["unit"], _tally(one["tally"], self._scenario)) for one in saved["units"]]
+            return {_unit(unit): Played(tally) for unit, tally in units}
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
@@ -78,35 +77,37 @@ class Kept:
             if was != now:
                 said = "in its handshake the runtime says something else of itself by now"
                 if key in SAID:
-                    said = f"it had {SAID[key].format(_told(was))}, and this has {_told(now)}"
+                    said = f"it had {SAID[key].format(_in_words(was))}, and this has {_in_words(now)}"
                 raise UsageError(f"{self.path} is of another search that was stopped: {said}.", _ANEW)
 
     def write(self, played: Mapping[Unit, Played]) -> None:
-        """Keep what was played whole and could be judged; the rest is played again."""
+        """Save shards that are complete and without errors; the rest is repeated."""
         whole = {unit: one for unit, one in played.items() if one.is_whole and not one.tally.troubles}
-        units = [{"unit": list(unit), "tally": _told_tally(one.tally)} for unit, one in sorted(whole.items())]
-        beside = self.path.with_suffix(".part")
-        beside.write_text(json.dumps({"search": self._search, "units": units}) + "\n", encoding="utf-8")
-        os.replace(beside, self.path)
+        units = [
+            {"unit": list(unit), "tally": _tally_as_json(one.tally)} for unit, one in sorted(whole.items())
+        ]
+        partial = self.path.with_suffix(".part")
+        partial.write_text(json.dumps({"search": self._search, "units": units}) + "\n", encoding="utf-8")
+        os.replace(partial, self.path)
 
     def remove(self) -> None:
-        """The search is over."""
+        """Remove the file, since the search is complete."""
         self.path.unlink(missing_ok=True)
 
 
 _ANEW: Final = "Delete it to begin anew, or name another folder with `-o`."
 
 
-def _told(value: Any) -> str:
+def _in_words(value: Any) -> str:
     return ", ".join(map(str, value)) or "all" if isinstance(value, list) else str(value)
 
 
 # --- tallies ------------------------------------------------------------------------------------
 
-# Of tours a search has none, and what troubled it is played again: neither is kept.
+# A search has no tours, and shards with errors are repeated: neither is saved.
 
 
-def _told_tally(tally: Tally) -> dict[str, Any]:
+def _tally_as_json(tally: Tally) -> dict[str, Any]:
     return {
         "schedules": tally.schedules,
         "stimuli": tally.stimuli,
@@ -114,27 +115,27 @@ def _told_tally(tally: Tally) -> dict[str, Any]:
         "shown": tally.shown,
         "searched": _pairs(tally.searched),
         "coverage": {one.name: _pairs(getattr(tally.coverage, one.name)) for one in fields(Coverage)},
-        "found": [_told_found(found) for found in tally.found.values()],
+        "found": [_found_as_json(found) for found in tally.found.values()],
         "excluded": [
-            {"one": one, "exclusion": asdict(exclusion), "found": _told_found(found)}
+            {"one": one, "exclusion": asdict(exclusion), "found": _found_as_json(found)}
             for one, (exclusion, found) in tally.excluded.items()
         ],
     }
 
 
-def _tally(told: Mapping[str, Any], family: Family) -> Tally:
-    found = [_found(one, family) for one in told["found"]]
+def _tally(stored: Mapping[str, Any], model: type[Scenario]) -> Tally:
+    found = [_found(one, model) for one in stored["found"]]
     return Tally(
-        schedules=told["schedules"],
-        stimuli=told["stimuli"],
-        exercised=Counter(told["exercised"]),
-        shown=Counter(told["shown"]),
-        searched=_counter(told["searched"]),
-        coverage=Coverage(**{name: _counter(pairs) for name, pairs in told["coverage"].items()}),
+        schedules=stored["schedules"],
+        stimuli=stored["stimuli"],
+        exercised=Counter(stored["exercised"]),
+        shown=Counter(stored["shown"]),
+        searched=_counter(stored["searched"]),
+        coverage=Coverage(**{name: _counter(pairs) for name, pairs in stored["coverage"].items()}),
         found={one.violation.clause: one for one in found},
         excluded={
-            (key, value): (Exclusion(**one["exclusion"]), _found(one["found"], family))
-            for one in told["excluded"]
+            (key, value): (Exclusion(**one["exclusion"]), _found(one["found"], model))
+            for one in stored["excluded"]
             for key, value in [one["one"]]
         },
     )
@@ -148,7 +149,7 @@ def _counter(pairs: Iterable[tuple[Iterable[Hashable], int]]) -> Counter[Any]:
     return Counter({tuple(key): many for key, many in pairs})
 
 
-def _told_found(found: Found) -> dict[str, Any]:
+def _found_as_json(found: Found) -> dict[str, Any]:
     return {
         "violation": asdict(found.violation),
         "scenario": found.scenario.to_wire(),
@@ -157,15 +158,15 @@ def _told_found(found: Found) -> dict[str, Any]:
     }
 
 
-def _found(told: Mapping[str, Any], family: Family) -> Found:
+def _found(stored: Mapping[str, Any], model: type[Scenario]) -> Found:
     return Found(
-        Violation(**told["violation"]),
-        family.vocabulary.scenario.model_validate(told["scenario"]),
-        tuple(Move(**one) for one in told["moves"]),
-        Trace(told["trace"]),
+        Violation(**stored["violation"]),
+        model.model_validate(stored["scenario"]),
+        tuple(Move(**one) for one in stored["moves"]),
+        Trace(stored["trace"]),
     )
 
 
-def _unit(told: Iterable[int]) -> Unit:
-    stage, number = told
+def _unit(pair: Iterable[int]) -> Unit:
+    stage, number = pair
     return int(stage), int(number)

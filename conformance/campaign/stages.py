@@ -1,7 +1,7 @@
-"""What a campaign is made of: stages in a fixed order, each cut into units that can be played alone.
+"""The stages of a campaign in a fixed order, each cut into independent units.
 
-A unit gives the same tally whoever plays it and whatever was played before it, so that the number of
-processes that share the units changes nothing.
+A unit always gives the same tally, so the result does not depend on the number of processes that share
+the units.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WALKED: Final = "walks"
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a campaign was asked for; it crosses to the workers as it is."""
+    """The parameters of a campaign, which are sent to the workers unchanged."""
 
     target: str
     examples: int
@@ -48,25 +48,25 @@ class Order:
     depth: int = 0
     races: int = 0
     one_order: bool = False
-    settled: tuple[tuple[str, str], ...] | None = None  # of the policies, where these are to be found out
-    aside: tuple[str, ...] = ()  # clauses that are not asked then, since they break whatever is played
+    settled: tuple[tuple[str, str], ...] | None = None  # of the policies, if they are to be inferred
+    aside: tuple[str, ...] = ()  # clauses that are skipped then, since they always break
 
     @property
     def scope(self) -> Scope:
-        """What is on the menu of a search."""
+        """The bounds of the move enumeration of a search."""
         return Scope(uneven=self.races, one_order=self.one_order)
 
     @property
     def is_exhaustive(self) -> bool:
-        """Whether every schedule of up to `depth` stimuli is wanted, and no other."""
+        """Whether exactly the schedules of up to `depth` stimuli are wanted."""
         return self.depth > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One way of finding schedules: `play` plays one of its `units`; `schedules` is what to expect of all.
+    """One way of finding schedules: `play` runs one of its `units`; `schedules` is the expected total.
 
-    One that is a level plays every schedule of so many stimuli.
+    A level runs every schedule of a given number of stimuli.
     """
 
     name: str
@@ -77,22 +77,23 @@ class Stage:
 
 
 MACHINE_SHARE: Final = 8
-"""One of so many schedules of the budget is drawn by Hypothesis; the cheaper walks play the others."""
+"""One in this many schedules of the budget is drawn by Hypothesis; the cheaper random walks make the
+others."""
 
 
 WITNESS_SHARE: Final = 16
-"""At most one of so many schedules of the budget has given a planted fault away."""
+"""At most one in this many schedules of the budget is a witness of a mutant."""
 
 LEVELS: Final = 2
 LEVELS_FROM: Final = 3_000
-"""A campaign of so many schedules or more plays every one of up to two stimuli as well."""
+"""A campaign of at least this many schedules also runs every schedule of up to two stimuli."""
 
 
 def stages_of(order: Order, family: Family) -> tuple[Stage, ...]:
-    """The stages of a campaign, in the order in which their tallies add up.
+    """The stages of a campaign, in the order in which their tallies are added.
 
-    The scripted corpus and the levels come first and outside the budget: they are owed to every clause, and
-    there are as many of them as there are.
+    The scripted corpus and the levels come first and do not count towards the budget, since every clause
+    needs them; their number is fixed.
     """
     scripted = _scripts(SCRIPTED, corpus(family))
     if order.settled is not None:
@@ -161,7 +162,7 @@ def _machine(order: Order, examples: int) -> Stage:
 
 
 def _telling(order: Order, family: Family) -> Stage:
-    """Half of the walks: over few classes of action, so that rounds and decisions come again and again."""
+    """Half of the walks use few classes of action, so that rounds and decisions repeat often."""
     sizes, names = shard_sizes(order.examples - order.examples // 2), family.actions.telling
 
     def walked(bench: Bench, shard: int) -> Tally:

@@ -1,8 +1,8 @@
-"""The supervisor: shares the units of a campaign among workers, and puts what they found together in order.
+"""The supervisor: distributes the units of a campaign to workers, and merges the results in order.
 
-Tallies add up in the order of the stages and their units, never in the order in which they came, so that
-the number of workers changes nothing.  A unit that could not go on ends the campaign there, with what
-later units found left out, whether they were played already or not.
+Tallies are added in the order of the stages and their units, not in the order of arrival, so the result
+does not depend on the number of workers.  A unit that fails permanently ends the campaign there: the
+results of later units are dropped, even if they have been run.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from runlock.conformance.campaign.verdicts import verdicts
 from runlock.conformance.campaign.worker import STOP, KitBroke, as_found, bench_of, shortened
 from runlock.conformance.campaign.worker_process import (
     GRACE_SECONDS,
-    Hand,
     Lost,
+    WorkerHandle,
     heard,
 )
 from runlock.conformance.driving.bench import ERRORS_MAX
@@ -41,52 +41,52 @@ INTERRUPTED: Final = "it was interrupted"
 OUT_OF_TIME: Final = "its time was over"
 HANDSHAKE: Final = "its handshake"
 STOP_SECONDS: Final = 5.0
-"""How long a worker may take to stop between two schedules, before what it holds is given up."""
+"""How long a worker may take to stop between two schedules, before its task is abandoned."""
 
 Advanced = Callable[[int], None]
-"""Told how many schedules were played so far."""
+"""Called with the number of schedules that were run so far."""
 
 Expects = Callable[[int], None]
-"""Told how many schedules will be played, once the family of the runtime is known."""
+"""Called with the total number of schedules, once the family of the runtime is known."""
 
 
 @dataclass(slots=True)
 class Limits:
-    """What may cut a campaign off, and what did."""
+    """The limits of a campaign, and which of them cut it off."""
 
     deadline: float | None = None
     cut_off: str = ""
 
     @staticmethod
     def of(budget_seconds: float | None) -> Limits:
-        """Limits that begin now."""
+        """Limits that start now."""
         return Limits(None if budget_seconds is None else time.monotonic() + budget_seconds)
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is over; then that is what cuts the campaign off."""
+        """Whether the time is over, which is then the reason for the cut-off."""
         if self.deadline is not None and time.monotonic() > self.deadline:
             self.cut_off = self.cut_off or OUT_OF_TIME
         return bool(self.cut_off)
 
 
 class Workforce(Protocol):
-    """Who plays the units: this process, or several of their own."""
+    """Runs the units: in this process, or in several worker processes."""
 
     def facts(self) -> Facts:
-        """What the runtime says of itself."""
+        """The handshake of the runtime."""
         ...
 
     def play(self, units: Sequence[Unit], limits: Limits, advanced: Advanced) -> dict[Unit, Played]:
-        """Play the units, until a limit or a hopeless unit."""
+        """Run units until a limit is reached or a unit fails permanently."""
         ...
 
     def shorten(self, found: Sequence[Found]) -> list[Witness]:
-        """Make witnesses short, each as far as the runtime lets itself be asked again."""
+        """Shrink witnesses, as far as the runtime still answers."""
         ...
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release all resources."""
         ...
 
 
@@ -97,7 +97,7 @@ def campaign(
     advanced: Advanced = lambda _: None,
     expects: Expects = lambda _: None,
 ) -> Result:
-    """Play a whole campaign; an interrupt makes its result partial instead of ending it."""
+    """Run a whole campaign; after an interrupt, return a partial result."""
     limits = Limits.of(budget_seconds)
     with employed(order, jobs) as workforce:
         facts = workforce.facts()
@@ -116,8 +116,8 @@ def campaign(
 
 @contextmanager
 def employed(order: Order, jobs: int) -> Iterator[Workforce]:
-    """Whoever plays the units, until they are played."""
-    workforce: Workforce = Alone(order) if jobs == 1 else Crew(order, jobs)
+    """The runner of the units, closed at the end."""
+    workforce: Workforce = InProcessRunner(order) if jobs == 1 else WorkerPool(order, jobs)
     try:
         yield workforce
     finally:
@@ -125,7 +125,7 @@ def employed(order: Order, jobs: int) -> Iterator[Workforce]:
 
 
 def witnesses_of(workforce: Workforce, tally: Tally, facts: Facts) -> list[Witness]:
-    """A short witness for each clause that is broken."""
+    """A shrunk witness for each broken clause."""
     tally.settle(facts.undeclared)
     return made_short(workforce, [found for _, found in sorted(tally.found.items())])
 
@@ -133,7 +133,7 @@ def witnesses_of(workforce: Workforce, tally: Tally, facts: Facts) -> list[Witne
 def search_of(
     order: Order, stages: Sequence[Stage], tally: Tally, played: Mapping[Unit, Played]
 ) -> Search | None:
-    """How far every schedule was tried, if any length was to be."""
+    """How far every schedule was tried, if levels were requested."""
     levels = tuple(
         _level(stage, tally.searched, [played.get((at, unit)) for unit in range(stage.units)])
         for at, stage in enumerate(stages)
@@ -168,7 +168,7 @@ def merged(units: Sequence[Unit], played: Mapping[Unit, Played]) -> tuple[Tally,
 
 
 def given_up_at(units: Sequence[Unit], played: Mapping[Unit, Played]) -> Unit | None:
-    """The first unit, in their order, at which too many schedules in a row could not be judged."""
+    """The first unit, in their order, with too many consecutive schedules that could not be judged."""
     in_a_row = 0
     for unit in units:
         one = played.get(unit)
@@ -186,10 +186,10 @@ def _schedules(number: int) -> str:
 
 
 def made_short(workforce: Workforce, found: list[Found]) -> list[Witness]:
-    """A short witness for each; as it was met, if somebody interrupts."""
+    """A shrunk witness for each clause; after an interrupt, the violation as it was found."""
     try:
         return workforce.shorten(found)
-    except KeyboardInterrupt:  # now at once: what was found is shown as it was met
+    except KeyboardInterrupt:  # immediately: the violations are shown as they were found
         return [as_found(one) for one in found]
 
 
@@ -202,7 +202,7 @@ def concluded(
     budget: dict[str, Any],
     partial: str,
 ) -> Result:
-    """The whole result; why a clause is broken is said as its short witness shows it."""
+    """The whole result, with the reasons of the shrunk witnesses."""
     because = {witness.clause: witness.because for witness in witnesses}
     clauses = [replace(one, why=because.get(one.id, one.why)) for one in verdicts(facts, tally)]
     return Result(
@@ -230,8 +230,8 @@ def concluded(
     )
 
 
-class Alone:
-    """The kit's own process plays all units, one after the other."""
+class InProcessRunner:
+    """This process runs all units, one after the other."""
 
     def __init__(self, order: Order) -> None:
         self._limits = Limits()
@@ -265,7 +265,7 @@ class Alone:
         except KeyboardInterrupt:
             limits.cut_off = INTERRUPTED
             with suppress(RunlockError):
-                self.bench.renew()  # it was stopped in the middle of something
+                self.bench.renew()  # it was stopped in the middle of a schedule
             return Played(self.bench.tally, is_whole=False)
 
     def shorten(self, found: Sequence[Found]) -> list[Witness]:
@@ -277,12 +277,12 @@ class Alone:
 
 @contextmanager
 def _polite_interrupt(limits: Limits) -> Iterator[None]:
-    """Let a first interrupt wait for the end of the schedule, and a second one for nothing.
+    """Let a first interrupt wait for the end of the schedule; a second one takes effect at once.
 
-    An exception in the middle of a schedule would be the runtime's to catch, and one in the middle of a
-    message would break the conversation with a worker.
+    The runtime could catch an exception in the middle of a schedule, and one in the middle of a message would
+    break the conversation with a worker.
     """
-    if threading.current_thread() is not threading.main_thread():  # only there can a signal be caught
+    if threading.current_thread() is not threading.main_thread():  # signals can only be handled there
         yield
         return
 
@@ -298,8 +298,8 @@ def _polite_interrupt(limits: Limits) -> Iterator[None]:
 
 
 @dataclass(slots=True)
-class Share:
-    """The units that are still to be played, and what is known of those that ended their process."""
+class WorkQueue:
+    """The units that are still to be run, and the schedules that ended their process."""
 
     units: Sequence[Unit]
     queue: deque[Unit]
@@ -308,14 +308,14 @@ class Share:
     left_out: dict[Unit, dict[int, Trouble]] = field(default_factory=dict)
 
     def done(self, unit: Unit, played: Played) -> None:
-        """Enter a result; what comes after the campaign gave up need not be played."""
+        """Record a result; units after the point where the campaign gave up are dropped."""
         self.results[unit] = played
         last = given_up_at(self.units, self.results)
         if last is not None:
             self.queue = deque(other for other in self.queue if other < last)
 
     def lost(self, unit: Unit, schedule: int, trouble: Trouble) -> None:
-        """Play a unit again; a schedule that has ended its process twice is left out and said."""
+        """Retry a unit; a schedule that has ended its process twice is skipped and reported."""
         self.losses[unit, schedule] += 1
         if self.losses[unit, schedule] > 1:
             self.left_out.setdefault(unit, {})[schedule] = trouble
@@ -323,11 +323,11 @@ class Share:
 
     @property
     def schedules(self) -> int:
-        """How many schedules are played and entered."""
+        """The number of schedules that were run and recorded."""
         return sum(played.tally.schedules for played in self.results.values())
 
 
-class Crew:
+class WorkerPool:
     """Several worker processes; one that is lost is replaced."""
 
     def __init__(self, order: Order, jobs: int) -> None:
@@ -336,69 +336,69 @@ class Crew:
         self._journals = 0
         self._facts: Facts | None = None
         self._blame = "SUT" if order.target.startswith("py:") else "kit"
-        self._hands = [self._hired() for _ in range(jobs)]
+        self._workers = [self._hired() for _ in range(jobs)]
 
-    def _hired(self) -> Hand:
+    def _hired(self) -> WorkerHandle:
         self._journals += 1
-        return Hand(self._order, Path(self._folder.name, f"journal-{self._journals}.jsonl"))
+        return WorkerHandle(self._order, Path(self._folder.name, f"journal-{self._journals}.jsonl"))
 
     def facts(self) -> Facts:
-        for hand in self._hands:
-            hand.task = HANDSHAKE
+        for worker in self._workers:
+            worker.task = HANDSHAKE
         while self._facts is None:
-            for hand, message in heard(self._hands):
-                self._met(hand, message)
+            for worker, message in heard(self._workers):
+                self._met(worker, message)
         return self._facts
 
-    def _met(self, hand: Hand, message: Any) -> None:
-        """Take what a worker says before it has a task."""
+    def _met(self, worker: WorkerHandle, message: Any) -> None:
+        """Handle a worker's start-up message."""
         if isinstance(message, Lost):
             raise SutDied(f"{message}", "It should answer the handshake and wait.")
         kind, said = message
         if kind == "refused":
             raise said
-        hand.task = None
+        worker.task = None
         self._facts = self._facts or said
 
     def _share_out(self, tasks: Callable[[], tuple[Any, tuple[str, Any]] | None]) -> None:
-        for hand in self._hands:
-            if hand.task is None:
+        for worker in self._workers:
+            if worker.task is None:
                 given = tasks()
                 if given is None:
                     return
-                hand.task, message = given
-                hand.at = 0
-                hand.tell(message)
+                worker.task, message = given
+                worker.at = 0
+                worker.tell(message)
 
-    def _replaced(self, hand: Hand) -> None:
+    def _replaced(self, worker: WorkerHandle) -> None:
         hired = self._hired()
         hired.task = HANDSHAKE
-        self._hands[self._hands.index(hand)] = hired
+        self._workers[self._workers.index(worker)] = hired
 
-    def _busy(self) -> list[Hand]:
-        return [hand for hand in self._hands if hand.task is not None]
+    def _busy(self) -> list[WorkerHandle]:
+        return [worker for worker in self._workers if worker.task is not None]
 
-    def _answers(self) -> Iterator[tuple[Hand, Any, Any]]:
-        """Each worker that ended its task, the task, and what came of it: a result, or how it was lost."""
-        for hand, message in list(heard(self._hands)):
-            if hand.task == HANDSHAKE:
-                self._met(hand, message)
+    def _answers(self) -> Iterator[tuple[WorkerHandle, Any, Any]]:
+        """Each worker that ended its task, the task, and its result or how it was lost."""
+        for worker, message in list(heard(self._workers)):
+            if worker.task == HANDSHAKE:
+                self._met(worker, message)
             elif isinstance(message, Lost):
-                task, hand.task = hand.task, None
-                self._replaced(hand)
-                yield hand, task, message
+                task, worker.task = worker.task, None
+                self._replaced(worker)
+                yield worker, task, message
             elif message[0] == "at":
-                hand.at = message[1]
+                worker.at = message[1]
             elif message[0] == "broke":
                 raise message[1]
             else:
-                task, hand.task = hand.task, None
-                yield hand, task, message[1]
+                task, worker.task = worker.task, None
+                yield worker, task, message[1]
 
     # -- units
 
     def play(self, units: Sequence[Unit], limits: Limits, advanced: Advanced) -> dict[Unit, Played]:
-        share = Share(units, deque(units))
+        share = WorkQueue(units, deque(units))
         with _polite_interrupt(limits):
             try:
                 self._play(share, limits, advanced)
@@ -410,7 +410,7 @@ class Crew:
                 self._stop(share)
         return share.results
 
-    def _play(self, share: Share, limits: Limits, advanced: Advanced) -> None:
+    def _play(self, share: WorkQueue, limits: Limits, advanced: Advanced) -> None:
         def next_unit() -> tuple[Unit, tuple[str, Any]] | None:
             if not share.queue:
                 return None
@@ -419,30 +419,30 @@ class Crew:
 
         while (share.queue or self._busy()) and not limits.is_over:
             self._share_out(next_unit)
-            for hand, unit, outcome in self._answers():
-                self._enter(share, hand, unit, outcome)
-            advanced(share.schedules + sum(hand.at for hand in self._busy()))
+            for worker, unit, outcome in self._answers():
+                self._enter(share, worker, unit, outcome)
+            advanced(share.schedules + sum(worker.at for worker in self._busy()))
 
-    def _enter(self, share: Share, hand: Hand, unit: Unit, outcome: Played | Lost) -> None:
+    def _enter(self, share: WorkQueue, worker: WorkerHandle, unit: Unit, outcome: Played | Lost) -> None:
         if isinstance(outcome, Lost):
-            share.lost(unit, hand.at + 1, Trouble(self._blame, str(outcome), outcome.trace))
+            share.lost(unit, worker.at + 1, Trouble(self._blame, str(outcome), outcome.trace))
         else:
             share.done(unit, outcome)
 
-    def _stop(self, share: Share) -> None:
-        """Let the workers end their units where they are; one that does not is ended."""
-        for hand in self._busy():
-            hand.tell(STOP)
+    def _stop(self, share: WorkQueue) -> None:
+        """Ask the workers to stop their units; kill one that does not."""
+        for worker in self._busy():
+            worker.tell(STOP)
         patience = Limits.of(STOP_SECONDS)
         with suppress(KeyboardInterrupt):
-            while any(hand.task != HANDSHAKE for hand in self._busy()) and not patience.is_over:
+            while any(worker.task != HANDSHAKE for worker in self._busy()) and not patience.is_over:
                 for _, unit, outcome in self._answers():
                     if isinstance(outcome, Played):
                         share.results[unit] = outcome
-        for hand in self._busy():
-            hand.kill()
-            hand.task = None
-            self._replaced(hand)
+        for worker in self._busy():
+            worker.kill()
+            worker.task = None
+            self._replaced(worker)
 
     # -- witnesses
 
@@ -464,13 +464,13 @@ class Crew:
         return [short.get(number) or as_found(one) for number, one in enumerate(found)]
 
     def close(self) -> None:
-        for hand in self._hands:
-            hand.tell(STOP)
-            hand.tell(None)
-        for hand in self._hands:
+        for worker in self._workers:
+            worker.tell(STOP)
+            worker.tell(None)
+        for worker in self._workers:
             with suppress(Exception):
-                hand.process.wait(GRACE_SECONDS)
-            hand.kill()
+                worker.process.wait(GRACE_SECONDS)
+            worker.kill()
         self._folder.cleanup()
 
 

@@ -1,9 +1,9 @@
-"""From the one string that names a runtime under test to something that makes one.
+"""Resolves the name of a runtime under test to a factory.
 
 `reference`, `reference:PROFILE`, `reference:PROFILE,POLICY=VALUE`, `mutant:NAME`, `variant:NAME`,
-`py:package.module:factory`, `cmd:./adapter --flag`, `trace:file.jsonl`.  What can be checked without
-starting anything is checked when the string is resolved; the factory is called, and the command started,
-when the target is opened.
+`py:package.module:factory`, `cmd:./adapter --flag`, `trace:file.jsonl`.  Everything that can be checked
+without starting anything is checked when the name is resolved; the factory is called, and the command
+started, when the target is opened.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Final, Literal
 
 from runlock.conformance.errors import AdapterError, UsageError
 from runlock.conformance.family.family import DEFAULT, Family, families, family_named, family_of_profile
-from runlock.conformance.transport.in_process import MANDATORY, InProcess, told
+from runlock.conformance.transport.in_process import MANDATORY, InProcess, error_in_words
 from runlock.conformance.transport.stdio import Pipe
 from runlock.conformance.transport.sut import Sut, SutFactory
 from runlock.spec.model import SpecError
@@ -40,19 +40,19 @@ _ALSO_WRITTEN: Final = {"python": "py", "command": "cmd"}
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A runtime under test by name; `open` makes a fresh one, `path` is the file of a recorded trace."""
+    """A runtime under test by name; `open` creates a fresh one, `path` is the file of a recorded trace."""
 
     name: str
     kind: Kind
     open: SutFactory
     path: Path | None = None
-    family: Family | None = None  # of what the kit makes itself; another runtime names it in its handshake
+    family: Family | None = None  # of a runtime that the kit derives; another one names it in its handshake
 
 
 def resolve(target: str, *, timeout_scale: float = 1.0, own_store: bool = False) -> Target:
-    """The target that the string names; `UsageError` or `AdapterError` says why there is none.
+    """The target with this name; `UsageError` or `AdapterError` if there is none.
 
-    With `own_store` it is the reference, keeping its checkpoints itself.
+    With `own_store` it is the reference with its own store for checkpoints.
     """
     kind, colon, rest = target.partition(":")
     if kind == "reference":
@@ -196,7 +196,7 @@ def _family_of(adapter: Any) -> Family:
 
 
 def _starting_with(adapter: Any, make: Callable[[], Any]) -> Callable[[], Any]:
-    """A factory that gives the adapter that was made to see what it is, and then new ones."""
+    """A factory that first returns the adapter that was created for its handshake, and then new ones."""
     made = [adapter]
     return lambda: made.pop() if made else make()
 
@@ -217,7 +217,7 @@ def _imported(path: str, name: str) -> ModuleType:
 
 def _raised_while_importing(name: str, error: BaseException) -> AdapterError:
     return AdapterError(
-        f"The module {name} raised {told(error)} while it was imported.",
+        f"The module {name} raised {error_in_words(error)} while it was imported.",
         "An adapter's module only defines; what it needs is installed beside the kit.",
     )
 
@@ -226,7 +226,7 @@ def _make_current_folder_importable() -> None:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    importlib.invalidate_caches()  # a module that was written a moment ago counts too
+    importlib.invalidate_caches()  # so that a module that was just written is found
 
 
 def _dotted(name: str) -> str:
@@ -285,11 +285,11 @@ def _called(path: str, factory: Any) -> Callable[[], Any]:
             adapter = factory()
         except (Exception, SystemExit) as error:
             raise AdapterError(
-                f"The factory `py:{path}` raised {told(error)}.",
+                f"The factory `py:{path}` raised {error_in_words(error)}.",
                 "It gives a new adapter at each call, and starts nothing.",
             ) from error
         if inspect.iscoroutine(adapter):
-            adapter.close()  # or Python warns of it later, far from here
+            adapter.close()  # or Python warns about it later, far from here
             raise AdapterError(
                 f"The factory `py:{path}` is a coroutine function.", "Write it with a plain `def`."
             )
@@ -301,7 +301,7 @@ def _called(path: str, factory: Any) -> Callable[[], Any]:
 def _demanded(factory: Callable[..., Any]) -> list[str]:
     try:
         parameters = inspect.signature(factory).parameters.values()
-    except (TypeError, ValueError):  # a builtin does not say
+    except (TypeError, ValueError):  # builtins have no signature
         return []
     optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [p.name for p in parameters if p.default is p.empty and p.kind not in optional]
@@ -362,7 +362,7 @@ def _trace(name: str) -> tuple[SutFactory, Path]:
 
     def cannot_open() -> Sut:
         raise UsageError(
-            f"`trace:{name}` is recorded, so that nothing can be asked of it.",
+            f"`trace:{name}` is a recorded trace, and not a runtime.",
             "Judge it with `runlock audit`.",
         )
 

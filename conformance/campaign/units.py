@@ -1,4 +1,4 @@
-"""A unit of a stage, played on a bench that can be stopped between two schedules."""
+"""A unit of a stage, run on a bench that can be stopped between two schedules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runlock.conformance.driving.findings import Trouble
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.family.family import Family, family_named
-from runlock.conformance.judging.applicability import Standing, standings
+from runlock.conformance.judging.applicability import Applicability, standings
 from runlock.conformance.judging.policy_hypotheses import Undeclared
 from runlock.conformance.protocol import Handshake
 from runlock.conformance.transport.journal import Journal, Journalled
@@ -27,16 +27,16 @@ Unit = tuple[int, int]
 
 
 Between = Callable[[int], bool]
-"""Asked before each schedule with how many of the unit were played; false stops the unit."""
+"""Called before each schedule with the number of schedules run in the unit; return False to stop."""
 
 
 class Stopped(BaseException):
-    """The unit is to be given up where it is; no runner of tests takes this for a failing test."""
+    """The unit is abandoned at this point; test runners do not treat this as a failing test."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a runtime from its handshake, with no runtime at hand."""
+    """Facts from the handshake of a runtime, without the runtime."""
 
     handshake: Handshake
     policies: Mapping[str, Any]
@@ -48,27 +48,27 @@ class Facts:
         return family_named(self.handshake.family)
 
     @cached_property
-    def standings(self) -> dict[str, Standing]:
-        """How each clause stands."""
+    def standings(self) -> dict[str, Applicability]:
+        """The applicability of each clause."""
         return standings(self.family, self.handshake, self.policies)
 
     @cached_property
     def undeclared(self) -> Undeclared:
-        """Which policies it leaves open."""
+        """The policies that it leaves open."""
         return Undeclared.of(self.family, self.handshake, self.policies, self.only)
 
 
 @dataclass(slots=True)
 class Played:
-    """What became of one unit."""
+    """The result of one unit."""
 
     tally: Tally = field(default_factory=Tally)
     is_whole: bool = True
-    is_hopeless: bool = False  # the runtime cannot even be started any more
+    is_hopeless: bool = False  # the runtime cannot be started any more
 
 
 class WatchedBench(Bench):
-    """A bench that can be stopped between two schedules, and leaves out those that ended its process."""
+    """A bench that can be stopped between two schedules, and skips those that ended its process."""
 
     def __init__(self, order: Order, between: Between, journal: Journal | None = None) -> None:
         target = resolve(order.target, timeout_scale=order.timeout_scale)
@@ -76,7 +76,7 @@ class WatchedBench(Bench):
         self.played = 0
         self.left_out: Mapping[int, Trouble] = {}
         self.is_stopped = self.is_hopeless = False
-        self._judged = (0, 0)  # how many schedules had been judged, and the troubles until then
+        self._judged = (0, 0)  # the number of judged schedules, and the errors until then
         self.tally = Tally()
 
         def opened() -> Sut:
@@ -87,22 +87,22 @@ class WatchedBench(Bench):
         self.stages = stages_of(order, self.family)
 
     def revive(self) -> Sut:
-        """Kill the SUT in the middle of a scenario, which goes on in the next one."""
+        """Kill the SUT in the middle of a scenario, which continues in the next one."""
         if self.journal is not None:
             self.journal.killed()
         return super().revive()
 
     @property
     def facts(self) -> Facts:
-        """What its handshake tells."""
+        """The facts from its handshake."""
         return Facts(self.handshake, self.policies, self.only)
 
     def admit(self, tally: Tally) -> bool:
-        """Let a schedule be played, unless the unit is to stop here or it is known to end the process."""
+        """Allow a schedule, unless the unit is to stop here or the schedule is known to end the process."""
         self.tally = tally
         self._look_for_hope(tally)
         if self.is_stopped or not self.between(self.played):
-            self.is_stopped = True  # whoever asks again is told the same
+            self.is_stopped = True  # later calls get the same answer
             raise Stopped
         self.played += 1
         if self.played in self.left_out:
@@ -111,14 +111,14 @@ class WatchedBench(Bench):
         return True
 
     def _look_for_hope(self, tally: Tally) -> None:
-        """Give up after so many schedules in a row that could not be judged."""
+        """Give up after too many consecutive schedules that could not be judged."""
         if tally.schedules != self._judged[0]:
             self._judged = (tally.schedules, len(tally.troubles))
         if len(tally.troubles) - self._judged[1] >= ERRORS_MAX:
             self.is_stopped = self.is_hopeless = True
 
     def unit(self, unit: Unit, left_out: Mapping[int, Trouble] | None = None) -> Played:
-        """Play one unit, as far as it gets."""
+        """Run one unit, as far as possible."""
         self.played, self.left_out, self.tally = 0, left_out or {}, Tally()
         self.is_stopped = self.is_hopeless = False
         self._judged = (0, 0)
@@ -128,7 +128,7 @@ class WatchedBench(Bench):
         except Stopped:
             return Played(self.tally, is_whole=False, is_hopeless=self.is_hopeless)
         except Flaky:
-            # What stops a schedule before it began, or leaves it out, is a flaky test to Hypothesis.
+            # To Hypothesis, a schedule that is stopped before it starts, or skipped, is a flaky test.
             if not (self.is_stopped or self.left_out):
                 raise
             return Played(self.tally, is_whole=False, is_hopeless=self.is_hopeless)

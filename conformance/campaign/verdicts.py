@@ -1,4 +1,4 @@
-"""From what the schedules showed to one verdict for each clause."""
+"""Derives one verdict for each clause from the results of the schedules."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any, Final, Protocol
 
 from runlock.conformance.campaign.result import ClauseVerdict
 from runlock.conformance.driving.tally import Tally
-from runlock.conformance.judging.applicability import SILENT, Standing
+from runlock.conformance.judging.applicability import SILENT, Applicability
 
 INSPECTED: Final = "inspect yes"
-"""What a clause needs about a look at a run: no handshake says whether there is one, only the answer does."""
+"""The need of clauses for `inspect`, which no handshake declares; only an answer shows it."""
 
 
 class Known(Protocol):
-    """How each clause stands with a runtime, and which clauses were asked for."""
+    """The applicability of each clause for a runtime, and the selected clauses."""
 
     @property
-    def standings(self) -> Mapping[str, Standing]: ...
+    def standings(self) -> Mapping[str, Applicability]: ...
 
     @property
     def only(self) -> Sequence[str]: ...
 
 
 def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
-    """What became of each clause that was asked for."""
+    """The verdict on each selected clause."""
     for clause_id, standing in bench.standings.items():
         level = standing.clause.level
         count = tally.exercised[clause_id]
@@ -46,8 +46,8 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
             yield ClauseVerdict(clause_id, level, "untested", _unreached(standing, tally))
 
 
-def _unreached(standing: Standing, tally: Tally) -> str:
-    """Why a clause that can be judged was not: a claim of the handshake that never came true goes first."""
+def _unreached(standing: Applicability, tally: Tally) -> str:
+    """Why a testable clause was not exercised; a declared feature that never occurred is named first."""
     if standing.clause.level == "MAY":
         return "it is a permission, and was not taken"
     claimed = [need for need in standing.clause.needs if need.startswith(("gate ", "observes "))]

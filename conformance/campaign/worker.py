@@ -1,7 +1,7 @@
-"""One worker of a campaign: plays units on a runtime of its own, and makes witnesses short.
+"""One worker of a campaign: runs units on its own runtime, and shrinks witnesses.
 
-The same bench works in the kit's own process and in a process of its own, where it takes its tasks from
-a connection and says before each schedule how far it is.
+The same bench is used in the kit's own process and in a worker process, which receives tasks over a
+connection and reports its progress before each schedule.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from runlock.conformance.transport.journal import Journal
 
 
 def bench_of(order: Order, between: Between, journal: Journal | None = None) -> WatchedBench:
-    """The bench for what was ordered: one that judges, or one that learns."""
-    from runlock.conformance.campaign.inference.bench import LearningBench  # which is a bench of this kind
+    """Create the bench for this order: one that judges, or one that infers."""
+    from runlock.conformance.campaign.inference.bench import LearningBench  # a bench of this kind
 
     return (WatchedBench if order.settled is None else LearningBench)(order, between, journal)
 
 
-# --- in a process of its own --------------------------------------------------------------------
+# --- in a worker process ------------------------------------------------------------------------
 
 STOP: Final = "stop"
 
 YOUNG_MAX: Final = 100_000
-"""So many objects are made before a collection goes over those that are left of them."""
+"""Number of new objects that triggers a garbage collection."""
 
 
 def collect_rarely() -> None:
-    """What was loaded stays, and what a schedule makes is freed with it: there is little to be collected."""
+    """Exclude loaded modules from collection, and collect rarely: schedules free their own objects."""
     gc.freeze()
     gc.set_threshold(YOUNG_MAX)
 
 
 def main() -> None:
-    """Take tasks from the connection whose descriptor is the first argument, until it closes."""
+    """Receive tasks from the connection whose descriptor is the first argument, until it closes."""
     connection = Connection(int(sys.argv[1]))
     with contextlib.suppress(EOFError, OSError):  # the supervisor is gone
         order, sys.path[:] = connection.recv()
@@ -59,7 +59,7 @@ def _serve(connection: Connection, order: Order, journal: Journal) -> None:
         try:
             connection.send(("at", played))
             return not (connection.poll() and connection.recv() == STOP)
-        except (EOFError, OSError):  # nobody waits for the rest
+        except (EOFError, OSError):  # the supervisor does not wait for the rest
             return False
 
     try:
@@ -70,7 +70,7 @@ def _serve(connection: Connection, order: Order, journal: Journal) -> None:
     collect_rarely()
     connection.send(("facts", bench.facts))
     while (task := connection.recv()) is not None:
-        if task != STOP:  # it came too late: the unit was complete
+        if task != STOP:  # the request came too late: the unit was complete
             connection.send(_done(bench, task))
     bench.close()
 
@@ -84,11 +84,11 @@ def _done(bench: WatchedBench, task: tuple[str, Any]) -> tuple[str, Any]:
 
 
 SOUGHT: Final = 250
-"""So many schedules are tried for one that is shorter than what is left of a violation by leaving out."""
+"""Number of schedules tried to find a shorter one than the shrunk witness."""
 
 
 def shortened(bench: Bench, found: Found) -> Witness:
-    """The short witness; the one that was found, if the runtime does not let itself be asked again."""
+    """The shrunk witness; the original one if the runtime does not answer any more."""
     try:
         witness = bench.witness(found)
     except RunlockError:
@@ -97,7 +97,7 @@ def shortened(bench: Bench, found: Found) -> Witness:
 
 
 def shorter(bench: Bench, witness: Witness, scenario: Scenario) -> Witness | None:
-    """A shorter schedule that breaks the same clause in the same scenario, if the first ones have one."""
+    """A shorter schedule that breaks the same clause in the same scenario, if the search finds one."""
     if witness.clause == bench.family.determinism:  # it takes two schedules to break it
         return None
     searched = search(
@@ -111,12 +111,12 @@ def shorter(bench: Bench, witness: Witness, scenario: Scenario) -> Witness | Non
 
 
 def as_found(found: Found) -> Witness:
-    """The witness as it was met, not made short."""
+    """The witness as it was found, not shrunk."""
     return Witness(found.violation.clause, found.violation.because, found.moves, found.trace)
 
 
 class KitBroke(Exception):
-    """A bug of the kit that showed in another process, with where it was and the traceback there."""
+    """A bug of the kit in another process, with its place and traceback."""
 
     def __init__(self, words: str, place: str, trace: str) -> None:
         super().__init__(words, place, trace)
@@ -126,7 +126,7 @@ class KitBroke(Exception):
 
     @staticmethod
     def of(error: BaseException) -> KitBroke:
-        """An exception as it can cross between processes."""
+        """An exception in a form that can be sent between processes."""
         if isinstance(error, KitBroke):
             return error
         frames = traceback.extract_tb(error.__traceback__)

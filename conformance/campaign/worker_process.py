@@ -1,7 +1,7 @@
-"""One worker process as the supervisor sees it: its connection, its journal, and how it was lost.
+"""A worker process as the supervisor sees it: its connection, its journal, and how it was lost.
 
-A runtime in process can end the worker, or keep it for ever.  Waiting for a process needs a limit: what
-comes of it is an error that says so, and never a verdict.
+An in-process runtime can end the worker, or block it for ever.  Waiting for a process needs a time limit,
+which ends in an error and never in a verdict.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from runlock.conformance.transport.journal import in_flight
 from runlock.conformance.transport.stdio import ANSWER_LIMIT_SECONDS, INITIALIZE_LIMIT_SECONDS
 
 GRACE_SECONDS: Final = 2.0
-"""What the transport's own time limits come first by."""
+"""Margin by which the transport's own time limits come first."""
 
 GLANCE_SECONDS: Final = 0.5
 _ENTRY: Final = "from runlock.conformance.campaign.worker import main; main()"
@@ -33,7 +33,7 @@ _ENTRY: Final = "from runlock.conformance.campaign.worker import main; main()"
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A worker that is gone: how, with what in flight, and the trace that led there."""
+    """A lost worker: how it ended, the verb in flight, and the trace before it."""
 
     how: str
     verb: str
@@ -47,8 +47,8 @@ class Lost:
         return f"The process in which the runtime ran ended{at} with {self.how}."
 
 
-class Hand:
-    """A worker process; `task` is what it has in hand, `at` how many schedules of it were begun."""
+class WorkerHandle:
+    """A worker process; `task` is its current task, `at` the number of its schedules that were started."""
 
     def __init__(self, order: Order, journal: Path) -> None:
         ours, theirs = socket.socketpair()
@@ -59,8 +59,8 @@ class Hand:
                 [sys.executable, "-c", _ENTRY, str(theirs.fileno()), str(journal)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
-                stdout=2,  # what the runtime prints is no result
-                start_new_session=True,  # the interrupt key is the supervisor's
+                stdout=2,  # output of the runtime is not a result
+                start_new_session=True,  # the supervisor handles the interrupt key
             )
         self.connection = connection.Connection(ours.detach())
         self.task: Any = None
@@ -69,12 +69,12 @@ class Hand:
         self.tell((order, list(sys.path)))
 
     def tell(self, message: Any) -> None:
-        """Send a message; that a worker is gone shows when it is heard."""
+        """Send a message; a lost worker is noticed when it is read."""
         with contextlib.suppress(OSError):
             self.connection.send(message)
 
     def hear(self) -> Any:
-        """What it says, or how it was lost."""
+        """Its next message, or how it was lost."""
         self._last_moved = (self._size(), time.monotonic())
         try:
             return self.connection.recv()
@@ -89,7 +89,7 @@ class Hand:
 
     @property
     def is_hung(self) -> bool:
-        """Whether nothing has moved in it for longer than any answer may take."""
+        """Whether it has made no progress for longer than any answer may take."""
         size, since = self._last_moved
         if self._size() != size:
             self._last_moved = (self._size(), time.monotonic())
@@ -102,18 +102,18 @@ class Hand:
         return (INITIALIZE_LIMIT_SECONDS + GRACE_SECONDS) * max(self.scale, 1)  # it has to start first
 
     def given_up(self) -> Lost:
-        """End a hung worker, and say where it hung."""
+        """Kill a hung worker, and report where it hung."""
         self.kill()
         return Lost("its worker was ended", *in_flight(self.journal), is_hung=True)
 
     def _size(self) -> int:
         try:
             return self.journal.stat().st_size
-        except FileNotFoundError:  # it has not come that far
+        except FileNotFoundError:  # it has not got that far
             return 0
 
     def kill(self) -> None:
-        """End the process and its group."""
+        """Kill the process and its group."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -129,11 +129,11 @@ def _ending(code: int) -> str:
         return f"signal {-code}"
 
 
-def heard(hands: Sequence[Hand]) -> Iterator[tuple[Hand, Any]]:
-    """What any of the workers says, or how it was lost; nothing if nothing happens for a moment."""
-    ready = connection.wait([hand.connection for hand in hands], GLANCE_SECONDS)
-    for hand in hands:
-        if hand.connection in ready:
-            yield hand, hand.hear()
-        elif hand.task is not None and hand.is_hung:
-            yield hand, hand.given_up()
+def heard(workers: Sequence[WorkerHandle]) -> Iterator[tuple[WorkerHandle, Any]]:
+    """A message of any of the workers, or how it was lost; None if nothing happens for a moment."""
+    ready = connection.wait([worker.connection for worker in workers], GLANCE_SECONDS)
+    for worker in workers:
+        if worker.connection in ready:
+            yield worker, worker.hear()
+        elif worker.task is not None and worker.is_hung:
+            yield worker, worker.given_up()

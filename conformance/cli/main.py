@@ -1,7 +1,7 @@
-"""The command line: reads what was asked, runs one command, and ends in an exit code that means one thing.
+"""The command line: parses the arguments, runs one command, and returns an exit code with one meaning.
 
-0 held, 1 broken, 2 wrong usage, 3 could not decide, 70 a bug of the kit.  Whatever goes wrong is said in
-one sentence, with what would have been right; RUNLOCK_TRACEBACK=1 adds the traceback of a bug.
+0 held, 1 broken, 2 wrong usage, 3 could not decide, 70 a bug of the kit.  Each error is reported in one
+sentence, with what would have been right; RUNLOCK_TRACEBACK=1 adds the traceback of a bug.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BUG: Final = 70
 
 app = typer.Typer(
     name="runlock",
-    help="An executable specification of agent loops, and the kit that holds any runtime to it.",
+    help="An executable specification of agent loops, and a conformance test kit.",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -40,30 +40,28 @@ TargetName = Annotated[
     ),
 ]
 Scale = Annotated[
-    float, typer.Option("--timeout-scale", min=0.01, help="Times the time limits of the protocol.")
+    float, typer.Option("--timeout-scale", min=0.01, help="Factor for the time limits of the protocol.")
 ]
 StoreHolder = Annotated[
     str,
-    typer.Option("--store", metavar="HOLDER", help="Who holds the checkpoints of the reference: kit or own."),
+    typer.Option("--store", metavar="HOLDER", help="Where the reference stores checkpoints: kit or own."),
 ]
 StoredResult = Annotated[
     Path,
-    typer.Argument(
-        metavar="RESULT", help="A folder of results, as `check -o` leaves it, or its result.json."
-    ),
+    typer.Argument(metavar="RESULT", help="A folder written by `check -o`, or its result.json."),
 ]
 FamilyName = Annotated[
-    str | None, typer.Option("--family", metavar="NAME", help="The family of loops that is meant.")
+    str | None, typer.Option("--family", metavar="NAME", help="The family of agent loops.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, and nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
 @app.callback(invoke_without_command=True)
 def runlock(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Show the version and end.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
-    """An executable specification of agent loops, and the kit that holds any runtime to it."""
+    """An executable specification of agent loops, and a conformance test kit."""
     if version:
         typer.echo(f"runlock {version_of('runlock')}")
         raise typer.Exit
@@ -73,83 +71,81 @@ def runlock(
 
 
 @app.command()
-def check(  # each is an option of its own
+def check(  # each is a separate option
     target: TargetName,
     examples: Annotated[
-        int | None, typer.Option(min=0, help="How many schedules to play beside the scripted ones; 6000.")
+        int | None, typer.Option(min=0, help="Number of schedules in addition to the scripted ones; 6000.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random choices.")] = 0,
     jobs: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="How many processes share the work; it changes nothing else. "
-            "With 1 it is the kit's own, which a runtime in Python can end.",
+            help="Number of worker processes; does not affect the result. "
+            "With 1, a Python runtime runs in the kit's own process.",
         ),
     ] = None,
     budget: Annotated[
         float | None,
-        typer.Option(
-            min=0, metavar="SECONDS", help="Stop looking after so long; the result is then partial."
-        ),
+        typer.Option(min=0, metavar="SECONDS", help="Stop after this time; the result is then partial."),
     ] = None,
     exhaustive: Annotated[
         bool,
-        typer.Option("--exhaustive", help="Play every schedule within a bound, the shortest first."),
+        typer.Option("--exhaustive", help="Run every schedule within a bound, shortest first."),
     ] = False,
     depth: Annotated[
-        int | None, typer.Option(metavar="N", help="With --exhaustive: up to so many stimuli; 3.")
+        int | None, typer.Option(metavar="N", help="With --exhaustive: maximum number of stimuli; 3.")
     ] = None,
     races: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="With --exhaustive: so many moves may be races of two, or meet the runtime at work; 0.",
+            help="With --exhaustive: maximum moves that race or interrupt the runtime; 0.",
         ),
     ] = None,
     one_order: Annotated[
         bool,
         typer.Option(
             "--one-order",
-            help="With --exhaustive: where two stimuli are answered alike in both orders, go on from one.",
+            help="With --exhaustive: if two stimuli commute, continue only one order.",
         ),
     ] = False,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Judge these clauses alone, as in 'CALL-*'.")
+        list[str] | None, typer.Option(metavar="PATTERN", help="Judge only these clauses, e.g. 'CALL-*'.")
     ] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Where traces and the result are written.")
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for traces and the result.")
     ] = Path("runlock-results"),
     json: AsJson = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit 3 if any clause that applies was left untested.")
+        bool, typer.Option("--strict", help="Exit with 3 if an applicable clause is untested.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Name every arrow, pair and refusal that was never exercised.")
+        bool, typer.Option("--verbose", help="List every arrow, pair and refusal that was not exercised.")
     ] = False,
     baseline: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Violations that are expected, with their reasons, in TOML."),
+        typer.Option(metavar="FILE", help="TOML file of expected violations, with their reasons."),
     ] = None,
     today: Annotated[
         str | None,
-        typer.Option(metavar="DATE", help="The day by which entries of the baseline expire; else this one."),
+        typer.Option(metavar="DATE", help="Date for the expiry of baseline entries; default: today."),
     ] = None,
     spec: Annotated[
         str | None,
-        typer.Option(metavar="REVISION", help="Judge the clauses of this revision, and no younger ones."),
+        typer.Option(metavar="REVISION", help="Judge only the clauses of this revision of the spec."),
     ] = None,
     timeout_scale: Scale = 1.0,
 ) -> int:
-    """Put a runtime through its schedules, and say which clauses it holds and which it breaks."""
+    """Check a runtime: report each clause as held, broken or untested."""
     from runlock.conformance.campaign.stages import Order
     from runlock.conformance.cli.commands import check as command
 
     bound = command.depth_of(exhaustive, depth, races, examples, one_order=one_order)
     played = command.EXAMPLES if examples is None else examples
     order = Order(target, played, seed, tuple(only or ()), timeout_scale, bound, races or 0, one_order)
-    wish = command.Wish(out, json, strict, verbose, baseline, today, spec)
-    return command.check(order, command.jobs_of(jobs), budget, wish)
+    options = command.Options(out, json, strict, verbose, baseline, today, spec)
+    return command.check(order, command.jobs_of(jobs), budget, options)
 
 
 @app.command()
@@ -160,30 +156,32 @@ def report(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Where it is written; a badge in .svg is drawn."),
+        typer.Option("--out", "-o", metavar="FILE", help="Output file; a badge in .svg is drawn."),
     ] = None,
 ) -> int:
-    """Make a report of a stored result: for a machine, a pull request, a README or a browser."""
+    """Write a stored result as JUnit XML, Markdown, a badge or HTML."""
     from runlock.conformance.cli.commands import report as command
 
     return command.report(result, wanted, out)
 
 
 @app.command()
-def diff(  # each is an option of its own
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A folder of results, or a target.")],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help="Another one.")],
+def diff(  # each is a separate option
+    before: Annotated[
+        str, typer.Argument(metavar="BEFORE", help="A folder of results, or a target to check.")
+    ],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="The result or target to compare with.")],
     examples: Annotated[
-        int | None, typer.Option(min=0, help="How many schedules a target is played; 6000.")
+        int | None, typer.Option(min=0, help="Number of schedules for a target; 6000.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
-    jobs: Annotated[int | None, typer.Option(min=1, help="How many processes share the work.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random choices.")] = 0,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of worker processes.")] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Where results of targets are written.")
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results of targets.")
     ] = Path("runlock-results"),
     json: AsJson = False,
 ) -> int:
-    """Say what changed between two results, clause by clause; targets are checked first, both alike."""
+    """Compare two results clause by clause; check targets first."""
     from runlock.conformance.campaign.stages import Order
     from runlock.conformance.cli.commands import check as checking
     from runlock.conformance.cli.commands import diff as command
@@ -192,7 +190,7 @@ def diff(  # each is an option of its own
     return command.diff(before, after, order, checking.jobs_of(jobs), out, as_json=json)
 
 
-baselines = typer.Typer(help="Violations that are known and expected, so that only new ones fail.")
+baselines = typer.Typer(help="Manage known violations, so that only new ones fail.")
 app.add_typer(baselines, name="baseline")
 
 
@@ -200,10 +198,10 @@ app.add_typer(baselines, name="baseline")
 def write_baseline(
     result: StoredResult,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where it is written; a new file.")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Output file, which must not exist.")
     ] = None,
 ) -> int:
-    """Write the violations of a stored result as a baseline, whose reasons are left to you."""
+    """Write the violations of a result as a baseline; you add the reasons."""
     from runlock.conformance.cli.commands import baseline as command
 
     return command.write_baseline(result, out)
@@ -213,48 +211,47 @@ def write_baseline(
 def replay(
     trace: Annotated[
         Path,
-        typer.Argument(metavar="TRACE", help="A trace file, as `check` writes them, or a scenario file."),
+        typer.Argument(metavar="TRACE", help="A trace file written by `check`, or a scenario file."),
     ],
     target: TargetName,
     step: Annotated[
-        bool, typer.Option("--step", help="Stop after each stimulus, until Enter is pressed.")
+        bool, typer.Option("--step", help="Pause after each stimulus until Enter is pressed.")
     ] = False,
     json: AsJson = False,
     timeout_scale: Scale = 1.0,
 ) -> int:
-    """Send the stimuli of a trace to a runtime, and show what it does now."""
+    """Send the stimuli of a trace to a runtime, and show its answers."""
     from runlock.conformance.cli.commands import replay as command
 
     return command.replay(trace, target, is_stepped=step, as_json=json, timeout_scale=timeout_scale)
 
 
 @app.command()
-def explore(  # each is an option of its own
+def explore(  # each is a separate option
     model: Annotated[
         str,
-        typer.Argument(
-            metavar="PROFILE", help="A profile, or `calls`: so many calls alone, and a cancel over them."
-        ),
+        typer.Argument(metavar="PROFILE", help="A profile, or `calls` for N calls with a cancel of the run."),
     ] = "awaken-8",
-    calls: Annotated[int, typer.Option(metavar="N", help="How many calls the round has.")] = 2,
+    calls: Annotated[int, typer.Option(metavar="N", help="Number of calls in the round.")] = 2,
     resuspensions: Annotated[
-        int | None, typer.Option(metavar="R", help="How often each call may suspend again: 1, in `calls` 2.")
+        int | None, typer.Option(metavar="R", help="Maximum re-suspensions of each call; 1, in `calls` 2.")
     ] = None,
-    cancels: Annotated[int | None, typer.Option(help="Whether the run may be cancelled: 1 or 0.")] = None,
-    crashes: Annotated[int | None, typer.Option(help="How often the runtime may crash: 1.")] = None,
+    cancels: Annotated[int | None, typer.Option(help="Maximum cancels of the run: 1 or 0.")] = None,
+    crashes: Annotated[int | None, typer.Option(help="Maximum crashes of the runtime; 1.")] = None,
     policy: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="Explore this value of a policy, as in end.live=left."),
+        typer.Option(metavar="KEY=VALUE", help="Set an open policy, e.g. end.live=left."),
     ] = None,
     symmetry: Annotated[
         bool, typer.Option("--symmetry/--no-symmetry", help="Count interchangeable calls once.")
     ] = True,
     max_states: Annotated[
-        int | None, typer.Option(metavar="N", help="Stop beyond so many states; the result is then partial.")
+        int | None,
+        typer.Option(metavar="N", help="Stop after this number of states; the result is then partial."),
     ] = None,
     budget: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Stop looking after so long; the result is then partial."),
+        typer.Option(metavar="SECONDS", help="Stop after this time; the result is then partial."),
     ] = None,
     dot: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a small graph as DOT.")] = None,
     graph: Annotated[
@@ -262,14 +259,14 @@ def explore(  # each is an option of its own
     ] = None,
     json: AsJson = False,
 ) -> int:
-    """Explore every state that the joint charts themselves can be in, and ask the clauses of each."""
+    """Explore every reachable state of the joint charts, and check the clauses in each."""
     from runlock.conformance.cli.commands import explore as command
 
-    wish = command.Wish(
+    options = command.Options(
         calls, resuspensions, cancels, crashes, tuple(policy or ()),
         symmetry, max_states, budget, dot, graph, json,
     )  # fmt: skip
-    return command.run(model, wish)
+    return command.run(model, options)
 
 
 @app.command()
@@ -278,13 +275,13 @@ def explain(
         str,
         typer.Argument(
             metavar="NAME",
-            help="The id of a clause, as in CALL-4; or a policy, profile, erratum, word, chart or mutant.",
+            help="A clause id such as CALL-4, or a policy, profile, erratum, word, chart or mutant.",
         ),
     ],
     family: FamilyName = None,
     json: AsJson = False,
 ) -> int:
-    """Say what a clause asks, why, of whom, how it is checked, and what it looks like kept and broken."""
+    """Explain a clause, with examples, or any other name of the spec."""
     from runlock.conformance.cli.commands import explain as command
 
     return command.explain(name, family=family, as_json=json)
@@ -299,13 +296,13 @@ def list_(
             help="clauses, profiles, policies, errata, targets, mutants, variants, scenarios, charts, words.",
         ),
     ] = None,
-    area: Annotated[str | None, typer.Option(help="Only those of an area of clauses, as in CALL.")] = None,
-    profile: Annotated[str | None, typer.Option(help="Only those under a profile.")] = None,
-    level: Annotated[str | None, typer.Option(help="Only clauses of a level, as in MUST.")] = None,
+    area: Annotated[str | None, typer.Option(help="Only this area of clauses, e.g. CALL.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Only entries of this profile.")] = None,
+    level: Annotated[str | None, typer.Option(help="Only clauses of this level, e.g. MUST.")] = None,
     family: FamilyName = None,
     json: AsJson = False,
 ) -> int:
-    """List what there is in a family of loops; in the first one if none is named."""
+    """List the clauses, profiles, mutants and other names of a family."""
     from runlock.conformance.cli.commands import list as command
 
     return command.listing(kind, command.Wanted(area, profile, level), family=family, as_json=json)
@@ -317,7 +314,7 @@ def draw(
         list[str] | None,
         typer.Argument(
             metavar="WHAT",
-            help="Charts by name, all of them if there is nothing; a trace, a result.json or a kill matrix.",
+            help="Names of charts (default: all), a trace, a result.json or a kill matrix.",
         ),
     ] = None,
     forms: Annotated[
@@ -325,7 +322,7 @@ def draw(
         typer.Option(
             "--format",
             metavar="FORM",
-            help="dot, mermaid, scxml, json, svg or png; may be said more than once.",
+            help="dot, mermaid, scxml, json, svg or png; may be repeated.",
         ),
     ] = None,
     out: Annotated[
@@ -334,7 +331,7 @@ def draw(
             "--out",
             "-o",
             metavar="DIR",
-            help="Where to; runlock-charts, or the folder of the file that is drawn; - for standard output.",
+            help="Output folder (runlock-charts, or that of the input file); - for standard output.",
         ),
     ] = None,
 ) -> int:
@@ -346,7 +343,7 @@ def draw(
 
 @app.command()
 def serve(target: TargetName, store: StoreHolder = "kit") -> int:
-    """Put a runtime in process behind the pipe: the protocol on standard input and output."""
+    """Serve an in-process runtime over standard input and output."""
     from runlock.conformance.cli.commands import serve as command
 
     return command.run(target, store)
@@ -354,52 +351,52 @@ def serve(target: TargetName, store: StoreHolder = "kit") -> int:
 
 @app.command()
 def smoke(target: TargetName, json: AsJson = False, timeout_scale: Scale = 1.0) -> int:
-    """Drive an adapter alone through each verb, and say what its handshake leaves untested."""
+    """Send each verb to an adapter once, and show what works."""
     from runlock.conformance.cli.commands import smoke as command
 
     return command.smoke(target, as_json=json, timeout_scale=timeout_scale)
 
 
 @app.command()
-def infer(  # each is an option of its own
+def infer(  # each is a separate option
     target: TargetName,
     examples: Annotated[
-        int | None, typer.Option(min=0, help="How many walks to play beside the scripted scenarios; 200.")
+        int | None,
+        typer.Option(min=0, help="Number of random walks in addition to the scripted scenarios; 200."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Where the choices of the walks start from.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random choices.")] = 0,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="How many processes share the work; it changes nothing else."),
+        typer.Option(min=1, help="Number of worker processes; does not affect the result."),
     ] = None,
     budget: Annotated[
         float | None,
-        typer.Option(
-            min=0, metavar="SECONDS", help="Stop looking after so long; the result is then partial."
-        ),
+        typer.Option(min=0, metavar="SECONDS", help="Stop after this time; the result is then partial."),
     ] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Where the schedules are written that tell.")
+        Path,
+        typer.Option("--out", "-o", metavar="DIR", help="Folder for the schedules that are the evidence."),
     ] = Path("runlock-inferred"),
     json: AsJson = False,
     timeout_scale: Scale = 1.0,
 ) -> int:
-    """Find out what a runtime does about each policy, and what its handshake should say."""
+    """Infer the policies of a runtime, and propose its handshake."""
     from runlock.conformance.campaign.stages import Order
     from runlock.conformance.cli.commands import check as checking
     from runlock.conformance.cli.commands import infer as command
 
     walks = command.EXAMPLES if examples is None else examples
     order = Order(target, walks, seed, timeout_scale=timeout_scale, settled=())
-    return command.infer(order, checking.jobs_of(jobs), budget, command.Wish(out, json))
+    return command.infer(order, checking.jobs_of(jobs), budget, command.Options(out, json))
 
 
 @app.command("new-adapter")
 def new_adapter(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where it is written; made if need be.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Output folder; created if necessary.")],
     lang: Annotated[str, typer.Option("--lang", metavar="LANG", help="python, node or rust.")],
     json: AsJson = False,
 ) -> int:
-    """Write a working adapter with a test of its own, and say what to run next."""
+    """Write a working adapter with a test."""
     from runlock.conformance.cli.commands import new_adapter as command
 
     return command.new_adapter(folder, lang, as_json=json)
@@ -407,24 +404,26 @@ def new_adapter(
 
 @app.command()
 def selftest(
-    seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random choices.")] = 0,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="These mutants and variants alone, by name or by clause."),
+        typer.Option(metavar="PATTERN", help="Only these mutants and variants, by name or by clause."),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="How many processes share the work; it changes nothing else.")
+        int | None, typer.Option(min=1, help="Number of worker processes; does not affect the result.")
     ] = None,
     shortest: Annotated[
         int | None,
         typer.Option(
-            min=0, metavar="LIMIT", help="Schedules tried for the shortest witness of each; 0: none."
+            min=0,
+            metavar="LIMIT",
+            help="Maximum schedules of the search for each shortest witness; 0: no search.",
         ),
     ] = None,
     family: FamilyName = None,
     json: AsJson = False,
 ) -> int:
-    """Show that the kit can see: each mutant is blamed on its clause, and each variant passes."""
+    """Test the kit: each mutant must be blamed on its clause, and each variant must pass."""
     from runlock.conformance.cli.commands import selftest as command
 
     limit = command.SHORTEST if shortest is None else shortest
@@ -432,39 +431,39 @@ def selftest(
 
 
 @app.command()
-def matrix(  # each is an option of its own
+def matrix(  # each is a separate option
     install: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Make the environment of a runtime, as in 'lang*', and end."),
+        typer.Option(metavar="NAME", help="Install a runtime, e.g. 'lang*', and exit."),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="These runtimes alone, as in 'lang*'.")
+        list[str] | None, typer.Option(metavar="NAME", help="Only these runtimes, e.g. 'lang*'.")
     ] = None,
-    envs: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where the environments of the runtimes are.")
-    ] = Path(".runlock"),
+    envs: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the runtimes' environments.")] = Path(
+        ".runlock"
+    ),
     examples: Annotated[
-        int | None, typer.Option(min=0, help="How many schedules to play on each runtime; 250.")
+        int | None, typer.Option(min=0, help="Number of schedules for each runtime; 250.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Where the choices of the schedules start from.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random choices.")] = 0,
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="DIR", help="Where the matrix is written."),
+        typer.Option("--out", "-o", metavar="DIR", help="Output folder."),
     ] = Path("runlock-matrix"),
     json: AsJson = False,
     timeout_scale: Scale = 1.0,
 ) -> int:
-    """Put the real runtimes that are installed side by side: which clauses each holds and breaks."""
+    """Check the installed real runtimes, and compare their verdicts."""
     from runlock.conformance.campaign.matrix import EXAMPLES
     from runlock.conformance.cli.commands import matrix as command
 
     if install:
         return command.make(install, envs)
-    wish = command.Wish(tuple(only or ()), envs, out, json)
-    return command.run(wish, EXAMPLES if examples is None else examples, seed, timeout_scale)
+    options = command.Options(tuple(only or ()), envs, out, json)
+    return command.run(options, EXAMPLES if examples is None else examples, seed, timeout_scale)
 
 
-# --- the way out --------------------------------------------------------------------------------
+# --- errors and exit codes ----------------------------------------------------------------------
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -474,21 +473,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except typer.Exit as end:
         return end.exit_code
     except (typer.Abort, KeyboardInterrupt):
-        return _said("Interrupted before anything was judged.", UNDECIDED)
+        return _said("Interrupted before the first verdict.", UNDECIDED)
     except typer.TyperException as error:
         return _said(misuse_in_words(error), USAGE)
     except RunlockError as error:
         return _said(str(error), error.exit_code)
     except SpecError as error:
-        return _said(f"The spec that this kit carries does not hold together: {error}", BUG)
-    except BrokenPipeError:  # whoever read has seen enough
+        return _said(f"The spec in this kit is inconsistent: {error}", BUG)
+    except BrokenPipeError:  # the reader has closed the pipe
         return 0
     except Exception as error:
         return _ended_by(error)
 
 
 def _run(words: list[str]) -> int:
-    """Run the command without typer's own way out, whose exit codes mean something else."""
+    """Run the command without typer's own error handling, whose exit codes have other meanings."""
     command = typer.main.get_command(app)
     with command.make_context("runlock", words) as context:
         code: int = command.invoke(context)
@@ -501,7 +500,7 @@ def _said(sentence: str, code: int) -> int:
 
 
 def _ended_by(error: Exception) -> int:
-    """Say that the kit is broken, and where."""
+    """Report a bug of the kit, and its place."""
     from runlock.conformance.campaign.worker import KitBroke
 
     broke = KitBroke.of(error)

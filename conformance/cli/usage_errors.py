@@ -1,4 +1,4 @@
-"""A misuse of the command line in one sentence: what typer noticed, in the words of the kit."""
+"""Usage errors in one sentence: what typer found, in the words of the kit."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ NUMBERS: Final = {"valid integer": "whole number", "valid number": "number"}
 
 
 def misuse_in_words(error: typer.TyperException) -> str:
-    """What is wrong with the words on the command line, and where to read what is right."""
+    """What is wrong with the command line, and which command shows what is right."""
     context = _context(error)
     command = context.command_path if context is not None else "runlock"
-    return f"{_wrong(error)} `{command} --help` says what there is."
+    return f"{_wrong(error)} `{command} --help` lists what there is."
 
 
 def _context(error: typer.TyperException) -> Any:
@@ -26,7 +26,7 @@ def _wrong(error: typer.TyperException) -> str:
         return _no_option(str(error.option_name), error.possibilities or ())
     if error.message.startswith(TOO_MANY):
         extra = error.message.removeprefix(TOO_MANY).removeprefix("(s)")
-        return f"There is nothing that takes {extra.strip(' ()')}."
+        return f"No command or option takes {extra.strip(' ()')}."
     param = getattr(error, "param", None)
     if param is None or not error.message:
         return f"{error.format_message().rstrip('.?')}{'?' if error.message.endswith('?') else '.'}"
@@ -40,9 +40,9 @@ def _no_option(name: str, near: Any) -> str:
 
 def _wrong_value(param: Any, error: typer.TyperException) -> str:
     name = param.opts[0] if param.param_type_name == "option" else param.make_metavar(_context(error))
-    wish = error.message.partition(",")[0].rstrip(".")
-    if not wish.startswith("Input "):
-        return f"{name}: {wish}."
+    expected = error.message.partition(",")[0].rstrip(".")
+    if not expected.startswith("Input "):
+        return f"{name}: {expected}."
     for theirs, ours in NUMBERS.items():
-        wish = wish.replace(theirs, ours)
-    return f"{name} {wish.removeprefix('Input ')}."
+        expected = expected.replace(theirs, ours)
+    return f"{name} {expected.removeprefix('Input ')}."

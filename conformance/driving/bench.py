@@ -1,7 +1,7 @@
-"""A campaign: puts a runtime through its schedules, gathers verdicts, and makes witnesses short.
+"""A campaign: runs schedules on a runtime, collects verdicts, and shrinks witnesses.
 
-The budget is a number of schedules, cut into a fixed number of shards with seeds of their own, so that
-the number of processes that work them off changes nothing.
+The budget is a number of schedules, cut into a fixed number of shards with their own seeds, so that the
+result does not depend on the number of worker processes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 
-from runlock.conformance.driving.deferred_session import JudgedLater, Precedents
+from runlock.conformance.driving.deferred_session import CachedRulings, DeferredSession
 from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.leaks import leaks_of
 from runlock.conformance.driving.session import Session
@@ -22,7 +22,7 @@ from runlock.conformance.driving.shrink import shrink
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import AdapterError, RunlockError
 from runlock.conformance.family.family import DEFAULT, Family, family_named
-from runlock.conformance.judging.applicability import Standing, standings
+from runlock.conformance.judging.applicability import Applicability, standings
 from runlock.conformance.judging.determinism import difference
 from runlock.conformance.judging.judge import Asked, Judge, Violation
 from runlock.conformance.judging.policy_hypotheses import Undeclared
@@ -41,7 +41,7 @@ from runlock.conformance.transport.sut import Sut
 from runlock.spec.model import SpecError
 
 ERRORS_MAX: Final = 3
-"""Schedules in a row that could not be judged, after which a campaign gives up."""
+"""Consecutive schedules that could not be judged, after which a campaign gives up."""
 
 
 KIT_VERSION: Final = "0.1.0"
@@ -49,13 +49,14 @@ KIT_VERSION: Final = "0.1.0"
 Opened = TypeVar("Opened", bound=Session)
 
 Schedule = Callable[[Session], None]
-"""Plays one schedule on an open session, and closes it."""
+"""Runs one schedule on an open session, and closes it."""
 
 
 class Bench:
-    """A runtime on the bench: its handshake, how each clause stands, and schedules played on it."""
+    """The test harness of one runtime: its handshake, the applicability of each clause, and schedules run
+    on it."""
 
-    searches = True  # whether a shorter schedule is sought than leaving things out leads to
+    searches = True  # whether to search for a shorter schedule after shrinking
 
     def __init__(self, open_sut: Callable[[], Sut], only: Sequence[str] = ()) -> None:
         self.open_sut = open_sut
@@ -68,19 +69,19 @@ class Bench:
         except RunlockError:
             self.close()
             raise
-        self.standings: dict[str, Standing] = standings(self.family, self.handshake, self.policies)
+        self.standings: dict[str, Applicability] = standings(self.family, self.handshake, self.policies)
         self.only = tuple(only)
         self.undeclared = Undeclared.of(self.family, self.handshake, self.policies, self.only)
         self.applies = {clause: self._is_asked(standing) for clause, standing in self.standings.items()}
         self.scenarios = list(self.family.scenarios(self.handshake, self.policies))
-        self.precedents: Precedents = {}
+        self.cached_rulings: CachedRulings = {}
 
     @cached_property
     def asked(self) -> Asked:
-        """What each scenario asks of the runtime."""
+        """The requirements of each scenario."""
         return Asked(self.family, self.applies, self.undeclared)
 
-    def _is_asked(self, standing: Standing) -> bool:
+    def _is_asked(self, standing: Applicability) -> bool:
         chosen = not self.only or any(fnmatchcase(standing.clause.id, pattern) for pattern in self.only)
         return chosen and standing.is_judged
 
@@ -115,17 +116,19 @@ class Bench:
         self._shake_hands()
 
     def revive(self) -> Sut:
-        """Kill the SUT in the middle of a scenario, and start it anew."""
+        """Kill the SUT in the middle of a scenario, and restart it."""
         self.renew()
         return self.sut
 
     def session(self, scenario: Scenario) -> Session:
-        """Open a scenario under the judge."""
+        """Open a scenario that is judged move by move."""
         return self._opened(Session, scenario)
 
-    def session_judged_later(self, scenario: Scenario) -> JudgedLater:
-        """Open a scenario that the judge hears when it is over."""
-        return self._opened(JudgedLater, scenario, policies=self.policies, precedents=self.precedents)
+    def session_judged_later(self, scenario: Scenario) -> DeferredSession:
+        """Open a scenario that is judged at its end."""
+        return self._opened(
+            DeferredSession, scenario, policies=self.policies, cached_rulings=self.cached_rulings
+        )
 
     def _opened(self, kind: type[Opened], scenario: Scenario, **more: Any) -> Opened:
         new_judge, folder = partial(self.judge, scenario), self._empty_folder()
@@ -134,7 +137,7 @@ class Bench:
         )
 
     def judge(self, scenario: Scenario) -> Judge:
-        """Who judges a scenario."""
+        """The judge of a scenario."""
         return Judge(
             self.family,
             self.handshake,
@@ -146,24 +149,24 @@ class Bench:
         )
 
     def _empty_folder(self) -> str:
-        """A folder for the bytes of a scenario: a fresh one where the runtime keeps a store of its own."""
+        """A folder for the data of a scenario: a fresh one if the runtime has its own store."""
         if self.handshake.control.store != "own":
             return self._folder
         return tempfile.mkdtemp(dir=self._folder)
 
     def admit(self, tally: Tally) -> bool:
-        """Asked before each schedule; false leaves it out."""
+        """Called before each schedule; return False to skip it."""
         return True
 
     def play(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> Session | None:
-        """Play one schedule, and take what it showed into the tally."""
+        """Run one schedule, and add its results to the tally."""
         session = self.judged(scenario, schedule, tally)
         if session is not None:
             self.enter(session, tally)
         return session
 
     def judged(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> Session | None:
-        """One schedule, played; what could not be judged is tried once more on a fresh SUT, and noted."""
+        """Run one schedule; if it cannot be judged, retry it once on a fresh SUT, and record that."""
         if not self.admit(tally):
             return None
         for attempt in (1, 2):
@@ -179,7 +182,7 @@ class Bench:
         return None
 
     def play_twice(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
-        """Play one schedule, and once more to see that the same words lead to the same."""
+        """Run one schedule, and a second time to compare: the same messages must give the same answers."""
         once = self.play(scenario, schedule, tally)
         if once is None or once.violation is not None or not self.applies.get(self.family.determinism):
             return
@@ -194,7 +197,7 @@ class Bench:
             tally.note(clause, Found(broken, scenario, tuple(again.sent), again.trace))
 
     def enter(self, session: Session, tally: Tally) -> None:
-        """Take what a finished session showed into a tally."""
+        """Add the results of a finished session to a tally."""
         tally.schedules += 1
         tally.stimuli += session.state.stimuli
         ruling = session.ruling
@@ -210,14 +213,14 @@ class Bench:
             tally.exclude(one, exclusion, _found(session, ruled_out))
 
     def close(self) -> None:
-        """Give the SUT back, and the folders of its scenarios."""
+        """Release the SUT, and the folders of its scenarios."""
         self.sut.close()
         self._tidy()
 
     # -- witnesses
 
     def witness(self, found: Found) -> Witness:
-        """The violation with the shortest schedule that leaving things out leads to."""
+        """The violation with its schedule shrunk."""
         best: dict[str, Session] = {}
 
         def still_breaks(moves: Sequence[Move]) -> Sequence[Move] | None:
@@ -247,7 +250,7 @@ class Bench:
 
 
 def _family_of(answer: Mapping[str, Any]) -> Family:
-    """The family that a handshake names; a runtime that names none is of the first."""
+    """The family that a handshake names; the default one if it names none."""
     try:
         return family_named(str(answer.get("family", DEFAULT)))
     except LookupError as error:
@@ -255,7 +258,7 @@ def _family_of(answer: Mapping[str, Any]) -> Family:
 
 
 def _shown(trace: Trace) -> set[str]:
-    """What a runtime showed, each in the words in which clauses need it."""
+    """What a runtime showed, each kind under the name that clauses use for it."""
     seen = list(trace.of("observation"))
     gates = {f"gate {one.get('on')}" for one in seen if one.get("kind") == "gate.open"}
     return gates | {f"observes {one.get('kind')}" for one in seen}

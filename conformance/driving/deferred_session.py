@@ -1,7 +1,7 @@
-"""A session that is judged when it is over: first everything is played, then the judge hears it.
+"""A session that is judged at its end: all moves are sent first, then the whole trace is judged.
 
-Whoever only gathers can wait for the verdict, and both go faster when neither interrupts the other.
-Schedules that are drawn come again; one that was answered as it was before is ruled as it was before.
+Callers that only collect results can judge the whole trace at the end, which is faster.  Generated
+schedules repeat; a schedule that got the same answers as before gets the cached rulings.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from runlock.conformance.protocol import Handshake, Report, Scenario
 from runlock.conformance.protocol.answers import written
 from runlock.conformance.transport.sut import Sut
 
-Precedents = dict[bytes, Ruling]
-"""What was ruled of each trace that was judged on a bench, by its digest."""
+CachedRulings = dict[bytes, Ruling]
+"""Rulings by trace digest, for the traces that were judged on a bench."""
 
 
-class JudgedLater(Session):
-    """A scenario under way that nobody judges before its end; `violation` is nothing until then."""
+class DeferredSession(Session):
+    """A scenario under way that is judged at its end; `violation` is None until then."""
 
     def __init__(
         self,
@@ -35,29 +35,29 @@ class JudgedLater(Session):
         data: str | None = None,
         *,
         policies: Mapping[str, Any],
-        precedents: Precedents,
+        cached_rulings: CachedRulings,
         revive: Callable[[], Sut] | None = None,
     ) -> None:
         super().__init__(family, sut, handshake, scenario, new_judge, data, revive=revive)
-        self.state = family.new_state(handshake, policies, scenario)  # the judge's comes later
-        self.precedents = precedents
+        self.state = family.new_state(handshake, policies, scenario)  # the judge's digest is computed later
+        self.cached_rulings = cached_rulings
         self._heard: list[tuple[str, Mapping[str, Any]] | Report] = []
         self._ruling: Ruling | None = None
 
     @property
     def violation(self) -> Violation | None:
-        """The first thing that nothing explains, once it is judged."""
+        """The first violation, once the trace is judged."""
         return self._ruling.violation if self._ruling is not None else None
 
     @property
     def ruling(self) -> Ruling:
-        """What the judge has to say of the whole."""
+        """The ruling on the whole trace."""
         self.end()
         assert self._ruling is not None
         return self._ruling
 
-    def bookmark(self) -> None:
-        """Nothing: it is not judged yet, so that nobody can go on from here."""
+    def snapshot(self) -> None:
+        """None: the trace is not judged yet, so no schedule can continue from here."""
 
     def _hear_stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         self._heard.append((method, params))
@@ -70,13 +70,13 @@ class JudgedLater(Session):
         self.state.report(report)
 
     def end(self) -> None:
-        """Have it judged, unless the same was; what came behind a violation is left out of the record."""
+        """Judge the trace, or reuse an equal one; records after a violation are removed."""
         if self._ruling is not None:
             return
         digest = blake2b(_written(self.trace.records), digest_size=16).digest()
-        ruling = self.precedents.get(digest)
+        ruling = self.cached_rulings.get(digest)
         if ruling is None:
-            ruling = self.precedents[digest] = self._judged()
+            ruling = self.cached_rulings[digest] = self._judged()
         self._ruling = ruling
         if ruling.violation is not None:
             self._leave_off_behind(ruling.answers)
@@ -99,5 +99,5 @@ class JudgedLater(Session):
 def _written(records: list[Any]) -> bytes:
     try:
         return written(records)
-    except ValueError:  # a text or a number of a kind of its own, such as a member of an enumeration
+    except ValueError:  # a text or a number of a subclass, such as a member of an enumeration
         return json.dumps(records).encode()

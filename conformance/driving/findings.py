@@ -1,4 +1,4 @@
-"""What schedules found: a violation with its counterexample, and what kept a schedule from being judged."""
+"""Findings of schedules: a violation with its counterexample, and errors that prevented a verdict."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runlock.conformance.trace.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A violation with the shortest schedule that was found to show it."""
+    """A violation with the shortest schedule that was found for it."""
 
     clause: str
     because: str
@@ -19,14 +19,14 @@ class Witness:
 
     @property
     def steps(self) -> int:
-        """How many stimuli it takes."""
+        """The number of stimuli."""
         return len(self.moves)
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something that kept a schedule from being judged: whose fault it is, and the sentence."""
+    """An error that kept a schedule from being judged: whose fault it is, and the sentence."""
 
     blame: str
     what: str
-    trace: Trace | None = None  # what led there, if it was written down
+    trace: Trace | None = None  # the trace before it, if it was recorded

@@ -1,6 +1,6 @@
-"""Leaks: what a runtime says it still holds when a scenario is closed, though its run is over.
+"""Leaks: resources that a runtime still holds when a scenario is closed after the end of its run.
 
-A leak breaks no clause, since no source speaks of it; it is a finding, and told.
+A leak breaks no clause, since no source mentions it; it is reported as a finding.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ SHOWN: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """Something that was left behind, in how many schedules, and the shortest of them."""
+    """A kind of leak, the number of schedules with it, and the shortest of them."""
 
     what: str
     times: int
     trace: Trace
 
     def more(self, other: Leak) -> Leak:
-        """The same, seen in these schedules and in those."""
+        """The same leak, with the schedules of both added up."""
         shorter = min(self.trace, other.trace, key=lambda trace: len(trace.records))
         return Leak(self.what, self.times + other.times, shorter)
 
 
 def leaks_of(session: Session) -> Iterator[Leak]:
-    """What a finished scenario left behind, each kind once; nothing where the run was not over."""
+    """The leaks of a finished scenario, each kind once; none if the run was not over."""
     run = session.state.run
     if session.violation is not None or (run is not None and not run.is_done):
         return
     left = [one for end in session.trace.of("end") for one in end.get("leaks") or ()]
-    for what in dict.fromkeys(told(one) for one in left):
+    for what in dict.fromkeys(in_words(one) for one in left):
         yield Leak(what, 1, session.trace)
 
 
-def told(leak: Any) -> str:
+def in_words(leak: Any) -> str:
     """A leak in words that are the same for all of its kind."""
     known = leak if isinstance(leak, dict) else {}
     if isinstance(known.get("on"), str):

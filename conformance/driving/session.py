@@ -1,4 +1,4 @@
-"""One scenario on one runtime: sends moves, records the trace, and lets the judge see everything."""
+"""One scenario on one runtime: sends moves, records the trace, and passes every observation to the judge."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from runlock.conformance.driving.session_snapshot import Bookmark, Step
+from runlock.conformance.driving.session_snapshot import SessionSnapshot, Step
 from runlock.conformance.errors import AdapterError, Restless, SutDied
 from runlock.conformance.family.family import Family
 from runlock.conformance.judging.judge import Judge, Ruling, Violation
@@ -33,15 +33,15 @@ from runlock.conformance.trace.trace import Trace
 from runlock.conformance.transport.sut import Sut
 
 DRAIN_LIMIT: Final = 60
-"""Moves within which a run that is given everything it waits for has to be Done."""
+"""Maximum moves to drain a run; a run that needs more does not terminate."""
 
 WORDS_LIMIT: Final = 300
 
 
 class Session:
-    """A scenario under way; `data` is the folder in which a runtime that stores for itself keeps its bytes.
+    """A scenario under way; `data` is the folder in which a runtime with its own store keeps its data.
 
-    `new_judge` is not asked for one where the session goes on from a bookmark, which has its own.
+    `new_judge` is not called if the session continues from a snapshot, which has its own judge.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Session:
         self.trace = Trace()
         self.steps: list[Step] = []
         self.sent: list[Move] = []
-        self.attempted: list[Move] = []  # the same, and the one whose answer is missing
+        self.attempted: list[Move] = []  # the stimulus without an answer, if there is one
         self.trace.add("handshake", handshake.as_sent)
         self.trace.add("scenario", scenario.as_sent)
         self._opening = {**scenario.in_full, "data": data}
@@ -73,28 +73,28 @@ class Session:
 
     @cached_property
     def judge(self) -> Judge:
-        """Who judges it."""
+        """The judge of the scenario."""
         return self._new_judge()
 
     @cached_property
     def state(self) -> Any:
-        """What is known of it."""
+        """The observed state."""
         return self.judge.state
 
     @property
     def violation(self) -> Violation | None:
-        """The first thing that nothing explains, or nothing."""
+        """The first violation, or None."""
         return self.judge.violation
 
     @property
     def ruling(self) -> Ruling:
-        """What the judge has to say by now."""
+        """The current ruling."""
         return self.judge.ruling
 
-    def play(self, moves: Iterable[Move], behind: Bookmark | None = None) -> None:
-        """Send moves until one of them breaks a clause; a move whose gate is not open is left out.
+    def play(self, moves: Iterable[Move], behind: SessionSnapshot | None = None) -> None:
+        """Send moves until one of them breaks a clause; skip a move whose gate is not open.
 
-        Moves that begin as those of a bookmark are judged from `behind` it, if the answers are the same too.
+        Moves that begin like those of a snapshot are judged after its prefix if the answers are the same too.
         """
         moves = [*moves]
         for move in moves[self._resume(moves, behind) :]:
@@ -103,7 +103,7 @@ class Session:
             self.send(move)
 
     def send(self, move: Move) -> bool:
-        """Send one move; false if it could not be sent because a gate that it names is not open."""
+        """Send one move; false if a gate that it names is not open."""
         if move.method == CRASH_AND_RECOVER:
             return self._crash(str(move.params.get("by", "soft")))
         if move.method == INSPECT:
@@ -119,7 +119,7 @@ class Session:
     def _stimulate(
         self, move: Move, method: str, params: Mapping[str, Any], answer: Mapping[str, Any] | None = None
     ) -> None:
-        """Hand a stimulus over, unless it has its answer already, and have the answer judged."""
+        """Send a stimulus, unless it has its answer already, and judge the answer."""
         self.sent.append(move)
         is_idle = method == "settle" and self.state.quiescent and self.handshake.control.settles_exactly
         self.trace.add("stimulus", {"method": method, "params": dict(params)})
@@ -142,7 +142,7 @@ class Session:
         self.judge.answer(report)
 
     def _inspect(self, move: Move) -> bool:
-        """Look at the run, where the runtime lets itself be looked at; what it shows is an observation."""
+        """Inspect the run if the runtime supports it; the result is an observation."""
         run = self.state.run
         if run is None:
             return False
@@ -154,7 +154,7 @@ class Session:
         return answer is not None
 
     def _look(self, params: Mapping[str, Any], *, is_quiescent: bool) -> dict[str, Any] | None:
-        """What a look at a run shows, as a report; nothing where the runtime has no `inspect`."""
+        """The answer to `inspect` as a report; None if the runtime has no `inspect`."""
         try:
             shown = self.sut.request(INSPECT, dict(params))
         except ProtocolError as error:
@@ -187,13 +187,13 @@ class Session:
             self._request("crash", {})
 
     def _way_to_crash(self, wanted: str) -> str | None:
-        """The way that was asked for, else one that there is."""
+        """The requested kind of crash, or else one that the runtime supports."""
         ways = [way for way in self.handshake.control.crash if way == "soft" or self.revive is not None]
         return wanted if wanted in ways else next(iter(ways), None)
 
     def _kill(self) -> None:
-        """The process is killed and started anew, with the same bytes in its folder and nothing else."""
-        assert self.revive is not None  # else it is no way to crash
+        """Kill the process and restart it with the same data folder and nothing else."""
+        assert self.revive is not None  # otherwise it cannot be used as a crash
         self.sut = self.revive()
         self._request("scenario.open", self._opening)
 
@@ -203,17 +203,18 @@ class Session:
         except ProtocolError as error:
             raise _blamed(method, error) from error
 
-    # -- going on from a bookmark
+    # -- continuing from a snapshot
 
-    def bookmark(self) -> Bookmark | None:
-        """What was sent and judged so far; nothing where there is nothing to go on from."""
+    def snapshot(self) -> SessionSnapshot | None:
+        """A snapshot of what was sent and judged so far; None if no schedule can continue from here."""
         if self.violation is not None or not self.steps:
             return None
         records = [record for record in self.trace.records if "end" not in record]
-        return Bookmark(self.steps, records, self.judge, self.gates)
+        return SessionSnapshot(self.steps, records, self.judge, self.gates)
 
-    def _resume(self, moves: Sequence[Move], mark: Bookmark | None) -> int:
-        """Take the steps of a bookmark, if moves begin so; how many moves were sent by that."""
+    def _resume(self, moves: Sequence[Move], mark: SessionSnapshot | None) -> int:
+        """Take the steps of a snapshot if moves begin with them; returns the number of moves that they
+        cover."""
         if mark is None or mark.moves != moves[: len(mark.moves)]:
             return 0
         answers = []
@@ -229,7 +230,7 @@ class Session:
         return len(answers)
 
     def _take_again(self, step: Step) -> Mapping[str, Any]:
-        """What the runtime answers to a step that it was sent before."""
+        """The answer of the runtime to a step that was sent to it before."""
         self.attempted.append(step.move)
         if step.move.method == CRASH_AND_RECOVER:
             self._end_the_life(step.move)
@@ -245,7 +246,7 @@ class Session:
             self._note_the_crash(step.move)
         self._stimulate(step.move, step.method, step.params, answer)
 
-    def _stand_at(self, mark: Bookmark) -> None:
+    def _stand_at(self, mark: SessionSnapshot) -> None:
         self.judge, self.gates = mark.read()
         self.state = self.judge.state
         self.steps, self.sent = [*mark.steps], [*mark.moves]
@@ -264,7 +265,7 @@ class Session:
                 return
 
     def end(self) -> None:
-        """Nothing more is to come: whatever waited for that is judged now."""
+        """Judge everything that was deferred, since there is no more input."""
         self.judge.end()
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""How far a schedule was judged, so that others which begin as it does are judged from there.
+"""A judge snapshot after a prefix, reused by schedules that share the prefix.
 
-A judge is kept as what of it can change, written down; what cannot change is shared by all who read it.
-Nothing of a runtime is kept: it takes each step again, and has to answer as it did.
+The mutable state of a judge is pickled; immutable objects are shared by reference.  No state of the
+runtime is saved: it repeats each step, and must give the same answers.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Record
 
 UNCHANGING: Final[tuple[type, ...]] = (str, frozenset, type, type({}.keys()), Wire, Asked)
-"""What never changes, or is the same for all schedules; beside all that is frozen."""
+"""Types that are shared in addition to frozen ones: immutable, or the same for all schedules."""
 
 
 class Step(NamedTuple):
-    """A move as it was sent, the stimulus that it was, and what the runtime answered."""
+    """A move as it was sent, its stimulus, and the answer of the runtime."""
 
     move: Move
     method: str
@@ -32,8 +32,8 @@ class Step(NamedTuple):
     answer: Mapping[str, Any]
 
 
-class Bookmark:
-    """The steps of a session, its trace, and how its judge stood behind them."""
+class SessionSnapshot:
+    """The steps of a session, its trace, and the state of its judge after them."""
 
     def __init__(self, steps: Iterable[Step], records: Iterable[Record], judge: Judge, gates: Gates) -> None:
         self.steps = tuple(steps)
@@ -45,13 +45,13 @@ class Bookmark:
         self._written, self._shared = written.getvalue(), pen.shared
 
     def read(self) -> tuple[Judge, Gates]:
-        """The judge as it stood, and the gates; whoever reads has both to itself."""
+        """A copy of the judge and of the gates, for the caller's exclusive use."""
         judge, gates = _Reader(BytesIO(self._written), self._shared).load()
         return judge, gates
 
 
 class _Pen(pickle.Pickler):
-    """Writes what can change; for anything else the place at which it is shared."""
+    """Pickles mutable state and stores immutable objects by reference."""
 
     def __init__(self, file: BytesIO, applies: Mapping[str, bool]) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)

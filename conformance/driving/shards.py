@@ -1,4 +1,4 @@
-"""Shards: a budget of schedules is cut into a fixed number of parts, whoever plays them."""
+"""Shards: a budget of schedules is cut into a fixed number of parts, independent of the number of workers."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ SHARDS: Final = 16
 
 
 def shard_sizes(examples: int) -> list[int]:
-    """How many schedules each shard plays."""
+    """The number of schedules of each shard."""
     return [examples // SHARDS + (1 if shard < examples % SHARDS else 0) for shard in range(SHARDS)]

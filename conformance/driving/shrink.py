@@ -1,7 +1,7 @@
-"""Makes a witness short: leaves out moves, and parts of moves, as long as the same clause breaks.
+"""Shrinks a witness: leaves out moves, and parts of moves, as long as the same clause breaks.
 
-What remains is a schedule from which nothing can be left out.  Everything is tried in a fixed order, so
-the same violation gives the same witness.
+The result is a schedule from which nothing can be left out.  Candidates are tried in a fixed order, so the
+same violation gives the same witness.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from runlock.conformance.trace.moves import Move
 TRIES_MAX: Final = 2_000
 
 StillBreaks = Callable[[Sequence[Move]], Sequence[Move] | None]
-"""Plays moves; if the clause still breaks, gives those that were sent up to there, else nothing."""
+"""Runs moves; if the clause still breaks, returns those that were sent up to there, else None."""
 
 
 def shrink(moves: Sequence[Move], still_breaks: StillBreaks) -> list[Move]:
-    """The shortest schedule that leaving out and simplifying lead to."""
+    """The shortest schedule that is reached by leaving out and simplifying."""
     shortest = list(moves)
     tries = 0
     improved = True
@@ -38,7 +38,7 @@ def shrink(moves: Sequence[Move], still_breaks: StillBreaks) -> list[Move]:
 
 
 def _size(moves: Sequence[Move]) -> tuple[int, int, int]:
-    """Fewer moves before fewer parts before fewer words."""
+    """Order by number of moves, then of parts, then of characters."""
     return (len(moves), sum(len(move.parts()) for move in moves), sum(_weight(move) for move in moves))
 
 
@@ -47,7 +47,8 @@ def _weight(move: Move) -> int:
 
 
 def _smaller(moves: Sequence[Move]) -> Iterator[list[Move]]:
-    """Candidates, the boldest first: chunks left out, then single moves, then simpler moves."""
+    """Candidates, largest reductions first: without chunks, then without single moves, then with simpler
+    moves."""
     size = len(moves) // 2
     while size >= 1:
         for at in range(len(moves) - size, -1, -1):
@@ -76,7 +77,7 @@ def _race(parts: Sequence[tuple[str, Any]], turns: int | None) -> Move:
 
 
 def _simpler_params(params: Any) -> Iterator[dict[str, Any]]:
-    """Fewer calls in a turn, fewer decisions in a batch, plainer payloads."""
+    """Fewer calls in a turn, fewer decisions in a batch, simpler payloads."""
     if "outcome" in params and params["outcome"].get("tool_calls"):
         calls = params["outcome"]["tool_calls"]
         for at in range(len(calls)):

@@ -1,4 +1,4 @@
-"""What a number of schedules showed."""
+"""The results of a number of schedules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from runlock.conformance.trace.trace import Trace
 
 @dataclass(slots=True)
 class Found:
-    """A violation as it was found, before its witness is made short."""
+    """A violation as it was found, before its witness is shrunk."""
 
     violation: Violation
     scenario: Scenario
@@ -29,7 +29,7 @@ class Found:
 
 @dataclass(slots=True)
 class Tally:
-    """What a number of schedules showed; tallies add up in the order of their shards."""
+    """The results of a number of schedules; tallies are added in the order of their shards."""
 
     exercised: Counter[str] = field(default_factory=Counter)
     shown: Counter[str] = field(default_factory=Counter)  # gates and observations, as clauses need them
@@ -42,10 +42,12 @@ class Tally:
     coverage: Coverage = field(default_factory=Coverage)
     tours_played: Counter[Goal] = field(default_factory=Counter)
     tours_reached: Counter[Goal] = field(default_factory=Counter)
-    searched: Counter[tuple[int, str]] = field(default_factory=Counter)  # by stimuli, and what is counted
+    searched: Counter[tuple[int, str]] = field(
+        default_factory=Counter
+    )  # by number of stimuli, and name of the counter
 
     def add(self, other: Tally) -> None:
-        """Take another tally in; of two violations of a clause the shorter stays."""
+        """Add another tally; of two violations of a clause the shorter is kept."""
         self.exercised.update(other.exercised)
         self.shown.update(other.shown)
         self.schedules += other.schedules
@@ -63,18 +65,18 @@ class Tally:
             self.exclude(one, exclusion, found)
 
     def leak(self, leak: Leak) -> None:
-        """Remember what was left behind."""
+        """Record leaks."""
         known = self.leaks.get(leak.what)
         self.leaks[leak.what] = leak if known is None else known.more(leak)
 
     def exclude(self, one: tuple[str, str], exclusion: Exclusion, found: Found) -> None:
-        """Remember why an open policy cannot have a value; the shortest schedule that shows it stays."""
+        """Record why an open policy cannot have a value; the shortest schedule that shows it is kept."""
         known = self.excluded.get(one)
         if known is None or len(found.moves) < len(known[1].moves):
             self.excluded[one] = (exclusion, found)
 
     def settle(self, undeclared: Undeclared) -> None:
-        """Note the policies of which each value was ruled out by some schedule: the runtime mixes two."""
+        """Record the policies of which every value was ruled out by some schedule: the runtime mixes two."""
         for key, values in undeclared.policies.items():
             whys = {value: self.excluded[key, value] for value in values if (key, value) in self.excluded}
             if len(whys) == len(values):
@@ -83,7 +85,7 @@ class Tally:
                 self.note(last.clause, replace(found, violation=replace(found.violation, because=because)))
 
     def note(self, clause: str, found: Found) -> None:
-        """Remember a violation, unless a shorter one of its clause is known."""
+        """Record a violation, unless a shorter one of its clause is known."""
         known = self.found.get(clause)
         if known is None or len(found.moves) < len(known.moves):
             self.found[clause] = found

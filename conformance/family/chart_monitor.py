@@ -1,8 +1,8 @@
-"""Follows what is seen along a chart that shows its stations and not its events.
+"""Follows a chart whose states are observable and whose events are not.
 
-Of a flow, the kit sees phases, checkpoints and gates go by.  A `Reading` says which of them shows that a
-state was entered and which may pass while it is held; a `Follower` keeps every state that explains what
-was seen so far, and the first thing that none of them explains has left the drawn ways.
+Of a flow, the kit observes phases, checkpoints and gates.  A `Reading` says which of these labels show that a
+state was entered, and which are allowed while it is active.  A `Follower` keeps every state that explains
+the observations so far; the first label that no state explains is not allowed by the chart.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Final
 from runlock.machines.table import Row, Table
 
 Detour = tuple[str | None, str]
-"""A way that another clause adds to a chart: from a state, or from anywhere, to a state."""
+"""A transition that another clause adds to a chart: from a state, or from anywhere, to a state."""
 
 Detours = frozenset[Detour]
 NO_DETOURS: Final[Detours] = frozenset()
 
 Way = tuple[Row | None, ...]
-"""Arrows one after the other; a detour among them is none."""
+"""Consecutive arrows; a detour is not among them."""
 
 Ways = tuple[tuple[str, frozenset[Way]], ...]
-"""How each state may have been reached since it was certain where a life stood."""
+"""How each state may have been reached since the state was last certain."""
 
 NO_WAY: Final[frozenset[Way]] = frozenset({()})
 """Nothing was taken since then."""
@@ -36,10 +36,10 @@ NOT_BEGUN: Final = ""
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """How a chart reads in what is seen.
+    """How observations map to a chart.
 
-    `enters` says by which label a state shows that it was entered, `within` which labels may pass while it
-    is held.  States in `silent` may be passed without being seen.
+    `enters` gives the labels that show that a state was entered, `within` those that are allowed while
+    it is active.  States in `silent` may be passed without an observation.
     """
 
     table: Table
@@ -49,7 +49,7 @@ class Reading:
 
     @cache  # noqa: B019  # there is a handful of readings, and each lives as long as the kit
     def ways(self, before: str, after: str, detours: Detours = NO_DETOURS) -> frozenset[Way]:
-        """Every way from one state to another on which no label shows."""
+        """Every path from one state to another without an observable label."""
         return frozenset(self._ways(before, after, detours, frozenset()))
 
     def _ways(self, before: str, after: str, detours: Detours, passed: frozenset[str]) -> Iterator[Way]:
@@ -61,7 +61,7 @@ class Reading:
                     yield (row, *rest)
 
     def _arrows(self, state: str, detours: Detours) -> Iterator[tuple[Row | None, str]]:
-        """Every arrow out of a state, and every detour that no arrow is beside."""
+        """Every arrow out of a state, and every detour that is not also an arrow."""
         if state == NOT_BEGUN:
             yield None, self.table.initial
         for row in self.table.rows:
@@ -74,7 +74,7 @@ class Reading:
 
     @cache  # noqa: B019
     def ahead(self, states: frozenset[str], detours: Detours) -> frozenset[str]:
-        """Every state that one move leads to, through states that may be passed unseen."""
+        """Every state after one move, including moves through silent states."""
         seen: set[str] = set()
         ahead = [target for state in states for target in _ways(self.table, state, detours)]
         while ahead:
@@ -87,7 +87,7 @@ class Reading:
 
     @cache  # noqa: B019
     def after(self, states: frozenset[str], label: str, detours: Detours) -> frozenset[str]:
-        """The states that explain this label next, where one of some states was held."""
+        """The states that explain this label next, from a set of states."""
         stays = {state for state in states if label in self.within.get(state, ())}
         enters = {state for state in self.ahead(states, detours) if label in self.enters.get(state, ())}
         return frozenset(stays | enters)
@@ -96,7 +96,7 @@ class Reading:
     def on(
         self, ways: Ways, states: frozenset[str], label: str, detours: Detours, *, surely: bool
     ) -> Ways | None:
-        """The ways to each state that is possible behind a label; nothing if there are too many to tell."""
+        """The paths to each state that is possible after a label; None if there are too many."""
         found = [
             (
                 now,
@@ -119,7 +119,7 @@ class Reading:
 
     @cached_property
     def closed(self) -> str:
-        """The clause that says that nothing but the drawn ways is gone."""
+        """The clause that allows only the transitions of the chart."""
         return next(iter(self.table.closed.values()))
 
     @property
@@ -132,32 +132,32 @@ class Reading:
 
 
 class Follower:
-    """Every state in which one life of a chart may stand."""
+    """Every state that one instance of a chart may be in."""
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.states = frozenset({NOT_BEGUN})
-        self.last = ""  # the label that was seen last
-        self.taken: Way = ()  # what it certainly took, as the last label showed
-        self.is_lost = True  # whether it is open how it came from what it took before
+        self.last = ""  # the last label
+        self.taken: Way = ()  # the arrows that it certainly took, as of the last label
+        self.is_lost = True  # whether the arrow before the last certain one is unknown
         self._ways: Ways | None = ((NOT_BEGUN, NO_WAY),)
 
     @classmethod
     def at(cls, reading: Reading, state: str) -> Follower:
-        """A life that certainly stands in this state."""
+        """An instance that is certainly in this state."""
         follower = cls(reading)
         follower.states, follower._ways = frozenset({state}), ((state, NO_WAY),)
         return follower
 
     def lose(self) -> None:
-        """What has been seen no longer tells where it stands: it may be anywhere."""
+        """The observations no longer determine the state: any state is possible."""
         self.states = frozenset({NOT_BEGUN, *self.reading.table.states})
         self._ways = None
 
     def see(self, label: str, detours: Detours = NO_DETOURS, *, surely: bool = True) -> str:
-        """Take a label in; the answer is the clause of the arrow that it certainly took, if any.
+        """Process a label; returns the clause of the arrow that was certainly taken, if any.
 
-        What may belong to something else is seen, but not `surely`: then it may also have moved nothing.
+        A label that may belong to something else is not `surely` this instance's.
         """
         before, after = self.states, self.after(label, detours)
         self.states = after if surely else before | after
@@ -167,7 +167,7 @@ class Follower:
         return arrows[0].clause if surely and len(arrows) == 1 else ""
 
     def _look_back(self, label: str, detours: Detours, surely: bool) -> None:
-        """Find out which arrows were certainly taken, also past states that show nothing."""
+        """Determine which arrows were certainly taken, also through silent states."""
         self.taken, self.is_lost = (), False
         ways = self._ways
         if ways is not None:
@@ -181,22 +181,22 @@ class Follower:
         self._ways = tuple((state, NO_WAY) for state in self.states)
 
     def begin(self, label: str, detours: Detours = NO_DETOURS) -> None:
-        """Begin a new life with this label."""
+        """Start a new instance with this label."""
         self.states = frozenset({NOT_BEGUN})
         self._ways = ((NOT_BEGUN, NO_WAY),)
         self.see(label, detours)
 
     def after(self, label: str, detours: Detours = NO_DETOURS) -> frozenset[str]:
-        """The states that explain this label next; none if no drawn way leads on by it."""
+        """The states that explain this label next; none if no transition allows it."""
         return self.reading.after(self.states, label, detours)
 
     def may_begin(self, ends: Collection[str], detours: Detours = NO_DETOURS) -> bool:
-        """Whether it has not begun, or stands at one of these ends, or may have come there unseen."""
+        """Whether it has not started, or may be in one of these final states."""
         unseen = self.reading.ahead(self.states, detours) & self.reading.silent
         return any(state in (NOT_BEGUN, *ends) for state in (*self.states, *unseen))
 
     def right(self, detours: Detours = NO_DETOURS) -> list[str]:
-        """The labels that a drawn way leads on by."""
+        """The labels that are allowed next."""
         return [label for label in self.reading.labels if self.after(label, detours)]
 
 

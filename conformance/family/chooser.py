@@ -1,4 +1,4 @@
-"""Where every choice of a schedule is made: one small interface, so that any source of choices fits."""
+"""The source of every choice of a schedule: one small interface with several implementations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Chooser(Protocol):
-    """A source of choices; 0 is always the plainest one."""
+    """A source of choices; 0 is always the simplest one."""
 
     def choose(self, count: int) -> int:
         """One of 0 … count - 1."""
@@ -23,12 +23,12 @@ def pick(chooser: Chooser, options: Sequence[T]) -> T:
 
 
 def chance(chooser: Chooser, one_in: int) -> bool:
-    """True about once in so many times; false is the plain choice."""
+    """True with a probability of about one in `once_in`; false is the simple choice."""
     return chooser.choose(one_in) == one_in - 1
 
 
 class Plain:
-    """The chooser that always makes the plainest choice."""
+    """The chooser that always makes the simplest choice."""
 
     def choose(self, count: int) -> int:
         return 0
@@ -38,7 +38,7 @@ PLAIN: Final = Plain()
 
 
 class Seeded:
-    """Choices from a seed: the same seed makes the same choices on every machine."""
+    """Pseudo-random choices: the same seed makes the same choices on every machine."""
 
     def __init__(self, *seed: int) -> None:
         self._random = random.Random(":".join(str(part) for part in seed))

@@ -1,7 +1,7 @@
-"""What a schedule exercised of the charts: arrows, pairs of arrows, and stimuli that a state refuses.
+"""Chart coverage of a schedule: arrows, pairs of arrows, and stimuli that a state refuses.
 
-Whoever follows a life along its chart says which arrows it certainly took; nothing else counts.  An arrow
-is named by its clause, which is its own within a chart.
+Only arrows that were certainly taken are counted.  An arrow is identified by its clause, which is unique
+within a chart.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Arrow = tuple[str, str]
 """A chart, and the clause of the arrow."""
 
 Pair = tuple[str, str, str]
-"""A chart, and the clauses of two arrows that one life took one after the other."""
+"""A chart, and the clauses of two consecutive arrows of one instance."""
 
 Goal = tuple[str, tuple[str, ...]]
 """A chart, and the clauses of one arrow of it, or of two that follow each other."""
@@ -34,21 +34,21 @@ class Coverage:
     cells: Counter[Cell] = field(default_factory=Counter)
 
     def add(self, other: Coverage) -> None:
-        """Take in what another schedule exercised."""
+        """Add the coverage of another schedule."""
         self.arrows.update(other.arrows)
         self.pairs.update(other.pairs)
         self.cells.update(other.cells)
 
 
 class Trails:
-    """The last arrow that each life took, so that the next one makes a pair with it."""
+    """The last arrow of each instance, with which the next one forms a pair."""
 
     def __init__(self) -> None:
         self.coverage = Coverage()
         self._last: dict[tuple[str, Hashable], Row] = {}
 
     def take(self, table: Table, who: Hashable, *rows: Row) -> None:
-        """A life certainly took these arrows, one after the other."""
+        """Count arrows that an instance certainly took, in this order."""
         for row in rows:
             last = self._last.get((table.name, who))
             self.coverage.arrows[table.name, row.clause] += 1
@@ -57,26 +57,27 @@ class Trails:
             self._last[table.name, who] = row
 
     def last(self, table: Table, who: Hashable) -> Row | None:
-        """The arrow that a life took last, if nothing came since that is not certain."""
+        """The last arrow of an instance, if nothing uncertain came after it."""
         return self._last.get((table.name, who))
 
     def lose(self, table: Table, who: Hashable) -> None:
-        """What a life did since is not certain: its next arrow makes no pair."""
+        """Forget the last arrow of an instance: its next arrow forms no pair."""
         self._last.pop((table.name, who), None)
 
 
 Clauses = tuple[str, ...]
-"""One arrow, or two that follow each other, by their clauses."""
+"""One arrow, or two consecutive ones, by their clauses."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChartCoverage:
-    """One chart: what could be taken of it, and how often it was; `why` if nothing of it can be seen."""
+    """The coverage of one chart: what is possible, and how often it occurred; `why` if it is not
+    observable."""
 
     chart: str
     arrows: Mapping[Row, int]
     pairs: Mapping[tuple[Row, Row], int]
     refusals: Mapping[tuple[str, str], int]
-    unseen: int = 0  # arrows that look from outside like another one, or like nothing
-    derived: bool = False  # from what was witnessed, for want of statuses
+    unseen: int = 0  # arrows that cannot be observed, or not be distinguished
+    derived: bool = False  # from witnessed facts, because there are no statuses
     why: str = ""

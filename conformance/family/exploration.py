@@ -1,4 +1,4 @@
-"""The joint model of a family: every state that its charts can be in together."""
+"""The joint model of a family: every reachable combination of the states of its charts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The bounds of an exploration, as the command line gives them; None where the model decides."""
+    """The bounds of an exploration, as given on the command line; None for the default of the model."""
 
     calls: int
     resuspensions: int | None = None
@@ -24,7 +24,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """About how large an exploration will be."""
+    """The estimated size of an exploration."""
 
     states: int
     seconds: int
@@ -33,9 +33,9 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """How a joint model is explored: `explore(model, asked, announce)` gives what was found.
+    """How a joint model is explored: `explore(model, asked, announce)` returns the result.
 
-    A model is a profile of the family, or one of `models`, which are no profiles.
+    A model is a profile of the family, or one of `models`, which are not profiles.
     """
 
     explore: Callable[[str, Asked, Callable[[Estimate], None]], Any]

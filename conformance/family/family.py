@@ -1,7 +1,7 @@
-"""What one protocol family gives to the kit; shared code knows of a family nothing but this.
+"""What one protocol family provides to the kit; shared code knows a family only through this object.
 
-A family is found by its name: `runlock.conformance.families.<name>.family` has it as `FAMILY`, or an entry
-point of the group `runlock.families` names it for a family that another distribution ships.
+A family is found by its name: as `FAMILY` in `runlock.conformance.families.<name>.family`, or, for a family
+in another distribution, through an entry point of the group `runlock.families`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 GROUP: Final = "runlock.families"
 FOLDER: Final = "runlock.conformance.families"
 DEFAULT: Final = "lifecycle"
-"""The family of a handshake that names none."""
+"""The family of a handshake that does not name one."""
 
 
 Action = Callable[[Any, "Chooser"], "Move | None"]
@@ -58,9 +58,9 @@ def _not_reduced(options: Iterable[Any], context: Any, scope: Any) -> Iterable[A
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """What the outside world may do next: classes of action, and hints for the generators of schedules.
+    """The actions of the environment: classes of action, and hints for the generators of schedules.
 
-    A context holds what actions look at: `state`, `handshake`, and `counts` of the ids that were used; its
+    A context holds what actions depend on: `state`, `handshake`, and `counts` of the ids that were used; its
     `aside()` is a copy with its own counts, for testing whether an action is enabled.
     """
 
@@ -70,19 +70,19 @@ class Actions:
     prerequisites: Mapping[str, str] = field(default_factory=dict)  # class: an open gate of a kind, or a fact
     gates: Mapping[str, str] = field(default_factory=dict)  # class: the kind of gate that it releases
     met: Callable[[Any], set[str]] = _nothing_met  # the prerequisites that hold in a context
-    weights: Mapping[str, int] = field(default_factory=dict)  # how much likelier a class is than others
+    weights: Mapping[str, int] = field(default_factory=dict)  # relative weight of a class
     always: Sequence[str] = ()  # classes that swarm testing never switches off
     seldom: Mapping[str, int] = field(default_factory=dict)  # expensive classes: one of N schedules has them
-    telling: Sequence[str] = ()  # classes that show most of the policies
+    telling: Sequence[str] = ()  # classes that reveal most of the policies
     enumerations: Mapping[str, Enumeration] = field(default_factory=dict)
     not_enumerated: Sequence[str] = ()  # classes that a search leaves out
     long_lists: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
-    """By the length of a list of choices: how many a class tries in a search; 1 if it is not named."""
+    """By the length of a list of choices: how many a class tries in a search; 1 if it is not listed."""
     reduced: Callable[..., Iterable[Any]] = _not_reduced
-    """(options, context, scope) -> the options without those that differ from another one by names alone."""
+    """(options, context, scope) -> the options without those that differ from another one only in names."""
 
     start: ClassVar[str] = "start"
-    """The class that begins a run; every family has it."""
+    """The class that starts a run; every family has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,28 +100,30 @@ def _never_hidden(key: str, sets: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """How policies are found out from what a runtime shows."""
+    """How policies are inferred from observations."""
 
     new_learner: Callable[..., Any]  # (handshake, policies, scenario, applies, wanted) -> a Judge
-    unconditional: Callable[..., dict[str, bool]]  # (handshake, clauses set aside) -> which clauses are asked
+    unconditional: Callable[
+        ..., dict[str, bool]
+    ]  # (handshake, clauses set aside) -> which clauses are checked
     signs: Callable[[], Sequence[Any]]
     read_under: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Policies whose signs can be read only where another policy has this value."""
+    """Policies whose evidence can be read only while another policy has this value."""
     alike: Mapping[str, tuple[frozenset[str], str]] = field(default_factory=dict)
-    """Values of a policy that show the same, and why."""
+    """Values of a policy that are indistinguishable, and why."""
     idle: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """The values of other policies under which a policy says nothing, or nothing that shows."""
+    """The values of other policies under which a policy has no observable effect."""
     hidden: Callable[[str, Mapping[str, Any]], str] = _never_hidden
-    """(policy, the declared sets) -> why no sign of the policy can show, or an empty string."""
+    """(policy, the declared sets) -> why there can be no evidence for the policy, or an empty string."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How moves and observations read in reports, and how a trace is drawn as a timeline."""
+    """The words for moves and observations in reports, and the timeline of a trace."""
 
     move: Callable[[Move], str]
     observation: Callable[[Mapping[str, Any]], str]
-    timeline: Callable[[Trace], Iterable[Row]] | None = None  # else one row for each stimulus
+    timeline: Callable[[Trace], Iterable[Row]] | None = None  # otherwise one row for each stimulus
     in_timeline: Sequence[str] = ()  # kinds of observation that its timeline shows
     render: Callable[[Trace, int], Iterable[str]] | None = None  # (trace, width) -> the timeline as text
 
@@ -169,7 +171,7 @@ class Family:
     ground: Callable[
         [Move, Any], dict[str, Any] | None
     ]  # (move, state) -> params with the runtime's gate ids
-    admit: Callable[[Move, Any], Move | None]  # (move, state) -> without what the runtime does not take
+    admit: Callable[[Move, Any], Move | None]  # (move, state) -> without what the runtime does not support
     drain: Callable[[Any], Move | None]  # state -> the next move that gives a run what it waits for
     scenarios: Callable[..., Iterable[Any]]  # (handshake, policies)
     files: Traversable  # the folder with `scenarios/` and `witnesses/`
@@ -178,26 +180,28 @@ class Family:
     default_profile: str
     wording: Wording
     selectors: Selectors = NO_SELECTORS
-    unmet: Callable[[str, Any], str] = _always_met  # (need, handshake): why a need of its own is not met
+    unmet: Callable[[str, Any], str] = (
+        _always_met  # (need, handshake): why a need that only this family has is not met
+    )
     is_timely: Callable[[Move, Any], bool] = _always_timely  # (move, state): a script may send it now
     needs_of_script: Callable[[Any], Iterable[str]] = _no_needs
     occasions: Callable[[Iterable[Record]], Iterable[str]] = _no_occasions
-    """The records of a recording -> what its moves need because of the moment at which they are sent."""
+    """The records of a recording -> what its moves need because of when they are sent."""
     bare: Callable[[Any, Sequence[Move]], Iterable[Any]] = _bare_already
-    """(scenario, moves) -> scenarios with one thing less, on which the moves may do the same."""
+    """(scenario, moves) -> simplified scenarios, each without one thing."""
     recover: Callable[[Any], Mapping[str, Any] | None] = _never_recovers
     """state -> the params of `recover` if the runtime may be crashed now, else None."""
     strategies: tuple[Strategy, ...] = ()
     coverage_targets: Callable[..., list[ChartCoverage]] = _no_coverage
-    """(handshake, policies, standings, coverage) -> what could be covered of each chart, and what was."""
+    """(handshake, policies, standings, coverage) -> the coverage of each chart."""
     inference: Inference | None = None
     explored: Exploration | None = None  # of a family whose charts have a joint model
     charts: Callable[[], Iterable[type[Chart]]] | None = None
-    """The charts of a family that another distribution ships; those of the kit's own are found by name."""
+    """The charts of a family in another distribution; those of the kit's own families are found by name."""
     verb_needs: Mapping[str, str] = field(
         default_factory=dict
-    )  # verb: the need that offers it, if it is not its own
-    determinism: str = ""  # the clause for which two plays of one schedule are compared
+    )  # verb: the need that offers it, if it is not the verb itself
+    determinism: str = ""  # the clause that compares two runs of one schedule
     shared_types: tuple[type, ...] = ()  # immutable parts of a judge that a session snapshot does not copy
 
     @property
@@ -209,23 +213,23 @@ class Family:
 
     @cached_property
     def core_profile(self) -> Profile:
-        """The profile that claims the universal core alone."""
+        """The profile that claims only the universal core."""
         return next(one for one in self.spec.profiles.values() if not one.policies)
 
     @cached_property
     def checked(self) -> frozenset[str]:
-        """The clauses that something judges."""
+        """The clauses that have a check."""
         monitored = (clause for monitor in self.monitors for clause in monitor.clauses)
         return frozenset({*(check.clause for check in self.invariants), *monitored, self.determinism})
 
     @cached_property
     def held_by_silence(self) -> frozenset[str]:
-        """The clauses that hold only where a quiescent runtime's silence counts."""
+        """The clauses that hold only if a quiescent runtime's silence counts."""
         return frozenset(check.clause for check in self.invariants if check.seeing is None)
 
     @cached_property
     def rests_on_silence(self) -> frozenset[str]:
-        """The clauses that nothing but silence breaks."""
+        """The clauses that only silence can break."""
         seen = {check.clause for check in self.invariants if check.seeing is not None}
         monitored = (clause for monitor in self.monitors for clause in monitor.rests_on_silence)
         return frozenset({*(self.held_by_silence - seen), *monitored})

@@ -1,4 +1,4 @@
-"""Turns moves into parameters for one runtime: the parts that are the same in every family."""
+"""Turns moves into parameters for one runtime: the parts that all families share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Part = tuple[str, Mapping[str, Any]]
 """A method and its parameters."""
 
 Whole = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
-"""Fills the fields that a schedule left out of an outcome, for what the gate is on."""
+"""Fills the fields that a schedule left out of an outcome, by what the gate waits for."""
 
 
 class GateFinder(Protocol):
@@ -25,14 +25,14 @@ class GateFinder(Protocol):
 
 
 def as_given(on: str, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The outcome without any change."""
+    """The unchanged outcome."""
     return outcome
 
 
 def ground_by_name(move: Move, state: GateFinder, whole: Whole = as_given) -> dict[str, Any] | None:
     """The parameters with the gate ids of this runtime; None if a gate that the move names is not open.
 
-    A race is sent without the parts whose gate is not open, and not at all if two of them are for one gate.
+    Parts of a race whose gate is not open are left out; the race is not sent if two parts are for one gate.
     """
     params = _race(move, state, whole) if move.method == "deliver" else _single(move, state, whole)
     return params if params is None or move.turns is None else {**params, "turns": move.turns}

@@ -1,4 +1,4 @@
-"""The runtimes that the kit makes of a family's reference: mutants are wrong, variants are right."""
+"""Runtimes derived from a family's reference: mutants have a fault, variants are legal."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 
 class Mutant(Protocol):
-    """A wrong runtime: `clause` has to be blamed for its `fault`, and `says` stands in the reason.
+    """A runtime with a fault: its `clause` has to be blamed, with `says` in the reason.
 
-    Called without arguments it gives a hosted adapter.
+    Called without arguments it creates a hosted adapter.
     """
 
     @property
@@ -36,7 +36,7 @@ class Mutant(Protocol):
 
 
 class Variant(Protocol):
-    """A right runtime that takes a freedom; called without arguments it gives a hosted adapter."""
+    """A legal runtime that uses a freedom; called without arguments it creates a hosted adapter."""
 
     @property
     def name(self) -> str: ...
@@ -56,10 +56,10 @@ def _none() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The runtimes that the kit makes of its own reference: each by its name."""
+    """The runtimes that the kit derives from its own reference, by name."""
 
     reference: Callable[..., Callable[[], Any]]  # (profile, policies) -> a factory of hosted adapters
-    durable: Callable[..., Callable[[], Any]] | None = None  # the same, with a store of its own
+    durable: Callable[..., Callable[[], Any]] | None = None  # the same, with its own store
     mutants: Callable[[], Mapping[str, Mutant]] = _none
     variants: Callable[[], Mapping[str, Variant]] = _none
-    out_of_reach: frozenset[str] = frozenset()  # mutants that no search has found a witness of
+    out_of_reach: frozenset[str] = frozenset()  # mutants for which no search has found a witness

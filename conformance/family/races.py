@@ -1,4 +1,4 @@
-"""Races: two or three moves that the runtime is handed before it runs again, for any family's actions."""
+"""Races: two or three moves that are delivered before the runtime runs again, for any family's actions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def racing(table: Mapping[str, Action], racers: Sequence[str]) -> Action:
     """The action that proposes two or three moves of these classes at once."""
 
     def races(context: Any, chooser: Chooser) -> Move | None:
-        """Two or three things happen before the runtime runs again."""
+        """Two or three stimuli arrive before the runtime runs again."""
         if "deliver" not in context.handshake.stimuli:
             return None
         wanted = [table[pick(chooser, racers)] for _ in range(2 + chooser.choose(2))]
@@ -33,7 +33,7 @@ def racing(table: Mapping[str, Action], racers: Sequence[str]) -> Action:
 
 
 def may_race(actions: Actions, handshake: Handshake, is_enabled: Callable[[str], bool]) -> bool:
-    """Whether two moves can be handed over at once, given which classes are enabled."""
+    """Whether two moves can be delivered at once, given which classes are enabled."""
     if "deliver" not in handshake.stimuli:
         return False
     racers = filter(is_enabled, actions.racers)

@@ -1,4 +1,4 @@
-"""Reads and writes scenario files and traces of any family: each says by itself which family it is of."""
+"""Reads and writes scenario files and traces of any family; each file names its family."""
 
 from __future__ import annotations
 

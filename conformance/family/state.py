@@ -1,4 +1,4 @@
-"""What shared code asks of an observed state; each family has its own."""
+"""The interface of an observed state; each family has its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runlock.conformance.protocol import Observation, Report
 
 
 class PolicyView(dict[str, Any]):
-    """Policies as one hypothesis has them; `read` holds the keys that a check has asked for."""
+    """The policies under one hypothesis; `read` holds the keys that a check has read."""
 
     def __init__(self, policies: Mapping[str, Any]) -> None:
         super().__init__(policies)
@@ -30,7 +30,7 @@ class OpenGate(Protocol):
 
 
 class State(Protocol):
-    """The fold of one scenario's trace: what was sent, and what the runtime showed."""
+    """The observed state of one scenario: computed from what was sent and what the runtime reported."""
 
     handshake: Any  # the family's own models
     scenario: Any
@@ -39,14 +39,14 @@ class State(Protocol):
     quiescent: bool
     open_gates: Sequence[Any]  # of OpenGate, oldest first
     run: Any  # the newest run, with `id` and `is_done`; None before the first
-    features: frozenset[str]  # what the scenario has come to, by which checks are selected
+    features: frozenset[str]  # the features that have occurred, by which checks are selected
 
     def policy(self, key: str) -> Any:
         """The value of a policy, or None while it is open."""
         ...
 
     def under(self, policies: PolicyView) -> Any:
-        """The same state, read under other policies; it shares everything else and must not be changed."""
+        """The same state with other policies; everything else is shared and must not be changed."""
         ...
 
     def gate(self, ref: str) -> Any:
@@ -54,13 +54,13 @@ class State(Protocol):
         ...
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
-        """The kit sends something."""
+        """Process a stimulus of the kit."""
         ...
 
     def observe(self, seen: Observation) -> None:
-        """The runtime shows something."""
+        """Process an observation of the runtime."""
         ...
 
     def report(self, report: Report) -> None:
-        """The answer is complete; its observations were taken in before."""
+        """Process the end of an answer; its observations were processed before."""
         ...

@@ -1,4 +1,4 @@
-"""A trace as a timeline: the family's own, or one row for each stimulus where a family draws none."""
+"""A trace as a timeline: the family's own, or one row for each stimulus if the family has none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from runlock.conformance.trace.trace import Trace
 
 ROOM_MIN: Final = 16
-"""The column of what happened is never narrower."""
+"""The minimum width of the column of what happened."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ HAS_NO_STORE: Final = "control store=none"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Applicability:
     """Whether a clause can be judged; if not, what it is instead, and why."""
 
     clause: Clause
@@ -29,7 +29,7 @@ class Standing:
         return self.verdict == "judged"
 
 
-def standings(family: Family, handshake: Handshake, policies: Mapping[str, Any]) -> dict[str, Standing]:
+def standings(family: Family, handshake: Handshake, policies: Mapping[str, Any]) -> dict[str, Applicability]:
     """How each clause stands with a runtime that says this of itself."""
     clauses = family.spec.clauses.values()
     return {clause.id: standing_of(family, clause, handshake, policies) for clause in clauses}
@@ -37,37 +37,39 @@ def standings(family: Family, handshake: Handshake, policies: Mapping[str, Any])
 
 def standing_of(
     family: Family, clause: Clause, handshake: Handshake, policies: Mapping[str, Any]
-) -> Standing:
+) -> Applicability:
     """How one clause stands with a runtime that says this of itself."""
     if clause.untestable:
-        return Standing(clause, "not-applicable", f"it cannot be tested from outside: {clause.untestable}")
+        return Applicability(
+            clause, "not-applicable", f"it cannot be tested from outside: {clause.untestable}"
+        )
     profile = family.spec.profile(handshake.profile)
     if not profile.policies and not clause.core:
         why = f"the profile {profile.name} claims the universal core alone"
-        return Standing(clause, "not-applicable", why)
+        return Applicability(clause, "not-applicable", why)
     for key, values in clause.applies.items():
         if key not in policies:
             if ruled_out := _ruled_out(family, key, policies):
-                return Standing(clause, "not-applicable", ruled_out)
-            return Standing(clause, "untested", f"the policy {key} is not declared", offered=False)
+                return Applicability(clause, "not-applicable", ruled_out)
+            return Applicability(clause, "untested", f"the policy {key} is not declared", offered=False)
         declared = policies[key]
         given = declared if isinstance(declared, list | tuple | set | frozenset) else [declared]
         if not set(given) & set(values):
             shown = ", ".join(str(value) for value in given) or "empty"
-            return Standing(clause, "not-applicable", f"the policy {key} is {shown}")
+            return Applicability(clause, "not-applicable", f"the policy {key} is {shown}")
     for need in clause.needs:
         if need == HAS_NO_STORE and handshake.control.store != "none":
-            return Standing(clause, "not-applicable", "the runtime has a store")
+            return Applicability(clause, "not-applicable", "the runtime has a store")
         if why := unmet(family, need, handshake):
-            return Standing(clause, "untested", why, offered=False)
+            return Applicability(clause, "untested", why, offered=False)
     if not handshake.control.settles_exactly and clause.id in family.rests_on_silence:
-        return Standing(clause, "untested", SILENT, False)
+        return Applicability(clause, "untested", SILENT, False)
     if clause.id not in family.checked and clause.level == "MAY":
-        return Standing(clause, "not-applicable", "it is a permission, which nobody can break")
+        return Applicability(clause, "not-applicable", "it is a permission, which nobody can break")
     if clause.id not in family.checked:
-        return Standing(clause, "untested", "nothing checks it yet", offered=False)
+        return Applicability(clause, "untested", "nothing checks it yet", offered=False)
     hears_silence = handshake.control.settles_exactly or clause.id not in family.held_by_silence
-    return Standing(clause, hears_silence=hears_silence)
+    return Applicability(clause, hears_silence=hears_silence)
 
 
 SILENT: Final = "it rests on silence, and the runtime settles as observed"

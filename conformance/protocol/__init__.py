@@ -1,7 +1,7 @@
 """The messages that every family has, protocol version 1, as pydantic models.
 
-Fields that a model does not name are ignored; an observation of a kind that is not listed is kept, and no
-clause judges it.
+Fields that a model does not declare are ignored.  An observation of an unknown kind is kept, and no clause
+judges it.
 """
 
 from runlock.conformance.protocol.handshake import (

@@ -1,6 +1,6 @@
-"""What makes an answer one that can be judged: it fits the protocol, and its gates can be told apart.
+"""Validates answers: they fit the protocol, and their gates can be told apart.
 
-What is wrong here is wrong with the adapter: no clause is about it, and no runtime is blamed for it.
+An error here is the adapter's: no clause covers it, and the runtime is not blamed for it.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ Message = TypeVar("Message", bound=Wire)
 
 REPORTS_KEPT: Final = 1024
 
-_BY_VALUE: Final = 2  # the last format of `marshal` that writes equal values alike, whoever shares them
+_BY_VALUE: Final = 2  # the last format of `marshal` whose output does not depend on shared references
 
 _WISHES: Final = {
     "a valid (dictionary or instance of \\w+|dictionary|object)": "an object",
     "a valid integer": "a whole number",
     "a valid ": "a ",
 }
-"""What pydantic calls the things that JSON has, and what the kit does."""
+"""JSON types by their names in pydantic, and by their names in the kit."""
 
 _OPENS_ONCE: Final = "Within one life of the runtime each gate has an id of its own."
 _CLOSES_ONCE: Final = "Only a gate that was opened is given up, and only once."
@@ -49,7 +49,7 @@ _STAYS_STILL: Final = (
 
 
 def fitted(model: type[Message], raw: Mapping[str, Any], what: str, schema: str) -> Message:
-    """The message that the adapter sent, if it fits; else an `AdapterError` that names the place."""
+    """The validated message of the adapter; an `AdapterError` names the place that does not fit."""
     try:
         return model.model_validate(raw)
     except ValidationError as error:
@@ -60,7 +60,7 @@ def fitted(model: type[Message], raw: Mapping[str, Any], what: str, schema: str)
 
 
 def fitted_report(vocabulary: Vocabulary, raw: Mapping[str, Any], method: str) -> Report:
-    """The answer to a stimulus, if it fits; runtimes repeat themselves, and what they repeat is read once."""
+    """The validated answer to a stimulus; equal answers are parsed once."""
     try:
         return _read(vocabulary.report, written(raw))
     except ValueError:  # which a `ValidationError` is too
@@ -73,7 +73,7 @@ def _read(model: type[Report], report: bytes) -> Report:
 
 
 def written(value: Any) -> bytes:
-    """What is plainly JSON, alike for equal values; for anything else a `ValueError`."""
+    """A plain JSON value serialised, equal for equal values; `ValueError` for anything else."""
     return marshal.dumps(value, _BY_VALUE)
 
 
@@ -91,7 +91,7 @@ def _misfit(error: ValidationError, otherwise: str) -> tuple[str, str, str]:
 
 
 def _wish(words: str) -> str:
-    """What pydantic would have liked, in the words of the kit."""
+    """The expectation of pydantic, in the words of the kit."""
     if not words.startswith("Input should be "):
         return f"{words}."
     wish = words.removeprefix("Input should be ")
@@ -101,7 +101,7 @@ def _wish(words: str) -> str:
 
 
 def _place(path: Sequence[Any]) -> str:
-    """The place as its author would write it; the kind of an observation is named behind it."""
+    """The place as the author of the message would write it, followed by the kind of an observation."""
     kind = path[2] if path[:1] == ("observations",) and len(path) > 2 else None
     parts = (*path[:2], *path[3:]) if kind is not None else path
     place = ".".join(plain(str(part)) for part in parts) or "the whole of it"
@@ -109,18 +109,18 @@ def _place(path: Sequence[Any]) -> str:
 
 
 class Gates:
-    """The gates of one life of a runtime; `declared` are those that its handshake names."""
+    """The gates of one incarnation of a runtime; `declared` are those that its handshake names."""
 
     def __init__(self, declared: Sequence[str]) -> None:
         self.declared = declared
         self.is_open: dict[str, bool] = {}
 
     def begin_a_life(self) -> None:
-        """Gates that were open at a crash are gone, and their ids are free."""
+        """Forget the gates that were open at a crash, whose ids can be used again."""
         self.is_open.clear()
 
     def check(self, method: str, report: Report) -> None:
-        """Whether each gate opens once, under a name that the kit knows, and is given up at most once."""
+        """Check that each gate opens once, under a known name, and is abandoned at most once."""
         for seen in report.observations:
             why, right = self._flaw(seen)
             if why:
@@ -141,7 +141,7 @@ class Gates:
 
 
 def moved_by_itself(report: Report) -> AdapterError | None:
-    """What to say of an answer to `settle` that shows something, where all was quiescent before."""
+    """The error for an answer to `settle` that shows something although everything was quiescent."""
     if not report.observations:
         return None
     shown = ", ".join(dict.fromkeys(quote(seen.kind) for seen in report.observations[:3]))

@@ -1,7 +1,7 @@
-"""One JSON object a line: how the pipe writes it, reads it, and quotes a line that is none.
+"""One JSON object a line: how the pipe writes it, reads it, and quotes a line that is not one.
 
-A line that can be read here can be handled by everything behind it: no text without a UTF-8 form,
-no number that is no JSON, no nesting that exhausts the stack.
+A line that passes here is safe for all later code: no text without a UTF-8 form, no number outside JSON,
+no nesting that exhausts the stack.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import Any, Final
 
 LINE_LIMIT_BYTES: Final = 4 * 1024 * 1024
 DEPTH_LIMIT: Final = 200
-"""Deeper than any message of the protocol, and shallower than what the JSON and model libraries bear."""
+"""Deeper than any message of the protocol, and shallower than the limits of the JSON and model libraries."""
 
 QUOTE_LIMIT: Final = 100
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class NotALine(Exception):
-    """The bytes are no line of the protocol; the words complete the sentence "it …"."""
+    """The bytes are not a line of the protocol; the words complete the sentence "it …"."""
 
 
 def encode(message: dict[str, Any]) -> bytes:
-    """The message as one line; `ValueError` or `TypeError` if it is no JSON."""
+    """The message as one line; `ValueError` or `TypeError` if it is not JSON."""
     return _ENCODER.encode(message).encode("ascii") + b"\n"
 
 
 def decode(line: bytes | bytearray) -> Any:
-    """What the line says; `NotALine` if it cannot be read."""
+    """The value of the line; `NotALine` if it cannot be read."""
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -42,7 +42,7 @@ def decode(line: bytes | bytearray) -> Any:
 
 
 def detached(message: Any) -> Any:
-    """A copy made through JSON, so that neither side can change what the other one keeps."""
+    """A copy made through JSON, so that neither side can change the other's data."""
     try:
         return decode(_ENCODER.encode(message).encode("ascii"))
     except RecursionError:
@@ -64,7 +64,9 @@ def _parsed(text: str) -> Any:
         return _DECODER.decode(_without_mark(text))
     except json.JSONDecodeError as error:
         raise NotALine(f"is no JSON ({error.msg} at position {error.pos})") from None
-    except ValueError as error:  # a constant or a number that JSON does not have, or digits without end
+    except (
+        ValueError
+    ) as error:  # a constant or a number that JSON does not have, or a number with too many digits
         raise NotALine(f"is no JSON ({error})") from None
     except RecursionError:
         raise NotALine(f"is nested deeper than {DEPTH_LIMIT} levels") from None
@@ -88,7 +90,7 @@ def _finite(digits: str) -> float:
 
 
 def _is_deep(message: Any, brackets: int) -> bool:
-    if brackets <= DEPTH_LIMIT:  # nearly every line; the walk below costs more than reading it did
+    if brackets <= DEPTH_LIMIT:  # nearly every line; the traversal below is slower than parsing was
         return False
     level = [message]
     for _ in range(DEPTH_LIMIT):
@@ -112,6 +114,6 @@ def _refuse_lone_surrogates(message: Any) -> None:
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
-"""Made once: `json.loads` makes one for each line, which takes as long as a short line does."""
+"""Created once: `json.loads` creates one for each line, which takes as long as parsing a short line."""
 
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

@@ -1,4 +1,4 @@
-"""The handshake: who speaks, what the runtime claims, what it shows, what it can take."""
+"""The handshake: the two parties, and what the runtime claims, reports and accepts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class VersionRange(Wire):
 
 
 class Party(Wire):
-    """Who speaks."""
+    """A party of the conversation."""
 
     name: str
     version: str
@@ -29,7 +29,7 @@ class Party(Wire):
 
 
 class SpecRevision(Wire):
-    """The revision of the clauses that the kit judges by."""
+    """The revision of the clauses that the kit uses."""
 
     revision: str = SPEC_REVISION
 
@@ -43,7 +43,7 @@ class Initialize(Wire):
 
 
 class Control(Wire):
-    """How far the kit can steer the SUT.  The defaults are the weakest value of each."""
+    """How far the kit can control the SUT.  The defaults are the weakest value of each."""
 
     settle: Literal["exact", "observed"] = "observed"
     crash: list[Literal["soft", "kill"]] = Field(default_factory=list)
@@ -53,12 +53,13 @@ class Control(Wire):
 
     @property
     def settles_exactly(self) -> bool:
-        """Whether what a quiescent SUT has not shown will not come by itself, so that its silence counts."""
+        """Whether a quiescent SUT does nothing more until the next stimulus, so that its silence is
+        evidence."""
         return self.settle == "exact"
 
 
 class Handshake(Wire):
-    """The SUT's half of the handshake: who it is, what it claims, what it shows; a family adds the rest."""
+    """The SUT's half of the handshake: its identity, claims and observations; a family adds the rest."""
 
     protocol: int = PROTOCOL_VERSION
     implementation: Party
@@ -72,11 +73,11 @@ class Handshake(Wire):
 
 
 MISSPELT: Final = 0.85
-"""How alike a word and a listed one are, of 1, where the one is a slip for the other."""
+"""The similarity, of 1, from which a word counts as a misspelling of a listed one."""
 
 
 def not_misspelt(word: str, listed: Collection[str]) -> str:
-    """The word, unless it is a slip for a listed one; a runtime may have kinds of its own."""
+    """The word, unless it is a misspelling of a listed one; a runtime may have kinds of its own."""
     meant = [] if word in listed else get_close_matches(word, listed, n=1, cutoff=MISSPELT)
     if meant:
         raise PydanticCustomError("misspelt", "Input should be '{meant}'", {"meant": meant[0]})

@@ -1,4 +1,4 @@
-"""What a runtime shows; each family adds its own kinds."""
+"""Observations of a runtime that every family has; each family adds its own kinds."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ class Message(Wire):
 
 
 class Observation(Wire):
-    """Something that happened in the SUT, of one of the listed kinds or of its own."""
+    """Something that happened in the SUT, of a listed kind or of a kind of its own."""
 
     kind: str
     run: str | None = None
 
     @classmethod
     def _never_null(cls) -> frozenset[str]:
-        return super()._never_null() - {"kind"}  # by which it was told apart
+        return super()._never_null() - {"kind"}  # the field by which the kind was recognised
 
 
 class GateOpened(Observation):
-    """The SUT waits for the outside world at a gate; a family adds what the gate shows."""
+    """The SUT waits at a gate; a family adds what the gate shows."""
 
     kind: Literal["gate.open"] = "gate.open"
     gate: str
@@ -42,7 +42,7 @@ class GateOpened(Observation):
 
 
 class GateClosed(Observation):
-    """The SUT gave the gate up."""
+    """The SUT abandoned the gate."""
 
     kind: Literal["gate.closed"] = "gate.closed"
     gate: str

@@ -10,14 +10,14 @@ from runlock.conformance.protocol.wire import JsonObject, Wire
 
 
 class Usage(Wire):
-    """Tokens that one turn of the model cost."""
+    """Token counts of one turn of the model."""
 
     input: int = 0
     output: int = 0
 
 
 class ToolCall(Wire):
-    """One call that the model asks for: `id` comes from the kit and may repeat."""
+    """One call that the model asks for; `id` comes from the kit and may repeat."""
 
     id: str
     name: str
@@ -25,7 +25,7 @@ class ToolCall(Wire):
 
 
 class Turn(Wire):
-    """What the model answered: text, and the calls it asks for."""
+    """An answer of the model: text, and the calls that it asks for."""
 
     kind: Literal["turn"] = "turn"
     text: str = ""
@@ -34,13 +34,13 @@ class Turn(Wire):
 
 
 class Fault(Wire):
-    """The outside world broke: a runtime-level error, at any gate."""
+    """The environment failed: a runtime-level error, at any gate."""
 
     kind: Literal["fault"] = "fault"
     message: str = "the outside world broke"
 
 
 class Acknowledged(Wire):
-    """The store has it."""
+    """The store has written the checkpoint."""
 
     kind: Literal["ok"] = "ok"

@@ -1,4 +1,4 @@
-"""What a runtime answers to a stimulus."""
+"""Answers of a runtime to a stimulus."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runlock.conformance.protocol.wire import Wire
 
 
 class Report(Wire):
-    """The answer to a stimulus: all that happened since, in order."""
+    """The answer to a stimulus: everything that has happened since the last one, in order."""
 
     observations: list[Observation] = Field(default_factory=list)
     quiescent: bool = True
@@ -18,4 +18,4 @@ class Report(Wire):
 
 
 class Empty(Wire):
-    """No parameters, or an answer that only says: done."""
+    """No parameters, or an answer without content."""

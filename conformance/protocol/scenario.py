@@ -1,4 +1,4 @@
-"""What a scenario starts from, and how it closes."""
+"""The start of a scenario, and its end."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from runlock.conformance.protocol.wire import Json, Wire
 
 
 class Scenario(Wire):
-    """What one scenario starts from: a name, and an empty folder; a family adds the rest."""
+    """The start of a scenario: a name, and an empty folder; a family adds the rest."""
 
     scenario: str
     data: str | None = None
 
     @cached_property
     def in_full(self) -> Mapping[str, Any]:
-        """Every field as the runtime is handed it, but for `data`."""
+        """Every field as it is sent to the runtime, except `data`."""
         return self.model_dump(mode="json", by_alias=True)
 
 

@@ -1,4 +1,4 @@
-"""Stimuli that every family has, and how a runtime turns one down."""
+"""Stimuli that every family has, and how a runtime refuses one."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from runlock.conformance.protocol.wire import Json, JsonObject, Wire
 
 
 class Stimulus(Wire):
-    """What every stimulus may carry: the most turns of its scheduler that the SUT may run."""
+    """The base of every stimulus: a limit on the turns of the scheduler that the SUT may use."""
 
     method: ClassVar[str]
     turns: int | None = None
 
 
 class GateRelease(Stimulus):
-    """The outside world answers at an open gate."""
+    """The kit releases an open gate with an outcome."""
 
     method: ClassVar[str] = "gate.release"
     gate: str
@@ -23,21 +23,21 @@ class GateRelease(Stimulus):
 
 
 class Cancel(Stimulus):
-    """The external cancel signal."""
+    """A cancel from outside the run."""
 
     method: ClassVar[str] = "cancel"
     run: str
 
 
 class ClockAdvance(Stimulus):
-    """Virtual time passes, in milliseconds."""
+    """The virtual clock advances, in milliseconds."""
 
     method: ClassVar[str] = "clock.advance"
     ms: int
 
 
 class Settle(Stimulus):
-    """No stimulus: the SUT runs until only the kit can move it on."""
+    """No new input: the SUT runs until only the kit can make it continue."""
 
     method: ClassVar[str] = "settle"
 
@@ -50,7 +50,7 @@ class Request(Wire):
 
 
 class Deliver(Stimulus):
-    """A race: all of these are handed over, in this order, before the SUT runs again."""
+    """A race: all of these are delivered, in this order, before the SUT runs again."""
 
     method: ClassVar[str] = "deliver"
     stimuli: list[Request]
@@ -63,7 +63,7 @@ class Crash(Stimulus):
 
 
 class Recover(Stimulus):
-    """Start again from the last durable state; `store` is null when the SUT keeps its own."""
+    """Restart from the last durable state; `store` is null if the SUT has its own store."""
 
     method: ClassVar[str] = "recover"
     run: str
@@ -71,13 +71,13 @@ class Recover(Stimulus):
 
 
 class Inspect(Wire):
-    """Look at a run without touching it."""
+    """Read the state of a run without changing it."""
 
     run: str
 
 
 class Refusal(Wire):
-    """A stimulus, or one of its decisions, that the SUT turned down: it has changed nothing."""
+    """A stimulus, or one of its decisions, that the SUT refused; it has changed nothing."""
 
     stimulus: int = 0
     decision: str | None = None

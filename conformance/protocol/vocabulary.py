@@ -1,4 +1,4 @@
-"""The versions that the kit speaks, and what a family's vocabulary of messages consists of."""
+"""The versions that the kit speaks, and the parts of a family's vocabulary of messages."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Vocabulary:
     snapshot: type[Wire]
     methods: Mapping[str, tuple[type[Wire], type[Wire]]]  # verb: its parameters and its answer
     observations: Mapping[str, type[Observation]]  # kind: its model
-    outcomes: Mapping[str, TypeAdapter[Any]]  # gate: what releases it
+    outcomes: Mapping[str, TypeAdapter[Any]]  # gate: its outcomes
 
     @property
     def stimuli(self) -> tuple[str, ...]:
-        """The verbs that are answered by a report."""
+        """The verbs whose answer is a report."""
         return tuple(verb for verb, (_, answer) in self.methods.items() if answer is self.report)
 
     def check_observation(self, seen: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What every message part has in common, and the errors that an answer can be."""
+"""The base of every message part, and the errors that an answer can be."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ PART_OF_A_WHOLE: Final = "part_of_a_whole"
 SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 TEXT: Final = frozenset({str})
 DEPTH_MAX: Final = 40
-"""What is nested deeper is left to pydantic, which also finds what holds itself."""
+"""The depth beyond which pydantic does the checking, including for cyclic values."""
 
 
 class _NotPlain(Exception):
-    """A value that takes more than a glance to tell whether it is JSON."""
+    """The value needs the full validation of pydantic."""
 
 
 def _copied(value: Any, depth: int = DEPTH_MAX) -> Any:
-    """A copy of what is plainly JSON, so that whoever is handed it cannot change what was sent."""
+    """A copy of plain JSON, so that its receiver cannot change what was sent."""
     kind = type(value)
     if kind in SCALARS:
         return value
@@ -65,7 +65,7 @@ def _copied(value: Any, depth: int = DEPTH_MAX) -> Any:
 
 
 def _plainly(value: Any, validated: ValidatorFunctionWrapHandler) -> Any:
-    """What is plainly JSON is copied here: pydantic takes each part of it for a choice, which is slow."""
+    """Copy plain JSON without pydantic, which is slow because it treats each part as a union."""
     try:
         return _copied(value)
     except _NotPlain:
@@ -81,15 +81,15 @@ JsonObject = Annotated[dict[str, JsonValue], WrapValidator(_plainly_an_object)]
 
 
 class Wire(BaseModel):
-    """A message part: immutable, strictly typed, tolerant of fields it does not know."""
+    """A message part: immutable, strictly typed, tolerant of unknown fields."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore", populate_by_name=True)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """A null where the protocol has no null is the same as a field that was left out."""
+        """Treat a null where the protocol has no null as a field that was left out."""
         schema, never_null = handler(source), cls._never_null()
-        if never_null:  # most messages have no such field, and need not be asked
+        if never_null:  # most messages have no such field
             of_fields: Any = handler.resolve_ref_schema(schema)
             left_out = partial(_without_null, never_null)
             of_fields["schema"] = core_schema.no_info_before_validator_function(left_out, of_fields["schema"])
@@ -105,18 +105,18 @@ class Wire(BaseModel):
 
     @cached_property
     def as_sent(self) -> Mapping[str, Any]:
-        """The same as `to_wire`, made once: whoever is handed it leaves it as it is."""
+        """`to_wire`, cached; callers must not change the result."""
         return self.to_wire()
 
     def __copy__(self) -> Self:
-        """A copy that may be given other fields: nothing that was made of these comes along."""
+        """A copy that may get other fields; cached values are not copied."""
         copied = super().__copy__()
         for name in vars(copied).keys() - type(self).model_fields:
             del vars(copied)[name]
         return copied
 
     def to_wire(self) -> dict[str, Any]:
-        """The JSON object that this part is on the wire, without the fields that were left out."""
+        """The JSON object of this part on the wire, without the fields that were left out."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 

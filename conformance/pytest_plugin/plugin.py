@@ -1,6 +1,6 @@
-"""The pytest plugin: its options, and what a `ConformanceSuite` is given; it loads the kit only when asked.
+"""The pytest plugin: its options, and the fixtures of a `ConformanceSuite`; it loads the kit only on use.
 
-pytest imports this module in every run beside which the kit is installed, so that it imports nothing of it.
+pytest imports this module in every test run in an environment with the kit, so it imports nothing else of it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options by which a runtime is named and its campaign is measured out."""
+    """The options that name a runtime and size its campaign."""
     group = parser.getgroup("runlock", "conformance of agent loops")
-    group.addoption("--runlock-target", metavar="TARGET", help="Give each clause a test on this runtime.")
-    group.addoption("--runlock-examples", type=_count, metavar="N", help="How many schedules to play.")
-    group.addoption("--runlock-seed", type=_whole, metavar="N", help="Where their choices start from.")
+    group.addoption("--runlock-target", metavar="TARGET", help="Add a test of each clause on this runtime.")
+    group.addoption("--runlock-examples", type=_count, metavar="N", help="Number of schedules.")
+    group.addoption("--runlock-seed", type=_whole, metavar="N", help="Seed of the random choices.")
     group.addoption(
         "--runlock-out",
         metavar="DIR",
         default="runlock-results",
-        help="Where the traces of broken clauses are written.",
+        help="Folder for the traces of broken clauses.",
     )
 
 
@@ -43,7 +43,7 @@ def _count(text: str) -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known, and refuse a target that there is not."""
+    """Register the marker, and reject a target that does not exist."""
     config.addinivalue_line("markers", "runlock: a clause, tested on a runtime")
     target = config.getoption("runlock_target")
     if target is not None:
@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Put the tests of the runtime that the command line names beside those that were collected."""
+    """Add the tests of the runtime on the command line to those that were collected."""
     target = config.getoption("runlock_target")
     if target is not None:
         from runlock.conformance.pytest_plugin.suite import tests_of
@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(
 
 @pytest.fixture(scope="class")
 def runlock_outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
-    """What became of each clause in the campaign of a suite, which is played once in a run of tests."""
+    """The result of each clause in the campaign of a suite, which runs once in a test run."""
     from runlock.conformance.pytest_plugin.suite import outcomes
 
     return outcomes(request.cls, request.config, tmp_path_factory.getbasetemp())

@@ -1,6 +1,6 @@
-"""A suite of tests for pytest, one for each clause: all of them read what one campaign found.
+"""A pytest suite with one test for each clause: all of them read the result of one campaign.
 
-The processes of pytest-xdist share a campaign through a file: the first that needs it plays it.
+The processes of pytest-xdist share a campaign through a file: the first that needs it runs it.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from runlock.conformance.report.console import Page
 from runlock.conformance.report.text import headline, violation
 
 EXAMPLES: Final = 1_000
-"""So many schedules take about ten seconds on the reference."""
+"""Number of schedules that take about ten seconds on the reference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one clause, and what there is to say of it."""
+    """The result of one clause, and its text."""
 
     verdict: str
     text: str = ""
@@ -47,18 +47,18 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """What one campaign says to all tests of a suite."""
+    """The results of one campaign for all tests of a suite."""
 
     clauses: dict[str, Outcome] = field(default_factory=dict)
-    nothing: str = ""  # why it exercised nothing at all
-    undecided: str = ""  # what kept it from being judged as a whole
+    nothing: str = ""  # why nothing was exercised
+    undecided: str = ""  # why it could not be judged completely
 
 
 class ConformanceSuite:
     """One test for each clause, on the runtime that `adapter` names.
 
-    That is an adapter's class, a function that gives a new adapter at each call, or a target as the
-    command line takes it.  What the command line says of examples and seed goes before what stands here.
+    That is an adapter class, a function that returns a new adapter at each call, or a target as on the
+    command line.  Command-line values for examples and seed override those of the class.
     """
 
     adapter: ClassVar[Any] = None
@@ -68,7 +68,7 @@ class ConformanceSuite:
     pytestmark: ClassVar = [pytest.mark.runlock]
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Make the tests, if there is a runtime to test."""
+        """Create the tests, if there is a runtime to test."""
         suite = type(self)
         if suite.adapter is None:
             pytest.fail(f"{suite.__name__} names no runtime. Write `adapter = MyAdapter` in it.", False)
@@ -83,7 +83,7 @@ class ConformanceSuite:
             pytest.fail(runlock_outcomes.undecided, pytrace=False)
 
     def test_clause(self, clause: str, runlock_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
-        """The clause was exercised, and nothing broke it."""
+        """The clause was exercised, and no violation was found."""
         request.node.user_properties.append(("clause", clause))
         outcome = runlock_outcomes.clauses[clause]
         if outcome.verdict == "broken":
@@ -92,11 +92,11 @@ class ConformanceSuite:
             pytest.skip(f"{outcome.verdict.replace('-', ' ')}: {outcome.text}")
 
 
-# --- which runtime ------------------------------------------------------------------------------
+# --- the runtime --------------------------------------------------------------------------------
 
 
 def why_not(target: str) -> str:
-    """Why there is no such runtime, or nothing."""
+    """Why there is no such runtime, or None."""
     try:
         resolve(target)
     except RunlockError as error:
@@ -105,15 +105,15 @@ def why_not(target: str) -> str:
 
 
 def _family(target: str) -> Family:
-    """The family whose clauses are tested; the default one where the runtime cannot say it."""
+    """The family whose clauses are tested; the default one if the runtime cannot tell."""
     try:
         return family_of(resolve(target))
     except RunlockError:
-        return family_named(DEFAULT)  # the campaign says what is wrong with the runtime
+        return family_named(DEFAULT)  # the campaign reports what is wrong with the runtime
 
 
 def target_of(suite: type[ConformanceSuite]) -> str:
-    """The runtime of a suite by name: an adapter's own, or else by where the suite holds it."""
+    """The target of a suite's runtime: the adapter's own name, or else its place in the suite."""
     adapter = suite.adapter
     if isinstance(adapter, str):
         return adapter
@@ -131,7 +131,7 @@ def _is_there(module: str, name: str, adapter: Any) -> bool:
 
 
 class _Given(pytest.Module):
-    """A module that is in no file: it holds the suite of the runtime that the command line names."""
+    """A module without a file, for the suite of the runtime on the command line."""
 
     suite: type[ConformanceSuite]
 
@@ -153,7 +153,7 @@ def tests_of(target: str, session: pytest.Session) -> Iterator[pytest.Item]:
 
 
 def outcomes(suite: type[ConformanceSuite], config: pytest.Config, base: Path) -> Outcomes:
-    """What the campaign of a suite says; where it exercised nothing, no test of it gets that far."""
+    """The results of the campaign of a suite; tests of a campaign that exercised nothing fail here."""
     order = _order(suite, config)
     results = Path(config.getoption("runlock_out"), f"{suite.__module__}.{suite.__name__}")
     worker = getattr(config, "workerinput", None)
@@ -180,7 +180,7 @@ def _digest(order: Order) -> str:
 
 
 def _shared(path: Path, order: Order, results: Path) -> Outcomes:
-    """What another process wrote down, or else what is played here, for all of them."""
+    """The result of another process, or else that of a campaign run here for all of them."""
     with _locked(path.with_suffix(".lock")):
         if not path.exists():
             fresh = path.with_suffix(".new")
@@ -192,7 +192,7 @@ def _shared(path: Path, order: Order, results: Path) -> Outcomes:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock that the system takes back from a process that ends."""
+    """Hold a lock that the operating system releases if the process ends."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -214,7 +214,7 @@ def _interrupt() -> NoReturn:
 
 
 def _read(result: Result, results: Path) -> Outcomes:
-    """The outcomes that a result comes to, with the traces of what broke in the folder of results."""
+    """The outcomes for a result, with the traces of violations in the folder of results."""
     files = {}
     if result.witnesses or result.troubles:
         files = folder.write_traces(result, folder.ready(results))

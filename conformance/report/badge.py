@@ -1,4 +1,4 @@
-"""A result as a badge: the JSON that shields.io asks for, and a drawing of its own."""
+"""A result as a badge: JSON for shields.io, and an SVG drawing."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ LABEL_MAX: Final = 40
 COLOURS: Final = {"held": "brightgreen", "broken": "red", "undecided": "yellow"}
 DRAWN: Final = {"brightgreen": "#2e7d32", "red": "#c62828", "yellow": "#8a6d00"}
 CHARACTER: Final = 7
-"""How wide a character is drawn; the text is fitted to it, whatever font there is."""
+"""The assumed width of a character; the text is fitted to it in any font."""
 
 PADDING: Final = 10
 
 
 def badge(result: Stored) -> str:
-    """What an endpoint badge of shields.io reads."""
+    """The JSON that an endpoint badge of shields.io reads."""
     label, message, colour = _facts(result)
     said = {"schemaVersion": 1, "label": label, "message": message, "color": colour}
     return json.dumps(said | ({"isError": True} if result.outcome == "broken" else {}), indent=1) + "\n"
 
 
 def drawn(result: Stored) -> str:
-    """The same badge as an SVG, which needs nobody's service."""
+    """The same badge as an SVG, which needs no external service."""
     label, message, colour = _facts(result)
     left, right = (len(text) * CHARACTER + 2 * PADDING for text in (label, message))
     said = escape(f"{label}: {message}")

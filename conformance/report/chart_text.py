@@ -1,4 +1,4 @@
-"""A chart as a small table of text: its arrows and what closes its states, those of one clause marked."""
+"""A chart as a small text table: its arrows and what its states refuse, with those of one clause marked."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from runlock.conformance.family.family import Family
 from runlock.machines.table import Table
 
 ROWS_MAX: Final = 12
-"""A chart with more arrows than this is cut to the states that a clause is about."""
+"""A chart with more arrows than this is reduced to the states that a clause is about."""
 
 PHRASE_MIN: Final = 18
-"""The narrowest column of phrases; where there is less room, they take a line of their own."""
+"""The minimum width of the column of phrases; in less space, they get their own line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Line:
     marked: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """The line for a machine."""
+        """The line for JSON."""
         return {
             "from": self.source,
             "on": self.event,
@@ -41,12 +41,12 @@ class Line:
 
 
 def tables_of(family: Family, clause: str) -> list[Table]:
-    """The charts on which a clause stands."""
+    """The charts that a clause is on."""
     return [table for table in family.tables if any(line.clause == clause for line in lines(table))]
 
 
 def lines(table: Table, clause: str = "") -> list[Line]:
-    """The arrows of a chart and what closes its states, those of a clause marked."""
+    """The arrows of a chart and what its states refuse, with those of a clause marked."""
     return [*_arrows(table, clause), *_closings(table, clause)]
 
 
@@ -66,7 +66,7 @@ def _closings(table: Table, clause: str) -> Iterator[Line]:
 
 
 def shown(table: Table, clause: str) -> list[Line]:
-    """The lines to show beside a clause: all of a small chart, the states concerned of a large one."""
+    """The lines to show with a clause: all of a small chart, the states concerned of a large one."""
     every = lines(table, clause)
     if len(table.rows) <= ROWS_MAX:
         return every
@@ -75,7 +75,7 @@ def shown(table: Table, clause: str) -> list[Line]:
 
 
 def left_out(table: Table, clause: str) -> str:
-    """What the table beside a clause does not show, in words; empty if it shows all."""
+    """What the table with a clause leaves out, in words; empty if nothing."""
     missing = len(table.rows) - sum(1 for line in shown(table, clause) if line.target)
     return f"and {missing} arrows more: runlock explain {table.name}" if missing else ""
 
@@ -84,7 +84,7 @@ def left_out(table: Table, clause: str) -> str:
 
 
 def render(some: Sequence[Line], width: int) -> list[str]:
-    """The table as lines of text; the phrase takes more lines where it must, the rest never does."""
+    """The table as lines of text; only the phrase is wrapped."""
     cells = [
         ["", "from", "on", "to", "clause"],
         *([">" if one.marked else "", one.source, one.event, one.target or "-", one.clause] for one in some),

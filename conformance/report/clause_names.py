@@ -1,4 +1,4 @@
-"""What the kit can say about a clause in few words: its title, its file, and who looks at it."""
+"""Short facts about a clause: its title, its file, and its checks."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from runlock.spec.model import Clause
 
 
 def file_of(family: Family, clause: Clause) -> str:
-    """Where its words stand."""
+    """The file of its text."""
     folder = "/".join(PurePath(str(family.spec.folder)).parts[-2:])
     return f"{folder}/clauses/{clause.area.lower()}.toml"
 
 
 def checks(family: Family, clause_id: str) -> list[str]:
-    """The titles of the checks that look at it."""
+    """The titles of its checks."""
     return [check.title for check in family.invariants if check.clause == clause_id]
 
 
 def seen_by(family: Family, clause_id: str) -> set[str]:
-    """The kinds of observation at which a check of it is asked."""
+    """The kinds of observation at which it is checked."""
     return {
         str(check.seeing.model_fields["kind"].default)
         for check in family.invariants
@@ -31,7 +31,7 @@ def seen_by(family: Family, clause_id: str) -> set[str]:
 
 
 def title(family: Family, clause: Clause) -> str:
-    """The clause in few words: the sentence of its only check, or else its own without the full stop."""
+    """The clause in few words: the title of its only check, else its own sentence without the full stop."""
     titles = checks(family, clause.id)
     if len(titles) == 1:
         return titles[0]

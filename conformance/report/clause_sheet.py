@@ -1,4 +1,4 @@
-"""What there is to say of a clause, a policy, a profile, an erratum, a word, a chart or a mutant."""
+"""The sheet of a clause, a policy, a profile, an erratum, a word, a chart or a mutant."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ Make = Callable[[], Sheet]
 
 
 def sheets_of(name: str, among: Sequence[Family] | None = None) -> list[Sheet]:
-    """The sheets of whatever has that name in the first of the families that know it."""
+    """The sheets of everything with that name, in the first of the families that know it."""
     found = found_in(name, families() if among is None else among)
     return [make() for make in next(iter(found.values()))]
 
 
 def found_in(name: str, among: Sequence[Family]) -> dict[str, list[Make]]:
-    """What has that name, by family; in another case only if nothing is written just so."""
+    """What has that name, by family; the case is ignored only if there is no exact match."""
     every = [(family.name, one, make) for family in among for one, make in _named(family)]
     spelled = dict.fromkeys(one for _, one, _ in every)
     wanted = {name} if name in spelled else {one for one in spelled if one.lower() == name.lower()}
@@ -71,7 +71,7 @@ def _unknown(name: str, spelled: Sequence[str]) -> UsageError:
 
 
 def _named(family: Family) -> Iterator[tuple[str, Make]]:
-    """The names that there are in a family, and what makes the sheet of each."""
+    """The names in a family, and the function that makes the sheet of each."""
     spec, pictured = family.spec, pictures(family.name)
     charts = {table.name: table for table in family.tables}
     yield from ((name, partial(of_clause, family, one)) for name, one in spec.clauses.items())
@@ -88,7 +88,7 @@ def _named(family: Family) -> Iterator[tuple[str, Make]]:
 
 
 def of_clause(family: Family, clause: Clause) -> Sheet:
-    """A clause: its words, its chart, what judges it, a right and a wrong example, its mutants."""
+    """A clause: its text, its chart, its checks, a legal and an illegal example, its mutants."""
     right, wrong = legal(family, clause), illegal(family, clause)
     parts: list[Part] = [
         Said("intent", [clause.intent]),
@@ -128,7 +128,7 @@ def _under(family: Family, profiles: Sequence[str]) -> str:
 
 
 def checks_of(family: Family, clause: Clause) -> list[str]:
-    """What judges a clause, or why nothing does."""
+    """The checks of a clause, or why there are none."""
     found = [f"{one.title} ({_asked(one.seeing)})" for one in family.invariants if one.clause == clause.id]
     if clause.untestable is None:
         found += [one for monitor in family.monitors if (one := _followed(family, monitor, clause.id))]
@@ -142,7 +142,7 @@ def checks_of(family: Family, clause: Clause) -> list[str]:
 
 
 def _followed(family: Family, monitor: type[Monitor], clause: str) -> str:
-    """What a monitor checks of a clause; an empty string if it does not judge it."""
+    """What a monitor checks about a clause; an empty string if nothing."""
     names = ", ".join(table.name for table in chart.tables_of(family, clause))
     return monitor.says.format(charts=names) if clause in monitor.clauses else ""
 
@@ -216,7 +216,7 @@ def _facts(family: Family, clause: Clause, right: Example | None, wrong: Example
 
 
 def of_policy(family: Family, policy: Policy) -> Sheet:
-    """A policy: its values, who takes which, and the clauses that ask for each."""
+    """A policy: its values, who takes which, and the clauses that depend on each."""
     spec = family.spec
     taken = {name: _taken(policy, one) for name, one in spec.profiles.items() if one.policies}
     asked = {value: _asking(family, policy.key, value) for value in policy.values}
@@ -241,7 +241,7 @@ def _asking(family: Family, key: str, value: str) -> list[str]:
 
 
 def _taken(policy: Policy, profile: Profile) -> str:
-    """What a profile settles a policy as, or why it does not."""
+    """The value that a profile gives a policy, or why there is none."""
     if policy.key in profile.policies:
         return _value(profile.policies[policy.key])
     other = policy.ruled_out(profile.policies)
@@ -253,7 +253,7 @@ def _value(value: Value) -> str:
 
 
 def of_profile(family: Family, profile: Profile) -> Sheet:
-    """A profile: what it settles, what it leaves open, and the clauses under it."""
+    """A profile: what it settles, what it leaves open, and its clauses."""
     spec = family.spec
     rows = [(key, _value(profile.policies[key])) for key in spec.policies if key in profile.policies]
     left = [key for key, one in spec.policies.items() if _taken(one, profile) == "open"]
@@ -273,7 +273,7 @@ def of_profile(family: Family, profile: Profile) -> Sheet:
 
 
 def of_erratum(erratum: Erratum) -> Sheet:
-    """An erratum: what was found where, what was decided, and why."""
+    """An erratum: what was found where, the decision, and the reason."""
     parts: list[Part] = [
         Said("found", [erratum.found]),
         Said("decided", [erratum.decided]),
@@ -284,7 +284,7 @@ def of_erratum(erratum: Erratum) -> Sheet:
 
 
 def of_word(family: Family, term: Term) -> Sheet:
-    """A word, and the other words that are explained with it."""
+    """A word, and the other words in its explanation."""
     others = [
         one.word
         for one in family.spec.glossary.values()
@@ -297,7 +297,7 @@ def of_word(family: Family, term: Term) -> Sheet:
 
 
 def of_chart(table: Table) -> Sheet:
-    """A chart: all its arrows, and what closes its states."""
+    """A chart: all its arrows, and what its states refuse."""
     lines = chart.lines(table)
     finals = ", ".join(state for state in table.states if table.is_final(state))
     parts: list[Part] = [
@@ -315,7 +315,7 @@ def of_chart(table: Table) -> Sheet:
 
 
 def of_picture(picture: Picture) -> Sheet:
-    """The chart that is no table: regions for two calls, and one that follows them."""
+    """The chart that is not a table: regions for two calls, and one that follows them."""
     lines = [
         chart.Line(one.source, one.event or "follows", one.target, one.phrase, one.clause)
         for one in picture.arrows

@@ -1,4 +1,4 @@
-"""Two stored results side by side: what became of each clause between two versions of a runtime."""
+"""Compares two stored results: how each clause changed between two versions of a runtime."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Kind = Literal["broke", "broke otherwise", "lost", "mended", "changed"]
 KINDS: Final[dict[Kind, str]] = {
     "broke": "red", "broke otherwise": "red", "lost": "yellow", "mended": "green", "changed": "dim",
 }  # fmt: skip
-"""What can become of a clause, the worst first: lost is what held, and now nobody can say."""
+"""The possible changes of a clause, the worst first; a lost clause was held and is now undecided."""
 
 NEWS: Final = {0: ("nothing broke", "green"), 1: ("something broke", "red"), 3: ("undecided", "yellow")}
 UNASKED: Final = "not asked"
@@ -29,7 +29,7 @@ UNASKED: Final = "not asked"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One clause that is not what it was; the witness is of the side that breaks it."""
+    """One clause that changed; the witness is of the side that breaks it."""
 
     clause: str
     kind: Kind
@@ -48,7 +48,7 @@ class Comparison:
 
     @property
     def changes(self) -> list[Change]:
-        """The clauses that are not what they were, the worst first."""
+        """The clauses that changed, the worst first."""
         order = list(KINDS)
         return sorted(self._changes(), key=lambda change: order.index(change.kind))
 
@@ -78,19 +78,19 @@ class Comparison:
 
     @property
     def shortest(self) -> Change | None:
-        """Where the two differ after the fewest steps: one breaks a clause, and the other held it."""
+        """The shortest schedule on which the two differ: one breaks a clause, and the other held it."""
         told = [one for one in self.changes if "held" in (one.before, one.after) and one.witness is not None]
         return min(told, key=lambda one: one.witness.steps if one.witness else 0, default=None)
 
     @property
     def exit_code(self) -> int:
-        """1 if anything broke, 3 if of something that held nobody can say any more, else 0."""
+        """1 if a clause broke, 3 if a clause that was held became undecided, else 0."""
         kinds = {change.kind for change in self.changes}
         return 1 if kinds & {"broke", "broke otherwise"} else 3 if "lost" in kinds else 0
 
     @property
     def unlike(self) -> list[str]:
-        """In what the two were not played alike, so that it is no wonder if they differ."""
+        """How the two campaigns differ in their parameters, which may explain differences."""
         names = ("family", "profile", "policies", "spec", "budget", "partial")
         return [name for name in names if getattr(self.before, name) != getattr(self.after, name)]
 
@@ -107,7 +107,7 @@ def _because(violation: StoredViolation | None) -> str:
 
 
 def write(comparison: Comparison, page: Page) -> None:
-    """Write what changed, and at the end the shortest way to see it."""
+    """Write what changed, and at the end the shortest schedule that shows it."""
     changes = comparison.changes
     names = f"{comparison.before.who} and {comparison.after.who}"
     counted = [f"{sum(one.kind == kind for one in changes)} {kind}" for kind in KINDS]

@@ -1,4 +1,4 @@
-"""A page of plain text: wrapped by hand, coloured only where a person looks, never read as markup."""
+"""Plain text for a terminal: wrapped explicitly, coloured only on a terminal, never interpreted as markup."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ LABEL: Final = 10
 
 INDENT: Final = "  "
 NO_BREAK: Final = "\u00a0"
-"""A space at which no line is broken."""
+"""A space at which a line is not broken."""
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Whoever read has seen enough; the exit code stays what it is."""
+        """The reader closed the pipe; the exit code stays the same."""
         self.quiet = True
 
 
 class Page:
-    """Lines for a person, in the width of the terminal, or of 100 columns where there is none."""
+    """Lines for a person, in the width of the terminal, or of 100 columns if there is none."""
 
     def __init__(self, stream: TextIO, width: int | None = None) -> None:
         is_terminal = stream.isatty()
@@ -47,12 +47,12 @@ class Page:
         self.console.print(Text(text, style=style))
 
     def wrapped(self, text: str, style: str = "", indent: str = "") -> None:
-        """A text over as many lines as it takes."""
+        """A text, wrapped over as many lines as it needs."""
         for line in self._wrapped(text, indent):
             self.line(line, style)
 
     def headline(self, word: str, rest: str, style: str) -> None:
-        """A first line whose first word is the news."""
+        """A first line whose first word is highlighted."""
         first, *more = self._wrapped(f"{word}{rest}", "", "  ")
         news = Text(first[: len(word)], style=f"bold {style}")
         self.console.print(news.append(first[len(word) :], style="bold"))
@@ -60,16 +60,16 @@ class Page:
             self.line(line, "bold")
 
     def beside(self, left: str, text: str, style: str = "") -> None:
-        """A text that keeps to the right of its first line's beginning."""
+        """A text with a hanging indent."""
         for number, line in enumerate(self._wrapped(text, "", width=self.width - len(left))):
             self.line(f"{left if number == 0 else ' ' * len(left)}{line}", style)
 
     def labelled(self, label: str, text: str) -> None:
-        """A text beside its label."""
+        """A text with a label to its left."""
         self.block(label, self._wrapped(text, "", width=self.width - len(INDENT) - LABEL))
 
     def block(self, label: str, lines: Sequence[str]) -> None:
-        """Lines beside a label, as they are."""
+        """Lines with a label to their left, not wrapped."""
         for number, line in enumerate(lines):
             shown = Text(INDENT).append((label if number == 0 else "").ljust(LABEL), style="dim")
             self.console.print(shown.append(line))

@@ -1,4 +1,4 @@
-"""The coverage of the charts, for a person: what was taken of what can be, and what never was, by name."""
+"""The chart coverage for a person: counts for each chart, and the names of what was never exercised."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from runlock.conformance.family.coverage import ChartCoverage
 from runlock.conformance.report.console import NO_BREAK, Page
 
 NAMES_MAX: Final = 6
-"""So many names of a kind are told; `--verbose` tells them all."""
+"""Maximum names of a kind; `--verbose` shows them all."""
 
 
 def section(result: Result, page: Page, *, is_verbose: bool) -> None:
-    """Write a line for each chart, with what is lacking under it, and then the tours."""
+    """Write a line for each chart, with what is missing under it, and then the tours."""
     width = max(len(chart.chart) for chart in result.coverage)
     page.beside(f"{'chart':<{width}}  ", "taken of what can be seen", "dim")
     for chart in result.coverage:

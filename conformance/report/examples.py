@@ -1,4 +1,4 @@
-"""Examples of a clause: a legal one on a reference, and illegal ones on mutants, all played now."""
+"""Examples of a clause: a legal one on a reference, and illegal ones on mutants, all run on demand."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from runlock.conformance.trace.trace import Trace
 from runlock.spec.model import Clause
 
 SENT: Final = ("tools ", "outcome ", "stimulus ", "hook ", "stream ", "gate ")
-"""Needs that a script meets by what it sends."""
+"""Needs that a script fulfils by what it sends."""
 
 SEEN_MAX: Final = 8
-"""So many observations of the last step are listed at most."""
+"""Maximum observations of the last step that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A trace that shows a clause at its last step, where it comes from, and why it is wrong if it is."""
+    """A trace that shows a clause at its last step, its source, and the reason if it is illegal."""
 
     family: Family
     source: str
@@ -46,7 +46,7 @@ class Example:
     because: str = ""
 
     def seen(self, clause: Clause) -> list[str]:
-        """What the last step showed that a timeline leaves out and the clause is about."""
+        """The observations of the last step that the clause is about and a timeline leaves out."""
         kinds = {need.removeprefix("observes ") for need in clause.needs} | seen_by(self.family, clause.id)
         told = [
             plain(self.family.wording.observation(record["observation"]))
@@ -56,7 +56,7 @@ class Example:
         return told if len(told) <= SEEN_MAX else ["…", *told[-SEEN_MAX:]]
 
     def as_json(self, clause: Clause) -> dict[str, Any]:
-        """The example for a machine."""
+        """The example for JSON."""
         rows = [
             {"calls": dict(row.calls), "run": row.run, "happened": row.happened}
             for row in timeline(self.family, self.trace)
@@ -85,13 +85,13 @@ def _last_step(trace: Trace) -> list[dict[str, Any]]:
 def legal(family: Family, clause: Clause) -> Example | None:
     """The shortest script of the corpus that exercises a clause on a reference; else a witness of a mutant.
 
-    On the reference, the schedule that gives a mutant away shows what is right in its place.
+    On the reference, the schedule that reveals a mutant shows the correct behaviour.
     """
     return next(chain(_scripted(family, clause), _of_witnesses(family, clause)), None)
 
 
 def _scripted(family: Family, clause: Clause) -> Iterator[Example]:
-    """The shortest of the corpus on the first profile that has one, those first that are to the point."""
+    """The shortest of the corpus on the first profile that has one, preferring those about this clause."""
     for profile in (one for one in _references(family) if one in profiles_of(family, clause)):
         found = {
             (*_off_the_point(script, clause), *_length(trace)): Example(
@@ -106,7 +106,7 @@ def _scripted(family: Family, clause: Clause) -> Iterator[Example]:
 
 
 def _off_the_point(script: Script, clause: Clause) -> tuple[bool, int]:
-    """Whether a script is about something else, and how much it lacks of what the clause needs."""
+    """Whether a script is about something else, and how much of the clause's needs it lacks."""
     lacking = [need for need in clause.needs if need.startswith(SENT) and need not in script.needs]
     return clause.id not in clauses_of(script), len(lacking)
 
@@ -117,7 +117,7 @@ def clauses_of(script: Script) -> list[str]:
 
 
 def _length(trace: Trace) -> tuple[int, int]:
-    """Fewer steps before less that happens on them."""
+    """Order by the number of steps, then by the number of observations."""
     return len(trace.stimuli), len(trace.records)
 
 
@@ -136,7 +136,7 @@ def _of_witnesses(family: Family, clause: Clause) -> Iterator[Example]:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A schedule as it was played, and after how many records each clause was exercised first."""
+    """A schedule as it was run, with the number of records before each clause was first exercised."""
 
     trace: Trace
     first: Mapping[str, int]
@@ -157,7 +157,7 @@ def _corpus_on(name: str, profile: str) -> list[tuple[Script, Scene]]:
 
 
 def _played(bench: Bench, scenario: Scenario, moves: Sequence[Move]) -> Scene:
-    """A schedule and then whatever the run still waits for, as far as nothing is broken."""
+    """A schedule, continued until the run waits for nothing, unless a clause breaks."""
     session = bench.session(scenario)
     first: dict[str, int] = {}
     for move in moves:
@@ -176,7 +176,7 @@ def _note(session: Session, first: dict[str, int]) -> None:
 
 
 def _references(family: Family) -> list[str]:
-    """The profiles that settle enough for there to be a reference, the plainest first."""
+    """The profiles that settle enough for a reference, the simplest first."""
     return [one.name for one in family.spec.profiles.values() if one.policies]
 
 
@@ -190,7 +190,7 @@ def profiles_of(family: Family, clause: Clause) -> list[str]:
 
 
 def _has(policies: Mapping[str, Any], key: str, values: list[str]) -> bool:
-    """Whether a profile takes one of the values, or leaves it open, so that a runtime of it may."""
+    """Whether a profile has one of the values, or leaves the policy open."""
     if key not in policies:
         return True
     declared = policies[key]

@@ -1,7 +1,7 @@
-"""A result as one page of HTML, which needs no script, no network and nothing beside it.
+"""A result as one self-contained page of HTML, without scripts or network access.
 
-Whatever a runtime named is text: escaped, with what cannot be seen shown by its code, and kept apart from
-the direction of the writing around it.
+Text from a runtime is escaped, with invisible characters shown by their code, and isolated from the writing
+direction around it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ meter { width: 6rem; } ol, ul { padding-left: 1.6rem; }
 """
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 OPEN: Final[tuple[Verdict, ...]] = ("broken", "error")
-"""The groups of clauses that are open when the page is."""
+"""The groups of clauses that are expanded initially."""
 
 
 def web(result: Stored) -> str:
@@ -73,12 +73,12 @@ def web(result: Stored) -> str:
 
 
 def safe(text: object) -> str:
-    """A text of anybody's, as text."""
+    """Untrusted text as HTML."""
     return f"<bdi>{escape(plain(text))}</bdi>"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table whose cells are safe already, and which scrolls by itself where the screen is narrow."""
+    """A table whose cells are already escaped, in a container that scrolls on a narrow screen."""
     yield f'<div class="scroll"><table><tr>{"".join(f"<th>{cell}</th>" for cell in head)}</tr>'
     for row in rows:
         yield f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>"

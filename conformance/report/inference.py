@@ -1,4 +1,4 @@
-"""What was found out about the policies of a runtime, for a person and for a machine."""
+"""The result of inference, for a person and for a machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Files = Mapping[Value, Path]
 
 
 def write_witnesses(found: Inferred, folder: Path) -> Files:
-    """Write the schedule that rules each value out; the files by value."""
+    """Write the schedule that rules each value out; returns the files by value."""
     files = {one: folder / f"{one[0]}-not-{one[1]}.jsonl" for one in found.against}
     for one, path in files.items():
         path.write_text(found.against[one].trace.to_jsonl(), encoding="utf-8")

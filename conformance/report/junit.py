@@ -1,4 +1,4 @@
-"""A result as JUnit XML, which every continuous integration shows: one testcase a clause."""
+"""A result as JUnit XML for continuous integration: one testcase for each clause."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runlock.conformance.text import plain
 
 
 def junit(result: Stored) -> str:
-    """The whole document; what is not a visible character is shown by its code, for XML has none for it."""
+    """The whole document; invisible characters are shown by their code, since XML cannot hold them."""
     suites = Element("testsuites", name="runlock")
     suite = SubElement(suites, "testsuite", name=plain(f"{result.target} {result.profile}"))
     for clause in result.clauses:
@@ -57,7 +57,7 @@ def _witness(result: Stored, violation: StoredViolation) -> Iterator[str]:
 
 
 def _count(suite: Element) -> None:
-    """Say in the head of the suite what is in it."""
+    """Add a summary to the properties of the suite."""
     suite.set("tests", str(len(suite)))
     for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(name, str(sum(case.find(tag) is not None for case in suite)))

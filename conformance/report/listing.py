@@ -1,4 +1,4 @@
-"""What there is, list by list: each entry a few facts, of which a list shows some as columns."""
+"""The lists of `runlock list`: each entry has a few facts, some of which are shown as columns."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from runlock.diagrams.charts.picture import Picture, pictures
 from runlock.spec.model import Policy
 
 Entry = Mapping[str, Any]
-"""What is known of one thing, by the name of the fact; the first fact is its name."""
+"""The facts about one entry, by name; the first fact is its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Entries, the facts that are shown as columns, and those by which a part can be asked for."""
+    """Entries, the facts that are shown as columns, and those that can be filtered by."""
 
     entries: Sequence[Entry]
     columns: Sequence[str]
@@ -37,7 +37,7 @@ class Listing:
         return list(dict.fromkeys(value for entry in self.entries for value in _several(entry[fact])))
 
     def kept(self, wanted: Mapping[str, str]) -> Listing:
-        """The list with the entries alone that have these facts."""
+        """The list with only the entries that have these facts."""
         kept = [
             entry
             for entry in self.entries
@@ -223,7 +223,7 @@ def _charts(family: Family) -> Listing:
 
 
 def _drawn(picture: Picture) -> Entry:
-    """A chart that is no table, since it has regions."""
+    """A chart that is not a table, since it has regions."""
     return {
         "name": picture.name,
         "states": len(picture.leaves),

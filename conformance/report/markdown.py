@@ -1,6 +1,6 @@
 """A result as Markdown for a pull request: the verdict, a table by area, and each violation.
 
-What a runtime named stands only in code, where it is no markup, no link, and mentions nobody.
+Text from a runtime is written as code, so that it cannot contain markup, links or mentions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from runlock.conformance.report.stored_result import (
 from runlock.conformance.text import plain
 
 SHOWN_MAX: Final = 20
-"""So many violations are told at length; a comment on a pull request takes only so much."""
+"""Maximum violations with details; a comment on a pull request has limited space."""
 
 
 def markdown(result: Stored) -> str:
@@ -36,7 +36,7 @@ def code(text: object) -> str:
 
 
 def block(lines: Iterable[str], language: str = "text") -> list[str]:
-    """Lines as a block of code that no line of them can end."""
+    """Lines as a code block that none of the lines can end."""
     shown = [plain(line) for line in lines]
     fence = "`" * max(3, 1 + max(map(_longest_ticks, shown), default=0))
     return [f"{fence}{language}", *shown, fence]
@@ -73,7 +73,7 @@ def _areas(result: Stored) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    """A name in a table: only letters, digits and dashes go as they are."""
+    """A name in a table; characters other than letters, digits and dashes are escaped."""
     return "".join(char if char.isalnum() or char == "-" else f"&#{ord(char)};" for char in plain(text))
 
 

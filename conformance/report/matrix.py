@@ -1,6 +1,6 @@
 """The matrix as one JSON object, and the page of Markdown that is made from the object.
 
-A runtime of the object has its clauses by verdict and reason, how often each was exercised, and its
+For each runtime, the object has its clauses by verdict and reason, how often each was exercised, and its
 violations.  The witness of a violation is the lines of a scenario file without observations.
 """
 
@@ -30,7 +30,7 @@ TESTED: Final = ("held", "broken", "error")
 MARKS: Final = {"held": "held", "broken": "**broken**", "error": "error"}
 NOTHING: Final = ""
 ENVIRONMENTS: Final = ".runlock"
-"""Where the commands on the page look for the environments, whatever folder they were in here."""
+"""The folder of environments in the commands on the page, independent of the actual folder."""
 
 Object = Mapping[str, Any]
 
@@ -41,7 +41,7 @@ def place(folder: Path, runtime: str, clause: str) -> Path:
 
 
 def write_witnesses(columns: Sequence[Column], folder: Path) -> None:
-    """Write what was recorded of each violation, and remove the files of violations that are gone."""
+    """Write the recording of each violation, and remove the files of violations that are gone."""
     for column in columns:
         if column.result is None:
             continue
@@ -54,7 +54,7 @@ def write_witnesses(columns: Sequence[Column], folder: Path) -> None:
 
 
 def install_command(runtime: Runtime) -> str:
-    """The command that makes the environment of a runtime."""
+    """The command that installs a runtime."""
     return f"runlock matrix --install {runtime.name}"
 
 
@@ -105,7 +105,7 @@ def _violation(witness: Witness) -> dict[str, Any]:
 
 
 def dumped(value: Any, indent: str = "") -> str:
-    """JSON in which a list or an object that holds plain values alone stands on one line."""
+    """JSON in which lists and objects with only plain values are on one line."""
     members = list(value.values()) if isinstance(value, Mapping) else value
     if not isinstance(value, Mapping | list) or not any(isinstance(one, Mapping | list) for one in members):
         return json.dumps(value, ensure_ascii=False)
@@ -203,7 +203,9 @@ def _cell(runtime: Object, clause: str) -> str:
 
 
 def _section(found: Object, runtime: Runtime) -> Iterator[str]:
-    by_itself = re.sub(r"[^a-z0-9]+", "-", runtime.title.lower())  # the anchor that a heading has anyway
+    by_itself = re.sub(
+        r"[^a-z0-9]+", "-", runtime.title.lower()
+    )  # the anchor that the heading has in any case
     anchor = "" if by_itself == runtime.name else f' <a id="{runtime.name}"></a>'
     yield f"## {runtime.title}{anchor}\n"
     if found["verdict"] is None:

@@ -17,7 +17,7 @@ RESULT: Final = "result.json"
 
 
 def ready(folder: Path) -> Path:
-    """Make the folder, and refuse it now if nothing can be written there later."""
+    """Create the folder, and fail now if nothing can be written there later."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -30,7 +30,7 @@ def ready(folder: Path) -> Path:
 
 
 def write_traces(result: Result, folder: Path) -> dict[str, Path]:
-    """Write the trace of each violation, and of what could not be judged; the files by name."""
+    """Write the trace of each violation, and of what could not be judged; returns the files by name."""
     traces = {witness.clause: witness.trace for witness in result.witnesses}
     for number, trouble in enumerate(result.troubles, 1):
         if trouble.trace is not None:

@@ -1,4 +1,4 @@
-"""The report of a campaign for a machine: one JSON object, whose fields keep their meaning."""
+"""The report of a campaign for a machine: one JSON object, with fields of stable meaning."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _clause(clause: ClauseVerdict) -> dict[str, Any]:
 
 
 def _chart(chart: ChartCoverage) -> dict[str, Any]:
-    """A chart with all that can be taken of it, also what never was."""
+    """A chart with everything that can be taken, including what never was."""
     return {
         "chart": chart.chart,
         "why": chart.why,

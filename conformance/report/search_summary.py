@@ -1,4 +1,4 @@
-"""How far every schedule was tried: the bound, how many there were, what was left out, and why."""
+"""Summary of an exhaustive search: the bound, the number of schedules, what was left out, and why."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runlock.conformance.driving.strategies.move_enumeration import Scope
 
 
 def lines(result: Result) -> Iterator[str]:
-    """What a person is told of the search, if there was one."""
+    """The summary for a person, if there was a search."""
     search = result.search
     if search is None:
         return
@@ -31,7 +31,7 @@ def lines(result: Result) -> Iterator[str]:
 
 
 def tried_whole(result: Result) -> str:
-    """What a search that was cut off has tried all the same."""
+    """What a search that was cut off has tried."""
     search = result.search
     if search is None or not search.is_asked:
         return ""
@@ -50,13 +50,13 @@ def _headline(search: Search) -> str:
 
 
 def roughly(number: int) -> str:
-    """A number of which only the size is known."""
+    """A number with one or two significant digits."""
     digits = str(number)
     return f"{number:,}" if len(digits) < 8 else f"{digits[0]} · 10^{len(digits) - 1}"
 
 
 def bounds(search: Search) -> str:
-    """What the menu offers within the bound."""
+    """The enabled moves within the bound."""
     scope = Scope(uneven=search.races)
     turns = ", ".join(str(number) for number in scope.turns)
     moves = "one move is" if search.races == 1 else f"{search.races} moves are"
@@ -71,7 +71,7 @@ def bounds(search: Search) -> str:
 
 
 def reductions(search: Search) -> list[str]:
-    """What was left out, and why nothing is lost with it."""
+    """What was left out, and why that is sound."""
     named = sum(level.named - level.played for level in search.levels)
     spare = sum(level.spare for level in search.levels)
     broken = sum(level.broken for level in search.levels)

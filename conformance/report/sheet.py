@@ -1,4 +1,4 @@
-"""A sheet: what is said of one thing by its name, as a page for a person and as an object for a machine."""
+"""A sheet about one name, as a page for a person and as an object for JSON."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ MARGIN: Final = "    "
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Sentences or names beside one label."""
+    """Sentences or names with one label."""
 
     label: str
     texts: Sequence[str]
 
     def write(self, page: Page) -> None:
-        """Put them on the page, each on lines of its own."""
+        """Write them on the page, each on its own line."""
         for number, text in enumerate(self.texts):
             page.labelled("" if number else self.label, text)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A table or a timeline under one label, set apart by a blank line; drawn for the width that there is."""
+    """A table or a timeline under one label, after a blank line, in the available width."""
 
     label: str
     title: str
@@ -36,7 +36,7 @@ class Drawn:
     below: Sequence[str] = ()
 
     def write(self, page: Page) -> None:
-        """Put it on the page."""
+        """Write it on the page."""
         page.line()
         page.labelled(self.label, self.title)
         for line in self.draw(page.width - len(MARGIN)):
@@ -50,7 +50,7 @@ Part = Said | Drawn
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Everything that is said of one thing."""
+    """Everything about one name."""
 
     kind: str
     name: str
@@ -59,18 +59,18 @@ class Sheet:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def write(self, page: Page) -> None:
-        """Put the whole sheet on a page."""
+        """Write the whole sheet on a page."""
         page.headline(self.name, self.rest, "cyan")
         for part in self.parts:
             part.write(page)
 
     def as_json(self) -> dict[str, Any]:
-        """The whole sheet for a machine."""
+        """The whole sheet for JSON."""
         return {"kind": self.kind, "name": self.name, **self.facts}
 
 
 def in_columns(rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Rows of short words and one text at their end, which keeps to its column."""
+    """Rows of short words and a last text that is wrapped in its column."""
     if not rows:
         return []
     *sizes, _ = (max(map(len, column)) for column in zip(*rows, strict=True))

@@ -1,4 +1,4 @@
-"""What an exploration found, for a person and for a machine."""
+"""The result of an exploration, for a person and for a machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runlock.machines.table import Row
 from runlock.spec.model import Value
 
 Explored = Any
-"""What the exploration of a family gives; likewise each finding, and the steps of its way."""
+"""The result of a family's exploration; likewise each finding, and the steps of its path."""
 
 Finding = Any
 Step = Any
@@ -20,10 +20,10 @@ Control = Any
 
 SCHEMA: Final = 1
 FEW: Final = 20
-"""So many clauses are named one by one; more of them by their numbers."""
+"""Maximum clauses that are named one by one; more are named by their numbers."""
 
 FINDINGS_SHOWN: Final = 3
-"""So many findings are told with their way; of the others the clause is named."""
+"""Maximum findings that are shown with their path; of the others only the clause is named."""
 
 
 # --- for a person -------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def _write_findings(family: Family, findings: Sequence[Finding], name: str, page
 
 
 def _table(way: Sequence[Step]) -> Iterator[str]:
-    """A way as a table: the status of the run and of each call after each step."""
+    """A path as a table: the status of the run and of each call after each step."""
     calls = len(way[0].calls) if way else 0
     heads = ["", "run", *(f"c{number}" for number in range(1, calls + 1)), "what happened"]
     rows = [
@@ -266,5 +266,5 @@ def _step(step: Step) -> dict[str, Any]:
 
 
 def _at(control: Control) -> dict[str, Any]:
-    """The rest of a control: what the run is at, its gate, and what is durable."""
+    """The rest of a control: the activity of the run, its gate, and what is durable."""
     return {"work": control.work, "gate": control.gate or None, "stored": control.kept_run or None}

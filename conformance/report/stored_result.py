@@ -1,4 +1,4 @@
-"""A result as `check` stored it: read back whole, so that every report is made of the same facts."""
+"""A result as `check` stored it, read back completely, so that every report has the same source."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from runlock.conformance.trace.input_files import text_of
 from runlock.conformance.trace.moves import Move
 
 VERDICTS: Final[tuple[Verdict, ...]] = ("broken", "error", "untested", "held", "not-applicable")
-"""The verdicts of clauses, what a reader looks for first coming first."""
+"""The verdicts of clauses, the most important first."""
 
 
 class Part(BaseModel):
-    """A part of a stored result; fields of a younger kit are no fault of it."""
+    """A part of a stored result; fields of a later version are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class StoredClause(Part):
-    """What became of one clause."""
+    """The verdict on one clause."""
 
     id: str
     level: str
@@ -64,7 +64,7 @@ class StoredMove(Part):
 
 
 class StoredViolation(Part):
-    """A clause that broke, and how it came to it."""
+    """A clause that broke, with its violation."""
 
     clause: str
     because: str
@@ -75,14 +75,14 @@ class StoredViolation(Part):
 
 
 class StoredTrouble(Part):
-    """Something that kept a schedule from being judged."""
+    """An error that kept a schedule from being judged."""
 
     blame: str
     what: str
 
 
 class StoredLeak(Part):
-    """Something that was left behind when a run was over."""
+    """A resource that was still held when a run was over."""
 
     what: str
     times: int
@@ -107,7 +107,7 @@ class StoredPair(Part):
 
 
 class StoredRefusal(Part):
-    """A stimulus that a state does not take, and how often it was sent all the same."""
+    """A stimulus that a state refuses, and how often it was sent there."""
 
     state: str
     stimulus: str
@@ -115,7 +115,7 @@ class StoredRefusal(Part):
 
 
 class StoredChart(Part):
-    """What of a chart was exercised."""
+    """The coverage of a chart."""
 
     chart: str
     why: str
@@ -126,7 +126,7 @@ class StoredChart(Part):
 
 
 class StoredBaseline(Part):
-    """What a baseline made of the result: clauses with reasons, and with sentences on what is wrong."""
+    """The comparison with a baseline: clauses with reasons, and sentences about stale entries."""
 
     file: str
     expected: dict[str, str]
@@ -158,24 +158,24 @@ class Stored(Part):
 
     @property
     def outcome(self) -> Overall:
-        """The verdict, or with a baseline what is left of it."""
+        """The verdict; with a baseline, the verdict on what it does not expect."""
         if self.baseline is None:
             return self.verdict
         return "held" if self.exit_code == 0 else "broken" if self.exit_code == 1 else "undecided"
 
     @property
     def expected(self) -> Mapping[str, str]:
-        """Why each violation that was expected is borne, by clause."""
+        """Why each expected violation is accepted, by clause."""
         return {} if self.baseline is None else self.baseline.expected
 
     @property
     def complaints(self) -> Mapping[str, str]:
-        """What is wrong with entries of the baseline, by clause."""
+        """The problem of each stale entry of the baseline, by clause."""
         return {} if self.baseline is None else {**self.baseline.stale, **self.baseline.unseen}
 
     @property
     def who(self) -> str:
-        """The runtime, by the name and the version that it gives itself."""
+        """The runtime, by its own name and version."""
         return plain(f"{self.implementation.get('name', '?')} {self.implementation.get('version', '?')}")
 
     @cached_property
@@ -189,7 +189,7 @@ class Stored(Part):
         return {verdict: sum(one.verdict == verdict for one in among) for verdict in VERDICTS}
 
     def replay(self, violation: StoredViolation) -> str:
-        """The command that shows a violation again; empty where its trace was not kept."""
+        """The command that replays a violation; empty if its trace was not stored."""
         if violation.trace is None:
             return ""
         target = "TARGET" if self.target.startswith("trace:") else shlex.quote(plain(self.target))
@@ -224,7 +224,7 @@ class Stored(Part):
         try:
             if self.known_family is not None:
                 return self.known_family.wording.move(Move(move.method, params, move.params.get("turns")))
-        except (KeyError, TypeError, AttributeError):  # no stimulus of the protocol
+        except (KeyError, TypeError, AttributeError):  # not a stimulus of the protocol
             pass
         return plain(f"{move.method} {quoted(move.params)}")
 
@@ -234,7 +234,7 @@ class Stored(Part):
 
 
 def word(verdict: Verdict | Literal["undecided"]) -> str:
-    """A verdict as a person writes it."""
+    """A verdict as written for a person."""
     return verdict.replace("-", " ")
 
 
@@ -242,7 +242,7 @@ def word(verdict: Verdict | Literal["undecided"]) -> str:
 
 
 def read_stored(path: Path) -> Stored:
-    """Read a result, given as its file or as the folder that it stands in."""
+    """Read a result, given as its file or as its folder."""
     file = path / RESULT if path.is_dir() else path
     raw = _json(file)
     if not isinstance(raw, dict) or "schema" not in raw:

@@ -1,4 +1,4 @@
-"""The report of a campaign for a person: the verdict, a table of the clauses, each violation at length."""
+"""The report of a campaign for a person: the verdict, a table of the clauses, each violation in detail."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def write_report(
 
 
 def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
-    """Write the verdict with its counts, and what keeps it from being more."""
+    """Write the verdict with its counts, and the reasons if it is not better."""
     page.headline(result.verdict, f": {plain(result.target)} is {_who(result)}", STYLES[result.verdict])
     played = f"{_many(result.schedules, 'schedule')}, {_stimuli(result.stimuli)}"
     page.wrapped(f"{played}; {counts(result)}", indent="  ")
@@ -58,7 +58,7 @@ def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
 
 
 def _troubles(result: Result, files: dict[str, Path]) -> Iterator[str]:
-    """What kept schedules from being judged, each sentence once, with one trace that led there."""
+    """The errors of schedules that could not be judged, each sentence once, with one trace."""
     alike: dict[tuple[str, str], list[int]] = {}
     for number, trouble in enumerate(result.troubles, 1):
         alike.setdefault((trouble.blame, trouble.what), []).append(number)
@@ -69,7 +69,7 @@ def _troubles(result: Result, files: dict[str, Path]) -> Iterator[str]:
 
 
 def _leaks(result: Result, files: dict[str, Path]) -> Iterator[str]:
-    """What was left behind when runs were over, with one trace that shows it."""
+    """The resources that were still held when runs were over, with one trace that shows it."""
     for number, leak in enumerate(result.leaks, 1):
         path = files.get(leak_name(number))
         shown = f", as in {path}" if path is not None else ""
@@ -77,12 +77,12 @@ def _leaks(result: Result, files: dict[str, Path]) -> Iterator[str]:
 
 
 def leak_name(number: int) -> str:
-    """Under which name the trace of a leak is filed."""
+    """The file name of the trace of a leak."""
     return f"leak-{number}"
 
 
 def trouble_name(number: int) -> str:
-    """Under which name the trace of a trouble is filed."""
+    """The file name of the trace of an error."""
     return f"trouble-{number}"
 
 
@@ -125,7 +125,7 @@ def _shortcomings(result: Result) -> Iterator[str]:
 
 
 def beside_baseline(file: str, as_of: str, beside: Compared, page: Page, code: int) -> None:
-    """Write what a baseline makes of the verdict."""
+    """Write the result of the comparison with a baseline."""
     page.line()
     for clause, reason in beside.expected.items():
         page.wrapped(f"{clause} is expected: {plain(reason)}", indent="  ")
@@ -206,7 +206,7 @@ def _exercised(members: list[ClauseVerdict]) -> str:
 
 
 def violation(result: Result, witness: Witness, page: Page, path: Path | None, replay_target: str) -> None:
-    """Write one violation: what broke and why, how it came to it, where to look, how to see it again."""
+    """Write one violation: the clause and the reason, the steps, where to look, and how to replay it."""
     family = result.family
     clause = family.spec.clause(witness.clause)
     name = plain(result.implementation.get("name", "?"))

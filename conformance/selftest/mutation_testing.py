@@ -1,10 +1,10 @@
-"""Kills: how soon the schedules of a campaign blame a runtime, made wrong on purpose, on its clause.
+"""Mutation testing: how many schedules a campaign needs to blame each mutant on its clause.
 
-The scripted scenarios come first; then the shards of the walks, the Hypothesis machine and the tours by
-turns: the same units, with the same seeds, of which `check` is made.  What `check` plays beside them is
-left out: the witnesses of planted faults, since a fault that meets its own witness shows nothing, and the
-levels, which are the search for the shortest.  A variant is put through the scenarios, those witnesses and
-the first shards, and nothing may be blamed.
+The scripted scenarios come first; then the shards of the walks, the Hypothesis machine and the tours in
+turn, which are the same units, with the same seeds, that `check` uses.  Two stages of `check` are left out:
+the witnesses of mutants, since a mutant that meets its own witness proves nothing, and the exhaustive levels,
+which are the search for the shortest witness.  A variant runs the scenarios, the witnesses and the first
+shards, and nothing may be blamed.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from runlock.conformance.protocol import Scenario
 from runlock.conformance.transport.sut import Sut
 
 CALM_SHARDS: Final = 1
-"""Shards that a variant has to pass, beside the scripted scenarios."""
+"""Number of shards that a variant has to pass, in addition to the scripted scenarios."""
 
 CALM_SHARE: Final = 4
-"""One of so many schedules of a shard is played on a variant."""
+"""One in this many schedules of a shard is run on a variant."""
 
 
-class Hunt(Bench):
+class MutantRun(Bench):
     """A bench that stops as soon as one clause is blamed, and counts the schedules until then."""
 
     def __init__(self, open_sut: Callable[[], Sut], clause: str, cap: int | None = None) -> None:
@@ -54,24 +54,24 @@ class Hunt(Bench):
         self.clause = clause
         self.cap = cap
         self.schedules = 0
-        self.blamed: dict[str, int] = {}  # which clause, at which schedule first
+        self.blamed: dict[str, int] = {}  # which clause, and the first schedule that blames it
         self.found: Found | None = None
         self.troubles: list[Trouble] = []
 
     @property
     def is_over(self) -> bool:
-        """Whether the clause is blamed, or there were enough schedules."""
+        """Whether the clause is blamed, or the limit of schedules is reached."""
         return self.found is not None or (self.cap is not None and self.schedules >= self.cap)
 
     def admit(self, tally: Tally) -> bool:
-        """Let schedules be played until it is over."""
+        """Allow schedules until it is over."""
         if self.is_over:
             raise Stopped
         return True
 
     @contextmanager
     def until_over(self) -> Iterator[None]:
-        """What is played here ends quietly when it is over; to Hypothesis that is a flaky test."""
+        """Run in a context that ends silently when it is over; to Hypothesis that is a flaky test."""
         try:
             yield
         except Stopped:
@@ -81,14 +81,14 @@ class Hunt(Bench):
                 raise
 
     def enter(self, session: Session, tally: Tally) -> None:
-        """Count the schedule, and note what it blames."""
+        """Count the schedule, and record the clause that it blames."""
         super().enter(session, tally)
         self.schedules += 1
         if session.violation is not None:
             self._blame(Found(session.violation, session.scenario, tuple(session.sent), session.trace))
 
     def play_twice(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
-        """Count a schedule that is played twice as one, and note what the comparison blames."""
+        """Count a schedule that is run twice as one, and record the clause that the comparison blames."""
         before, showed = self.schedules, Tally()
         super().play_twice(scenario, schedule, showed)
         self.schedules = before + showed.schedules
@@ -102,7 +102,7 @@ class Hunt(Bench):
             self.found = found
 
     def run(self, portions: Iterator[tuple[Stage, int]]) -> str:
-        """Play units until there is nothing more to find; gives the stage that found it."""
+        """Run units until there is nothing more to find; returns the stage that found it."""
         for stage, unit in portions:
             with self.until_over():
                 self.troubles += stage.play(self, unit).troubles
@@ -112,7 +112,7 @@ class Hunt(Bench):
 
 
 def portions(family: Family, order: Order) -> Iterator[tuple[Stage, int]]:
-    """The units in which a mutant is hunted: what finds most faults in the fewest schedules comes first."""
+    """The units for a mutant, ordered so that most faults are found with the fewest schedules."""
     yield from scripts(family, order)
     yield from by_turns(family, order, SHARDS)
 
@@ -123,14 +123,14 @@ def scripts(family: Family, order: Order) -> Iterator[tuple[Stage, int]]:
 
 
 def by_turns(family: Family, order: Order, shards: int) -> Iterator[tuple[Stage, int]]:
-    """So many shards of the stages that are played by turns."""
+    """A number of shards of the stages that alternate."""
     names = (WALKED, DRAWN, *(strategy.name for strategy in family.strategies))
     stages = [_stages(family.name, order)[name] for name in names]
     return ((stage, shard) for shard in range(shards) for stage in stages if shard < stage.units)
 
 
 def portions_of_calm(family: Family, order: Order) -> Iterator[tuple[Stage, int]]:
-    """The units that a variant has to pass: every script, also what gave faults away, and some shards."""
+    """The units that a variant has to pass: every script, every witness, and some shards."""
     yield from scripts(family, order)
     yield from _units(_stages(family.name, order)[WITNESSED])
     yield from by_turns(family, order, CALM_SHARDS)
@@ -142,7 +142,7 @@ def _units(stage: Stage) -> Iterator[tuple[Stage, int]]:
 
 @cache
 def _stages(family: str, order: Order) -> Mapping[str, Stage]:
-    """The stages of an order by name, made once for all mutants."""
+    """The stages of an order by name, created once for all mutants."""
     return {stage.name: stage for stage in stages_of(order, family_named(family))}
 
 
@@ -150,8 +150,8 @@ def _stages(family: str, order: Order) -> Mapping[str, Stage]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kill:
-    """What became of one mutant; `schedule` is the one that blamed its clause, counted from 1."""
+class MutantResult:
+    """The result for one mutant; `schedule` is the one that blamed its clause, counted from 1."""
 
     mutant: str
     clause: str
@@ -160,10 +160,10 @@ class Kill:
     by: str
     seconds: float
     blamed: dict[str, int]
-    astray: tuple[str, ...]  # clauses that were blamed, and are neither its own nor excused
+    astray: tuple[str, ...]  # blamed clauses that are neither its own nor excused
     troubles: tuple[str, ...] = ()  # schedules that could not be judged
     because: str = ""
-    is_said: bool = False  # the reason is the one that the mutant is known for
+    is_said: bool = False  # the reason is the expected one
     witness: int | None = None
     shortest: int | None = None
     at_least: int = 0  # no violation takes fewer stimuli than these
@@ -171,12 +171,12 @@ class Kill:
 
     @property
     def is_dead(self) -> bool:
-        """Whether it was blamed on its clause, for its reason, and on nothing that it did not break."""
+        """Whether it was blamed on its clause, for the expected reason, and on no other clause."""
         return not self.why
 
     @property
     def why(self) -> str:
-        """What keeps it from being dead, or nothing."""
+        """Why it is not killed, or None."""
         if self.schedule is None:
             elsewhere = ", ".join(self.blamed) or "nothing"
             return f"{self.clause} was not blamed; {elsewhere} was"
@@ -187,41 +187,41 @@ class Kill:
         return f"a schedule could not be judged: {self.troubles[0]}" if self.troubles else ""
 
 
-def kill(family: Family, mutant: Mutant, order: Order, shortest: int = 0) -> Kill:
-    """Hunt one mutant; with a limit of schedules, also search for the shortest way to show it."""
+def kill(family: Family, mutant: Mutant, order: Order, shortest: int = 0) -> MutantResult:
+    """Test one mutant; with a limit of schedules, also search for the shortest witness."""
     began = time.process_time()
-    hunt = Hunt(lambda: family.host(mutant), mutant.clause)
+    run = MutantRun(lambda: family.host(mutant), mutant.clause)
     try:
-        by = hunt.run(portions(family, order))
+        by = run.run(portions(family, order))
         seconds = time.process_time() - began
-        found = hunt.found
-        lengths = _lengths(hunt, found, shortest) if found is not None else {}
+        found = run.found
+        lengths = _lengths(run, found, shortest) if found is not None else {}
     finally:
-        hunt.close()
+        run.close()
     because = found.violation.because if found is not None else ""
-    return Kill(
+    return MutantResult(
         mutant.name,
         mutant.clause,
         mutant.profile,
-        hunt.schedules if found is not None else None,
+        run.schedules if found is not None else None,
         by,
         round(seconds, 2),
-        hunt.blamed,
-        tuple(clause for clause in hunt.blamed if clause not in (mutant.clause, *mutant.also)),
-        tuple(trouble.what for trouble in hunt.troubles),
+        run.blamed,
+        tuple(clause for clause in run.blamed if clause not in (mutant.clause, *mutant.also)),
+        tuple(trouble.what for trouble in run.troubles),
         because,
         mutant.says in because,
         **lengths,
     )
 
 
-def _lengths(hunt: Hunt, found: Found, limit: int) -> dict[str, Any]:
-    """How long the witness is, and the shortest possible one as far as so many schedules tell."""
-    witness = length(hunt.witness(found).moves)
-    if not limit or found.violation.clause == hunt.family.determinism:
+def _lengths(run: MutantRun, found: Found, limit: int) -> dict[str, Any]:
+    """Witness length and the best lower bound found."""
+    witness = length(run.witness(found).moves)
+    if not limit or found.violation.clause == run.family.determinism:
         return {"witness": witness}
     searched = search(
-        hunt,
+        run,
         lambda violation: violation.clause == found.violation.clause,
         limit=limit,
         depth_max=witness - 1,
@@ -240,8 +240,8 @@ def _lengths(hunt: Hunt, found: Found, limit: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Calm:
-    """What became of one variant: which clauses were blamed, and what could not be judged."""
+class VariantResult:
+    """The result for one variant: the blamed clauses, and what could not be judged."""
 
     variant: str
     schedules: int
@@ -254,8 +254,8 @@ class Calm:
         return not (self.blamed or self.troubles)
 
 
-def calm(named: tuple[str, str], order: Order) -> Calm:
-    """Put a variant, named with its family, through the scenarios and its share of the shards."""
+def calm(named: tuple[str, str], order: Order) -> VariantResult:
+    """Run the scenarios and the shards of a variant, which is named with its family."""
     order = replace(order, examples=order.examples // CALM_SHARE)
     family = family_named(named[0])
     variant = family.made.variants()[named[1]]
@@ -267,10 +267,12 @@ def calm(named: tuple[str, str], order: Order) -> Calm:
     finally:
         bench.close()
     blamed = {clause: found.violation.because for clause, found in total.found.items()}
-    return Calm(variant.name, total.schedules, blamed, tuple(trouble.what for trouble in total.troubles))
+    return VariantResult(
+        variant.name, total.schedules, blamed, tuple(trouble.what for trouble in total.troubles)
+    )
 
 
-def kill_named(named: tuple[str, str], order: Order, shortest: int) -> Kill:
-    """Hunt the mutant with the names of its family and its own."""
+def kill_named(named: tuple[str, str], order: Order, shortest: int) -> MutantResult:
+    """Test the mutant with this family and name."""
     family = family_named(named[0])
     return kill(family, family.made.mutants()[named[1]], order, shortest)

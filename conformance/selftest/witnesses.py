@@ -1,7 +1,7 @@
 """Witnesses: for each mutant the shortest known schedule that breaks its clause.
 
-They are stored as moves alone, in the files that `trace/witness_file.py` describes; `replay` gives the trace.
-The search plays the whole corpus, then random walks from fixed seeds.  It shrinks what it finds, as long as
+They are stored as moves only, in the files that `trace/witness_file.py` describes; `replay` gives the trace.
+The search runs the whole corpus, then random walks from fixed seeds.  It shrinks what it finds, as long as
 the reference breaks nothing on the same schedule.  It is deterministic, so the files can be rewritten.
 """
 
@@ -54,9 +54,9 @@ def replay(family: Family, mutant: Mutant, witness: Witness) -> Session:
 
 
 def witnessed(family: Family) -> list[Mutant]:
-    """The mutants that one schedule gives away, each of which has a stored witness.
+    """The mutants that a schedule reveals, each of which has a stored witness.
 
-    A clause that is judged by comparison needs two schedules, so that no single one breaks it.
+    A clause that is checked by comparison needs two schedules, so a single one cannot reveal it.
     """
     every = family.made.mutants().values()
     return [
@@ -83,12 +83,12 @@ class Case:
         self.reference = Bench(lambda: family.host(mutant.innocent()))
 
     def close(self) -> None:
-        """Give both benches back."""
+        """Release both benches."""
         self.bench.close()
         self.reference.close()
 
     def shown(self, scenario: Scenario, moves: Sequence[Move]) -> Session | None:
-        """The session of these moves, if they give away the mutant, and the mutant alone."""
+        """The session of these moves, if they reveal the mutant, and only the mutant."""
         session = _played(self.bench, scenario, moves)
         if session is None or not self.is_blamed(session.violation):
             return None
@@ -96,7 +96,7 @@ class Case:
         return session if passed is not None and passed.violation is None else None
 
     def is_blamed(self, violation: Violation | None) -> bool:
-        """Whether the mutant broke the clause that it was made to break, and the reason says how."""
+        """Whether the mutant broke its clause, for the expected reason."""
         declared = violation is not None and violation.clause == self.mutant.clause
         return declared and violation is not None and self.mutant.says in violation.because
 
@@ -104,7 +104,7 @@ class Case:
 def _played(
     bench: Bench, scenario: Scenario, moves: Sequence[Move], *, to_the_end: bool = False
 ) -> Session | None:
-    """The session of these moves; nothing if they hold what cannot be sent."""
+    """The session of these moves; None if one of them cannot be sent."""
     try:
         session = bench.session(scenario)
         session.play(moves)
@@ -118,7 +118,7 @@ def _played(
 
 
 def found(family: Family, mutant: Mutant) -> Witness | None:
-    """The witness that a search finds, if it finds one."""
+    """The witness that a search finds, or None."""
     with closing(Case(family, mutant)) as case:
         shows = next((one for one in _found(case) if case.shown(*one) is not None), None)
         return None if shows is None else _witness(case, *shows)
@@ -131,7 +131,7 @@ def shortest(family: Family, mutant: Mutant, scenario: Scenario, moves: Sequence
 
 
 def _found(case: Case) -> Iterator[tuple[Scenario, Sequence[Move]]]:
-    """Schedules that break the clause: those of the corpus, the shortest first, then those of walks."""
+    """Schedules that break the clause: those of the corpus, the shortest first, then random walks."""
     for script in sorted(corpus(case.family), key=lambda one: (len(one.moves), one.name)):
         if applicable(case.family, script, case.bench.handshake):
             continue
@@ -149,7 +149,7 @@ def _walks(bench: Bench) -> Iterator[tuple[Scenario, Schedule]]:
 
 
 def _tried(case: Case, scenario: Scenario, schedule: Schedule) -> tuple[Scenario, Sequence[Move]] | None:
-    """What a schedule came to, if it gives the mutant away."""
+    """The session of a schedule, if it reveals the mutant."""
     tally = Tally()
     case.bench.play(scenario, schedule, tally)
     found = tally.found.get(case.mutant.clause)
@@ -160,7 +160,7 @@ def _tried(case: Case, scenario: Scenario, schedule: Schedule) -> tuple[Scenario
 
 
 def shortened(case: Case, scenario: Scenario, moves: Sequence[Move]) -> tuple[Scenario, Sequence[Move]]:
-    """The scenario and the moves without all that the mutant is given away without."""
+    """The scenario and the moves without everything that is not needed to reveal the mutant."""
 
     def sent(candidate: Sequence[Move]) -> Sequence[Move] | None:
         session = case.shown(scenario, candidate)
@@ -172,7 +172,7 @@ def shortened(case: Case, scenario: Scenario, moves: Sequence[Move]) -> tuple[Sc
 
 
 def _bared(case: Case, scenario: Scenario, moves: Sequence[Move]) -> Scenario:
-    """The scenario without whatever the mutant is given away without."""
+    """The scenario without everything that is not needed to reveal the mutant."""
     for barer in case.family.bare(scenario, moves):
         if case.shown(barer, moves) is not None:
             return _bared(case, barer, moves)

@@ -19,7 +19,7 @@ from runlock.conformance.trace.values import (
 )
 
 SHORT: Final = 76
-"""A value no longer than this stays in its line."""
+"""A value of at most this length stays in its line."""
 
 WIDTH: Final = 110
 
@@ -27,7 +27,7 @@ _DEFINITION: Final = re.compile(r"@([^\s=]+)\s*=\s*(.*)", re.DOTALL)
 
 
 class Definitions(dict[str, Any]):
-    """The definitions of a file by name, in the order in which they were first needed."""
+    """The definitions of a file by name, in the order of their first use."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Definitions(dict[str, Any]):
         self._newest: dict[str, str] = {}  # the newest definition for each field
 
     def text(self, field: str, value: Any) -> str:
-        """The value as it stands in a line: itself, or the name of its definition."""
+        """The value as written in a line: itself, or the name of its definition."""
         whole = encode(value)
         if not isinstance(value, list | Mapping) or len(whole) <= SHORT:
             return whole
@@ -56,7 +56,7 @@ class Definitions(dict[str, Any]):
         return name
 
     def lines(self) -> list[str]:
-        """The definitions as they stand at the end of the file."""
+        """The definitions as written at the end of the file."""
         return [f"@{name} = {text}" for name, text in self._texts.items()]
 
 
@@ -69,7 +69,7 @@ def _laid_out(value: Any, whole: str) -> str:
 
 
 def _filled(items: Iterable[str]) -> str:
-    """The items in lines as long as they may be, but never with an item cut in two."""
+    """The items in lines that are as long as allowed, without splitting an item."""
     lines: list[str] = []
     for item in items:
         if lines and len(lines[-1]) + len(item) < WIDTH:

@@ -1,4 +1,4 @@
-"""A scenario file as a value: records, with the comments and lines of the file that they come from."""
+"""A scenario file as a value: records, with the comments and lines of their source."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Document:
 
 
 def is_move(record: Record) -> bool:
-    """Whether the kit decides to send it; `recover` is a part of the crash before it."""
+    """Whether the kit chooses to send it; `recover` is a part of the crash before it."""
     if "crash" in record:
         return True
     stimulus: Mapping[str, Any] | None = record.get("stimulus")
@@ -55,7 +55,7 @@ def is_move(record: Record) -> bool:
 
 
 def rewritten(document: Document, answers: Sequence[Sequence[Record]], end: Record | None) -> Document:
-    """The document with new answers: for each of its moves, the records that sending it gave, or none."""
+    """The document with new answers: for each of its moves, the records that sending it produced, or none."""
     left = iter(answers)
     entries: list[Entry] = []
     for entry in document.entries:

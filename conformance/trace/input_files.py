@@ -1,4 +1,4 @@
-"""Files that a user names: what cannot be read is wrong usage, said in one sentence."""
+"""Reads files that a user names; a file that cannot be read is a usage error in one sentence."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from runlock.conformance.errors import UsageError
 
 
 def text_of(path: Path, right: str = "", missing: str = "") -> str:
-    """The text in a file; else the sentence says why, and `right` what would have been right.
+    """The text of a file; the error says why it cannot be read, and `right` what would have been right.
 
-    Where there is no file at all, `missing` may say so in its own words.
+    `missing` replaces the sentence for a file that does not exist.
     """
     try:
         return path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What the lines above a line of a scenario file say: the newest run, and the open gates."""
+"""The state at a line of a scenario file: the newest run, and the open gates."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class LineContext:
         return line.implying(self.run)
 
     def gate(self, name: str) -> str:
-        """The id of the oldest open gate with this name; without one, the name is taken for an id."""
+        """The id of the oldest open gate with this name; if there is none, the name is taken as an id."""
         return next((gate for gate, known in self.gates.items() if known == name), name)
 
     def word_for(self, gate: Any) -> str:
-        """The shortest text from which `gate` finds the gate again."""
+        """The shortest text that `gate` resolves to the gate again."""
         name = self.gates.get(gate) if isinstance(gate, str) else None
         if name is not None and self.gate(name) == gate and encode(name) == name:
             return name
@@ -36,7 +36,7 @@ class LineContext:
         return quoted(gate) if isinstance(gate, str) and self.gate(gate) != gate else text
 
     def learn(self, record: Record) -> None:
-        """Go on past a record."""
+        """Advance past a record."""
         if "observation" in record:
             self._observe(record["observation"])
         elif "crash" in record:

@@ -11,7 +11,7 @@ from runlock.conformance.trace.values import Bare, Malformed, Part, encode
 
 
 def filled(line: LineFormat, part: Part, context: LineContext, open_ended: bool = False) -> dict[str, Any]:
-    """The fields that a part of a line gives, with those that are implied."""
+    """The fields of a part of a line, including the implied ones."""
     if len(part.given) > len(line.positions):
         extra = encode(part.given[len(line.positions)])
         takes = ", ".join(line.positions) or "nothing"
@@ -57,5 +57,5 @@ def is_short_call(value: Any) -> bool:
 
 
 def long_call(value: Any) -> Any:
-    """The call that a short one stands for; anything else as it is."""
+    """The call that a short form stands for; any other value unchanged."""
     return call_of(*value.split(":", 1)) if is_short_call(value) else value

@@ -1,6 +1,6 @@
-"""How the lines of a scenario file are laid out; each family gives its own formats as one `LineFormats`.
+"""How the lines of a scenario file are laid out; each family provides its own formats as one `LineFormats`.
 
-Which fields a line may have is read off the models of the protocol.
+The fields of a line are derived from the models of the protocol.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ANSWERS: Final = ("unlisted", "refused", "report", "unanswered", "record")
 
 @dataclass(frozen=True, slots=True)
 class LineFormat:
-    """How a line with one word is filled: values by position, fields by name, and values that are implied."""
+    """The format of lines that begin with one word: positional values, named fields, and implied values."""
 
     word: str
     positions: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class LineFormat:
     items: ListFormat | None = None
 
     def fields(self) -> set[str]:
-        """The fields that the protocol gives it."""
+        """The fields that the protocol defines for it."""
         return {*self.listed, *(name for model in self.models for name in fields_of(model))}
 
     def own_fields(self) -> set[str]:
@@ -57,7 +57,7 @@ class LineFormat:
         return {name for name in fields_of(self.models[0]) if name not in ("kind", self.inner)}
 
     def implying(self, run: Any) -> LineFormat:
-        """The format with the newest run implied, where a line is about a run and there is one."""
+        """The format with the newest run implied, for a line about a run where there is one."""
         if not self.about_a_run or run is None:
             return self
         return replace(self, implied={**self.implied, "run": run})
@@ -65,7 +65,7 @@ class LineFormat:
 
 @dataclass(frozen=True, slots=True)
 class ListFormat:
-    """A list of objects that stands in one line, with a semicolon between two of them."""
+    """A list of objects that is written in one line, separated by semicolons."""
 
     field: str
     format: LineFormat

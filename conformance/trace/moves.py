@@ -1,4 +1,4 @@
-"""A move: one stimulus in the kit's own words, which hold for any runtime that can take it.
+"""A move: one stimulus in the names of the kit, which are valid for any runtime that accepts it.
 
 A move names a gate by what waits there (`model`, `tool:c1`), never by the id that a runtime gave it, so
 that a schedule found on one runtime can be replayed on another, shrunk, and written by hand.
@@ -22,14 +22,14 @@ GateName = Callable[[Mapping[str, Any]], str]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A stimulus of the protocol with gates by name, and how many turns the runtime may take on it."""
+    """A stimulus of the protocol with gates by name, and a limit on the turns of the runtime."""
 
     method: str
     params: Mapping[str, Any]
     turns: int | None = None
 
     def parts(self) -> list[tuple[str, Mapping[str, Any]]]:
-        """The stimuli that it hands over: several for a race."""
+        """The stimuli that it delivers: several for a race."""
         if self.method != "deliver":
             return [(self.method, self.params)]
         return [(part["method"], part["params"]) for part in self.params["stimuli"]]
@@ -41,7 +41,7 @@ def race(moves: Iterable[Move]) -> Move:
 
 
 def as_seen(params: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """What a look at a run showed, as a trace keeps it: an observation that holds the answer."""
+    """The answer to `inspect` as a trace stores it: an observation that holds the answer."""
     return {**answer, "kind": INSPECT, **params}
 
 

@@ -27,7 +27,7 @@ Definitions = Mapping[str, Any]
 
 
 def read(lines: Sequence[str], context: LineContext, definitions: Definitions) -> Record:
-    """The record in these lines; a report has any number of lines, also none."""
+    """The record in these lines; a report has any number of lines, including none."""
     if not lines:
         return {"report": _report([], context)}
     word, parts = _split(lines[0], definitions)
@@ -69,7 +69,7 @@ def _only_part(word: str, parts: list[Part], formats: LineFormats) -> Part:
 
 
 def unknown(word: str, words: Sequence[str], what: str, formats: LineFormats) -> Malformed:
-    """An error that says which word was probably meant."""
+    """An error that suggests the word that was probably meant."""
     listed = ", ".join(f"`{one}`" for one in sorted(set(words)))
     stimulus = formats.stimuli.get(word)
     meant = [stimulus.word] if stimulus is not None else get_close_matches(word, words, n=1)
@@ -128,7 +128,7 @@ def _release(line: LineFormat, part: Part, context: LineContext) -> dict[str, An
 
 
 def _said(kind: Any, said: Sequence[Any], formats: LineFormats) -> dict[str, Any]:
-    """The fields of an outcome that stand without a name: a text, and the calls of a turn."""
+    """The unnamed fields of an outcome: a text, and the calls of a turn."""
     if not isinstance(kind, str):
         raise Malformed(f"{encode(kind)} is no kind of outcome.", "As in `release tool:c1 ok done`.")
     calls = [value for value in said if kind == "turn" and is_short_call(value)]

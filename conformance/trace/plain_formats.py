@@ -1,6 +1,6 @@
-"""Line formats made from the models of a family: word = method or kind, fields by name.
+"""Line formats derived from the models of a family: word = method or kind, fields by name.
 
-Required text fields stand without a name, in the order of the model.
+Required text fields are positional, in the order of the model.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from runlock.conformance.trace.line_formats import (
 )
 
 SESSION_METHODS: Final = frozenset({"initialize", "scenario.open", "scenario.close", "shutdown", "crash"})
-"""Methods that a trace keeps under a key of their own, or does not keep."""
+"""Methods that a trace stores under their own key, or not at all."""
 
 TEXT_FIELDS: Final = ("text", "content", "message", "data")
-"""Fields of an outcome that can stand without a name: the first of these that it has."""
+"""Fields of an outcome that can be positional: the first of these that it has."""
 
 ERROR_TEXT: Final[Mapping[str, str]] = {"raise": "message", "fault": "message"}
 
@@ -50,7 +50,7 @@ def plain_formats(
     codes: Mapping[str, Callable[[str], Any]] | None = None,
     call_gate: Callable[[str], Mapping[str, Any]] = no_fields,
 ) -> LineFormats:
-    """Formats for a family whose messages are these models; `words` gives methods other words."""
+    """Formats for a family with these models; `words` replaces the names of methods."""
     kinds, fields = _outcomes(outcomes)
     chosen = {**SHARED_WORDS, **(words or {})}
     members = dict(_members(scenario))
@@ -138,7 +138,7 @@ def _members(scenario: type[Scenario]) -> Iterator[tuple[str, MemberFormat]]:
 
 
 def _outcomes(outcomes: Mapping[str, TypeAdapter[Any]]) -> tuple[dict[str, str], frozenset[str]]:
-    """The field of each kind of outcome that needs no name, and all fields of all outcomes."""
+    """The positional field of each kind of outcome, and all fields of all outcomes."""
     texts: dict[str, str] = {}
     fields: set[str] = set()
     for properties in (found for adapter in outcomes.values() for found in _objects(adapter.json_schema())):

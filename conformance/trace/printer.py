@@ -1,7 +1,7 @@
 """Writes one record of a trace as lines of a scenario file.
 
-A record that no format fits is written as `record KEY={…}`.  Every line is read back before it is kept, so
-that this is decided by what the parser makes of it.
+A record that fits no format is written as `record KEY={…}`.  To decide this, every line is parsed again
+before it is used.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class _Printer:
         return self.definitions.text(name, value)
 
     def _code(self, name: str, value: Any) -> str:
-        """The value as one word, if a word stands for exactly this value in the field."""
+        """The value as one word, if a word represents exactly this value in the field."""
         code = value.get("code") if isinstance(value, dict) else None
         if isinstance(code, str) and same(value, self.formats.codes[name](code)) and encode(code) == code:
             return code
@@ -228,7 +228,7 @@ def _take(scenario: dict[str, Any], member: MemberFormat) -> list[Any]:
     """Remove the list that indented lines can hold, and return it; an empty list if they cannot."""
     *outer, last = member.path
     holder = scenario
-    for key in outer:  # an outer object stays in its line unless the list is all that it holds
+    for key in outer:  # an outer object stays in its line unless it holds only the list
         inner = holder.get(key)
         if not isinstance(inner, dict) or len(inner) != 1:
             return []

@@ -1,12 +1,12 @@
 """Scenario files: a readable form of trace files, for people to write, read and review.
 
-A block is one stimulus in imperative words, `----`, what was observed, one line each, and a blank line,
-which says that the answer was complete.  Comments at the top say what the scenario shows.  Every trace can
-be written so, and read back whole.
+A block is one stimulus in the imperative, `----`, the observations, one line each, and a blank line, which
+marks a complete answer.  Comments at the top say what the scenario shows.  Every trace can be written in
+this form and read back without loss.
 
-A file may leave out what was observed.  It then holds moves alone, one a line, and a line `needs` says what
-they take of a runtime beyond what each move says by itself: `needs decisions live; stimulus cancel.waiting`.
-A file of another family than the default one says so in its first line, `family NAME`.
+A file may leave out the observations.  It then holds only moves, one a line, and a line `needs` states
+what they require of a runtime beyond the moves themselves: `needs decisions live; stimulus cancel.waiting`.
+A file of a family other than the default one says so in its first line, `family NAME`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ENDING: Final = ".scenario"
 RULE: Final = "----"
 UNANSWERED: Final = "unanswered"
 DEFAULT_FAMILY: Final[str] = Handshake.model_fields["family"].default
-"""The family of a file, and of a handshake, that names none."""
+"""The family of a file or a handshake that does not name one."""
 
 
 # --- writing ------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def render(document: Document, formats: LineFormats) -> str:
 
 
 class _Blocks:
-    """Puts lines together to blocks, with a blank line between two moves if they are spaced."""
+    """Joins lines to blocks, with a blank line between two moves if they are spaced."""
 
     def __init__(self, *, is_spaced: bool) -> None:
         self.lines: list[str] = []
@@ -102,7 +102,7 @@ class _Blocks:
         self.lines += lines
 
     def end(self) -> None:
-        """Whatever was being answered got no report."""
+        """Mark an answer that got no report."""
         if self.answering:
             self.lines += [UNANSWERED, ""]
         self.answering = False
@@ -131,7 +131,7 @@ def parse(text: str, formats: LineFormats, source: str = "scenario") -> Document
 
 
 class _Parser:
-    """Reads a file line by line, with what the lines above said."""
+    """Reads a file line by line, with the state from the lines above."""
 
     def __init__(self, formats: LineFormats, source: str) -> None:
         self.formats = formats

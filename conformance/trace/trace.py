@@ -1,7 +1,7 @@
-"""A trace: everything that was sent to a runtime and everything that it showed, in order.
+"""A trace: everything that was sent to a runtime and everything that it reported, in order.
 
-A trace file is JSON Lines, one object a line with exactly one key.  A trace is the artefact that
-reproduces a failure; its digest names what happened without the names that the runtime happened to give.
+A trace file is JSON Lines, one object with exactly one key a line.  A trace is the artefact that
+reproduces a failure; its digest identifies what happened, independent of the ids that the runtime chose.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from runlock.conformance.trace.input_files import text_of
 KEYS: Final = ("handshake", "scenario", "stimulus", "observation", "report", "crash", "end")
 
 Record = dict[str, Any]
-"""One line of a trace: a single key of KEYS and what it holds."""
+"""One line of a trace: a single key of KEYS and its value."""
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Trace:
         self.records.append({key: value})
 
     def of(self, key: str) -> Iterator[Any]:
-        """What the records with this key hold, in order."""
+        """The values of the records with this key, in order."""
         return (record[key] for record in self.records if key in record)
 
     @property
@@ -46,7 +46,7 @@ class Trace:
         return "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in self.records)
 
     def digest(self) -> str:
-        """A name for what happened: stimuli and observations, with ids renamed by first appearance."""
+        """A hash of what happened: stimuli and observations, with ids renamed by first appearance."""
         happened = [
             {key: value}
             for record in self.records
@@ -58,11 +58,11 @@ class Trace:
 
 
 ID_FIELDS: Final = frozenset({"run", "call", "id"})
-"""Fields that hold an id; the same text anywhere else in the trace is the same id."""
+"""Fields that hold an id; equal texts elsewhere in the trace are the same id."""
 
 
 def _ids(value: Any) -> Iterator[str]:
-    """Every id in a value, but for those of gates."""
+    """Every id in a value, except those of gates."""
     if isinstance(value, list):
         for item in value:
             yield from _ids(item)
@@ -74,7 +74,7 @@ def _ids(value: Any) -> Iterator[str]:
 
 
 class _Renamer:
-    """Renames ids by the order in which they first appear; gates may have the id of something else."""
+    """Renames ids by the order of their first appearance; a gate may have the same id as something else."""
 
     def __init__(self, ids: set[str]) -> None:
         self.ids = ids
@@ -98,7 +98,7 @@ class _Renamer:
 
 
 def read_trace(path: Path) -> Trace:
-    """Read a trace file; a line that is no record is a `UsageError` that names it."""
+    """Read a trace file; a `UsageError` names a line that is not a record."""
     return Trace(list(_records(path, text_of(path, "A trace file is UTF-8 text.").splitlines())))
 
 

@@ -1,7 +1,7 @@
-"""The notation of scenario files: any JSON value in words that are pleasant to read and to write by hand.
+"""The notation of scenario files: any JSON value in a form that is easy to read and write by hand.
 
-A string that cannot be taken for something else is a bare word, an object is `{key=value key=value}`, a
-list is `[value value]`, and JSON itself is read as well.  A line is a word, values, and `key=value` pairs.
+A string that cannot be mistaken for something else is a bare word, an object is `{key=value key=value}`, a
+list is `[value value]`, and JSON itself is accepted too.  A line is a word, values, and `key=value` pairs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NOTHING: Final = object()
 
 
 class Malformed(Exception):
-    """Text that is no scenario: `what` is wrong with it, what would have been `right`."""
+    """Text that is not a scenario: `what` is wrong with it, and what would have been `right`."""
 
     def __init__(self, what: str, right: str) -> None:
         super().__init__(f"{what} {right}")
@@ -37,14 +37,14 @@ class Malformed(Exception):
 
 
 class Bare(str):
-    """A string that was written without quotes, and so may be short for something."""
+    """A string that was written without quotes, and so may be an abbreviation."""
 
     __slots__ = ()
 
 
 @dataclass(slots=True)
 class Part:
-    """A line, or what stands between two semicolons of it."""
+    """A line, or a part of it between two semicolons."""
 
     given: list[Any] = field(default_factory=list)  # values without a key
     named: dict[str, Any] = field(default_factory=dict)
@@ -67,24 +67,24 @@ def encode(value: Any) -> str:
 
 
 def word(text: str) -> str:
-    """A string, bare where nothing else could be meant."""
+    """A string, without quotes if it is unambiguous."""
     return text if _BARE.fullmatch(text) and text not in _CONSTANTS else quoted(text)
 
 
 def quoted(text: str) -> str:
-    """A string in quotes, with escapes for what an editor would not show."""
+    """A string in quotes, with escapes for invisible characters."""
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def changes(before: Any, after: Any) -> str | None:
-    """What has to be done to `before` to have `after`, for two objects, or a list that grew."""
+    """The change from `before` to `after`, for two objects, or for a list that grew."""
     if isinstance(before, list) and isinstance(after, list):
         grown = after[: len(before)]
         return f"+{encode(after[len(before) :])}" if same(before, grown) and before else None
     if not isinstance(before, dict) or not isinstance(after, dict):
         return None
     gone = [f"-{word(key)}" for key in before if key not in after]
-    # in the order of `before`, which is the one that they are read back in
+    # in the order of `before`, in which they are read back
     changed = [
         f"{word(key)}={changes(inner, after[key]) or encode(after[key])}"
         for key, inner in before.items()
@@ -107,7 +107,7 @@ def _canonical(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value without any trace of how it was written."""
+    """The value without information about how it was written."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, list):
@@ -126,7 +126,7 @@ class Reader:
         self.at = 0
 
     def parts(self) -> list[Part]:
-        """All that is left, as the parts of a line."""
+        """The rest of the text, as the parts of a line."""
         parts = [Part()]
         while char := self.peek():
             if char == ";":
@@ -152,7 +152,7 @@ class Reader:
             part.given.append(self.value())
 
     def value(self, base: Any = _NOTHING) -> Any:
-        """The next value; with a `base` it is what has to be done to that."""
+        """The next value; with a `base`, the next change to it."""
         char = self.peek()
         if char == "{":
             return self._object(base if isinstance(base, dict) else None)
@@ -216,7 +216,7 @@ class Reader:
         return Malformed(f"`{rest}` stands where a key, a value or `{closing}` belongs.", right)
 
     def peek(self) -> str:
-        """The next character that is no blank and no comma, or nothing."""
+        """The next character that is no blank and no comma, or an empty string."""
         skipped = _SKIPPED.match(self.text, self.at)
         assert skipped is not None  # it matches nothing as well
         self.at = skipped.end()
@@ -231,7 +231,7 @@ class Reader:
 
 
 def scalar(token: str) -> Any:
-    """What a word without quotes means."""
+    """The meaning of a word without quotes."""
     if token not in _CONSTANTS and not _NUMBER.fullmatch(token):
         return Bare(token)
     try:
@@ -241,11 +241,11 @@ def scalar(token: str) -> Any:
 
 
 def decode(text: str, definitions: Mapping[str, Any]) -> Any:
-    """The one value that the text is: any value, or a defined one and what has to be done to it."""
+    """The only value in the text: any value, or a defined one and its changes."""
     reader = Reader(text, definitions)
     value = reader.value()
     if reader.peek() == "+":
-        if not reader.text.startswith("+[", reader.at):  # what adds to a list has its plus read with it
+        if not reader.text.startswith("+[", reader.at):  # the plus of an appended list is read with it
             reader.at += 1
         value = reader.value(value)
     if reader.peek():

@@ -1,16 +1,16 @@
-"""Witness files: for each mutant the shortest known schedule that breaks its clause, as moves alone.
+"""Witness files: for each mutant the shortest known schedule that breaks its clause, as moves only.
 
-The witnesses of one area of clauses stand in one file, by the names of their mutants:
+The witnesses of one area of clauses are in one file, ordered by the names of their mutants:
 
-    mutant ConcludesFromOne breaks RUN-2: the run is Done, yet call c2 is Suspended
-    needs decisions live
-    scenario ConcludesFromOne
-      tool write ask
-    start r1 "write both"
-    release model turn c1:write
+mutant ConcludesFromOne breaks RUN-2: the run is Done, yet call c2 is Suspended
+needs decisions live
+scenario ConcludesFromOne
+tool write ask
+start r1 "write both"
+release model turn c1:write
 
 A line that begins with `mutant` begins a witness: it names the mutant, the clause that is broken, and the
-reason that the judge gives.  Everything up to the next such line is a scenario file without observations.
+reason that the judge reports.  Everything up to the next such line is a scenario file without observations.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BEGINS: Final = re.compile(r"mutant (\S+) breaks (\S+-\d+): (.+)")
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A schedule that breaks a clause on one mutant, the reason, and what the moves need at their moment."""
+    """A schedule that breaks a clause on one mutant, the reason, and the requirements of its moves."""
 
     mutant: str
     clause: str
@@ -82,7 +82,7 @@ def parse_witnesses(
                 f"{source}:{start + 1}: a witness begins with its mutant, clause and reason.",
                 "Write `mutant NAME breaks CLAUSE: REASON`.",
             )
-        padding = [""] * (start + 1)  # so that an error names the right line of the file
+        padding = [""] * (start + 1)  # so that an error reports the right line of the file
         document = parse("\n".join([*padding, *lines[start + 1 : end]]), formats, source)
         given = next(document.trace.of("scenario"), None)
         if given is None:

@@ -1,7 +1,7 @@
-"""What asyncio expects of an event loop, over a queue, a heap of timers and a clock that others move.
+"""The asyncio event loop interface, over a queue, a heap of timers and a clock that is advanced from outside.
 
-Nothing here runs anything; `loop` does.  There is no selector, so whatever needs one (sockets,
-subprocesses, signals) keeps asyncio's own NotImplementedError.
+This class runs nothing itself; `virtual_loop` does.  There is no selector, so everything that needs one
+(sockets, subprocesses, signals) raises asyncio's own NotImplementedError.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVarTuple
 
 from runlock.conformance.transport.loop_threads import Outside
 
-# A type checker takes a class that leaves out part of the interface for one that cannot be made.
+# A type checker treats a class with an incomplete interface as abstract.
 if TYPE_CHECKING:
     Base = asyncio.BaseEventLoop
 else:
@@ -29,7 +29,7 @@ Args = TypeVarTuple("Args")
 
 
 class AsyncioFace(Base):
-    """The side of the loop that a runtime sees."""
+    """The event loop interface that a runtime uses."""
 
     def __init__(self) -> None:
         self.errors: list[dict[str, Any]] = []
@@ -59,7 +59,7 @@ class AsyncioFace(Base):
         if not self._dead:
             self._ready.append(handle)
         of = getattr(callback, "__self__", None)
-        if isinstance(of, asyncio.Task):  # one may be made with no word to the loop
+        if isinstance(of, asyncio.Task):  # one may be created without telling the loop
             self._keep(of)
         return handle
 
@@ -95,7 +95,7 @@ class AsyncioFace(Base):
         return handle
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Asyncio says that a timer was cancelled; it is dropped when its turn comes."""
+        """Called by asyncio when a timer is cancelled; it is dropped when it is due."""
 
     def create_future(self) -> asyncio.Future[Any]:
         return asyncio.Future(loop=self)
@@ -139,10 +139,10 @@ class AsyncioFace(Base):
         return self._dead
 
     async def shutdown_asyncgens(self) -> None:
-        """Nothing to do: generators are closed as they are collected."""
+        """Nothing to do: generators are closed when they are garbage-collected."""
 
     async def shutdown_default_executor(self) -> None:
-        """Nothing to do: no pool of threads is kept."""
+        """Nothing to do: there is no thread pool."""
 
     def get_debug(self) -> bool:
         return self._debug

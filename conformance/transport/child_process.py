@@ -1,10 +1,10 @@
-"""One life of a child process: its group, its three pipes, and the lines that come out of one of them.
+"""One incarnation of a child process: its process group, its three pipes, and the lines of its output.
 
-The child leads a process group of its own, and its end is the end of the whole group, and of whoever left
-the group but bears the child's cookie in the environment (where there is a /proc to see it).  Nothing here
-has a thread: one `poll` watches standard input, output and error, so a child that floods any of them, or
-reads none, blocks nobody.  Waiting for a process needs a time limit, which is the only wall clock of the
-kit; it ends in an error and never in a verdict.  POSIX only.
+The child leads its own process group.  Ending it ends the whole group, and every process that left the
+group but has the child's cookie in its environment (if there is a /proc).  There are no threads: one `poll`
+watches standard input, output and error, so a child that floods any of them, or reads nothing, blocks
+nothing.  Waiting for a process needs a time limit, the only wall clock of the kit; it ends in an error and
+never in a verdict.  POSIX only.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from typing import Final
 from runlock.conformance.protocol.framing import LINE_LIMIT_BYTES
 
 LEAVE_LIMIT_SECONDS: Final = 1.0
-"""How long a process may take to end after it closed its output or was told to go."""
+"""How long a process may take to end after it closed its output or was asked to end."""
 
 STDERR_TAIL_BYTES: Final = 16 * 1024
 _NAMES_AN_ERROR: Final = re.compile(rb"(?=\S).*?(?:Error|Exception|[Pp]anic|panicked)\b.*:")
 _CHUNK_BYTES: Final = 64 * 1024
 _COOKIE: Final = "RUNLOCK_CHILD"
 _NUMBERS: Final = itertools.count(1)
-_ROUNDS_MAX: Final = 8  # of looking for processes that fork while they are being killed
-_GLANCE_SECONDS: Final = 0.05  # a dead child whose output lives on in a child of its own is seen this soon
+_ROUNDS_MAX: Final = 8  # rounds of searching for processes that fork while they are being killed
+_GLANCE_SECONDS: Final = 0.05  # how soon a dead child is noticed whose own child still has its output open
 
 
 class Silent(Exception):
-    """No line came: standard output `is_closed`, or the time is over."""
+    """No line arrived: standard output `is_closed`, or the time limit passed."""
 
     def __init__(self, is_closed: bool) -> None:
         super().__init__()
@@ -45,11 +45,11 @@ class Silent(Exception):
 
 
 class EndlessLine(Exception):
-    """A line passed the limit of the protocol before it ended."""
+    """A line exceeded the limit of the protocol."""
 
 
 class Child:
-    """A process in a group of its own; `unread` holds what it wrote and nobody took yet."""
+    """A process in its own group; `unread` holds output that has not been consumed."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Child:
             start_new_session=True,
         )
         self._cookie = f"{_COOKIE}={cookie}".encode()
-        # Also at the end of the interpreter, and where the owner forgot it: no orphan is left.
+        # Also at interpreter exit, and if the owner forgot it: no orphan is left.
         self._finalizer = weakref.finalize(self, _end_group, self._process, self._cookie)
         self._stdin, self._stdout, self._stderr = _descriptors(self._process)
         self._poll = select.poll()
@@ -81,15 +81,15 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process id, which is the group's too."""
+        """The process id, which is also that of the group."""
         return self._process.pid
 
     def exit_code(self) -> int | None:
-        """How the process ended: negative for a signal, None while it runs."""
+        """The exit status: negative for a signal, None while it runs."""
         return self._process.poll()
 
     def converse(self, line: bytes, limit_seconds: float) -> bytes:
-        """Hand the line over and give back the next one that the child writes; `Silent` if none comes."""
+        """Send the line and return the next one that the child writes; `Silent` if there is none."""
         deadline = time.monotonic() + limit_seconds
         unsent = self._write(memoryview(line))
         if unsent:
@@ -104,11 +104,11 @@ class Child:
         return self.take_line()
 
     def read_what_is_there(self) -> None:
-        """Take in what arrived since the last answer, without waiting."""
+        """Read what has arrived since the last answer, without waiting."""
         self._read_stdout()
 
     def take_line(self) -> bytes:
-        """The first unread line, or all that is unread if no line is whole."""
+        """The first unread line, or all unread bytes if no line is complete."""
         end = self.unread.find(b"\n")
         line = bytes(self.unread) if end < 0 else bytes(self.unread[:end])
         if len(line) > LINE_LIMIT_BYTES:
@@ -117,25 +117,25 @@ class Child:
         return line
 
     def last_words(self) -> bytes:
-        """The last line on standard error that names an error, or else the last that says something.
+        """The last line on standard error that names an error, or else the last line with content.
 
-        Not each runtime ends with it: some add where it was, their own version or how to learn more.
+        Some runtimes print more after the error: where it was, their own version or how to learn more.
         """
         lines = [line for line in self._tail.splitlines() if line.strip()]
         telling = [line for line in lines if _NAMES_AN_ERROR.match(line)] or lines
         return bytes(telling[-1].strip()) if telling else b""
 
     def leave(self) -> None:
-        """Close standard input, and wait for as long as a process that obeys may take to end."""
+        """Close standard input, and wait as long as a well-behaved process may take to end."""
         stream = self._process.stdin
         if stream is not None:
             stream.close()
         self._await_exit(time.monotonic() + LEAVE_LIMIT_SECONDS)
 
     def end(self) -> None:
-        """Kill the process group; what it wrote on standard error stays in `last_words`."""
+        """Kill the process group; its output on standard error stays in `last_words`."""
         _kill_group(self._process, self._cookie)
-        for _ in range(16):  # bounded: a process that left the group may write on
+        for _ in range(16):  # bounded: a process that left the group may keep writing
             if not self._read_stderr():
                 break
         self._finalizer.detach()
@@ -146,11 +146,11 @@ class Child:
             return unsent[os.write(self._stdin, unsent) :]
         except BlockingIOError:
             return unsent
-        except BrokenPipeError:  # it reads no more: what counts is its last answer, or its end
+        except BrokenPipeError:  # it reads no more: its last answer or its end decides
             return unsent[:0]
 
     def _turn(self, unsent: memoryview, deadline: float) -> memoryview:
-        """Wait until something can be read or written, for a glance at most, and do it."""
+        """Wait briefly until something can be read or written, and do it."""
         remaining = deadline - time.monotonic()
         if remaining <= 0:
             raise Silent(is_closed=False)
@@ -165,7 +165,7 @@ class Child:
                 if not unsent:
                     self._poll.unregister(self._stdin)
         if not ready and self.exit_code() is not None:
-            self._read_stdout()  # what it wrote after the poll and before its end
+            self._read_stdout()  # output between the poll and the end of the process
             self._is_closed = True
         return unsent
 
@@ -193,7 +193,7 @@ class Child:
 
     def _await_exit(self, deadline: float) -> None:
         while self.exit_code() is None and time.monotonic() < deadline:
-            if not self._read_stderr():  # a process with much to say there would never end
+            if not self._read_stderr():  # a process that writes without end would keep us here
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._process.wait(_GLANCE_SECONDS)
 
@@ -225,9 +225,9 @@ def _kill_group(process: subprocess.Popen[bytes], cookie: bytes) -> None:
 
 
 def _bearers(cookie: bytes) -> Iterator[int]:
-    """The processes with this cookie in their environment; one that is dead already has none."""
+    """The processes with this cookie in their environment, without those that are already dead."""
     for file in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):  # it is another user's, or ended meanwhile
+        with contextlib.suppress(OSError):  # it belongs to another user, or ended meanwhile
             if cookie in file.read_bytes().split(b"\0"):
                 yield int(file.parent.name)
 

@@ -1,8 +1,8 @@
 """A runtime under test that is a Python object in this process, with the protocol's verbs as methods.
 
 The object's methods are the verbs with dots as underscores; each takes one dict of parameters and
-returns one.  What crosses is copied through JSON, as on the pipe, so that neither side can change what
-the other one keeps.
+returns one.  Messages are copied through JSON, as on the pipe, so that neither side can change the
+other's data.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WORDS_LIMIT: Final = 300
 
 
 class InProcess:
-    """A `Sut` over an object with the verbs; `again` makes a new object for the life after a kill."""
+    """A `Sut` over an object with the verbs; `again` creates a new object after a kill."""
 
     def __init__(self, verbs: object, *, again: Callable[[], object] | None = None) -> None:
         self._verbs: object | None = verbs
@@ -40,11 +40,11 @@ class InProcess:
         return _answered(method, self._call(method, verb, params))
 
     def kill(self) -> None:
-        """Drop the object, with no clean-up of its own."""
+        """Drop the object without clean-up."""
         self._verbs = None
 
     def close(self) -> None:
-        """Drop the object; what it wants to put away, it does in `shutdown`."""
+        """Drop the object after its `shutdown`."""
         self.kill()
 
     def _call(self, method: str, verb: Callable[[Any], Any], params: dict[str, Any]) -> Any:
@@ -54,7 +54,7 @@ class InProcess:
             raise
         except BaseException as error:  # sys.exit() in an adapter must not end the kit
             raise AdapterError(
-                f"The adapter raised {told(error)} in {_attribute(method)}.",
+                f"The adapter raised {error_in_words(error)} in {_attribute(method)}.",
                 "What it turns down comes back in `refused`, and what it cannot do is a ProtocolError.",
             ) from error
 
@@ -68,8 +68,8 @@ class InProcess:
         _refuse_incomplete(self._verbs)
 
 
-def told(error: BaseException) -> str:
-    """An exception in one line: its type, its words, and the file and line of the adapter it came from."""
+def error_in_words(error: BaseException) -> str:
+    """An exception in one line: its type and message, and the file and line of the adapter that raised it."""
     return f"{type(error).__name__}: {_words(error)} ({_place(error)})"
 
 
@@ -95,7 +95,7 @@ def _refuse_incomplete(verbs: object) -> None:
 def _answered(method: str, answer: Any) -> dict[str, Any]:
     right = f"It answers one dict of JSON values, as the protocol's {method} says."
     if inspect.iscoroutine(answer):
-        answer.close()  # or Python warns of it later, far from here
+        answer.close()  # or Python warns about it later, far from here
         raise AdapterError(f"The adapter's {_attribute(method)} is a coroutine function.", right)
     if not isinstance(answer, dict):
         raise AdapterError(

@@ -1,6 +1,6 @@
-"""What a runtime was asked, written down before it is asked: a trace that outlives the process.
+"""A write-ahead log of requests: each is recorded before it is sent, so that the trace survives the process.
 
-A runtime in process can end that process, or never give it back.  The supervisor then reads here what
+An in-process runtime can end its process, or never return.  The supervisor then reads here which request
 was in flight, and has a trace to replay.
 """
 
@@ -22,9 +22,9 @@ _WITHOUT_REPORT: Final = ("initialize", "scenario.open", "scenario.close", "shut
 
 
 class Journal:
-    """A file that holds the scenario under way; each scenario begins it anew.
+    """The file of the current scenario; each scenario truncates it.
 
-    An answer is written with the request that follows it, in one write: it is only needed then.
+    An answer is written together with the next request, in one write, since it is not needed earlier.
     """
 
     def __init__(self, path: Path) -> None:
@@ -34,11 +34,11 @@ class Journal:
         self._goes_on = False
 
     def shook_hands(self, handshake: dict[str, Any]) -> None:
-        """Keep what every trace begins with."""
+        """Store the records that every trace begins with."""
         self._handshake = _line("handshake", handshake)
 
     def begin(self, scenario: dict[str, Any]) -> None:
-        """Forget the scenario before, unless it goes on in another process."""
+        """Discard the previous scenario, unless it continues in another process."""
         if self._goes_on:
             self._goes_on = False
             return
@@ -48,17 +48,17 @@ class Journal:
         self.write("scenario", scenario)
 
     def write(self, key: str, value: Any) -> None:
-        """Append one record, and what was not written yet."""
+        """Append one record, and everything that was not written yet."""
         os.write(self._descriptor, (self._unwritten + _line(key, value)).encode())
         self._unwritten = ""
 
     def killed(self) -> None:
-        """The process was killed by the kit, and the scenario goes on in the next one."""
+        """The kit killed the process, and the scenario continues in the next one."""
         self.write("crash", {"by": "kill"})
         self._goes_on = True
 
     def answered(self, answer: dict[str, Any]) -> None:
-        """Keep what a stimulus led to."""
+        """Store the result of a stimulus."""
         self._unwritten += _line("answer", answer)
 
 
@@ -70,14 +70,14 @@ def _line(key: str, value: Any) -> str:
 
 
 class Journalled:
-    """A `Sut` that writes down each request before it passes it on."""
+    """A `Sut` that records each request before it sends it."""
 
     def __init__(self, sut: Sut, journal: Journal) -> None:
         self._sut = sut
         self._journal = journal
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Pass one verb on, with what it leads to in the journal."""
+        """Send one verb, and record it with its result."""
         self._before(method, params)
         answer = self._answer(method, params)
         if method == "initialize":
@@ -92,7 +92,7 @@ class Journalled:
         try:
             return self._sut.request(method, params)
         except ProtocolError:
-            if method == INSPECT:  # there may be none, and the scenario goes on
+            if method == INSPECT:  # there may be none, and the scenario continues
                 self._journal.answered({})
             raise
 
@@ -107,19 +107,19 @@ class Journalled:
             self._journal.write("stimulus", {"method": method, "params": params})
 
     def kill(self) -> None:
-        """End the runtime at once."""
+        """End the runtime immediately."""
         self._sut.kill()
 
     def close(self) -> None:
-        """Give back what the runtime holds."""
+        """Release the resources of the runtime."""
         self._sut.close()
 
 
 def in_flight(path: Path) -> tuple[str, Trace | None]:
-    """The verb that has had no answer, if any, and the trace that led there."""
+    """The verb that has had no answer, if any, and the trace before it."""
     try:
         trace = Trace(list(_records(path)))
-    except (OSError, ValueError, TypeError):  # the process ended while it wrote, or before it wrote anything
+    except (OSError, ValueError, TypeError):  # the process ended during or before its first write
         return "", None
     if not trace.records:
         return "", None

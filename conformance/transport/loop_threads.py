@@ -1,8 +1,8 @@
-"""Work that threads do for a virtual loop: how much is under way, and what they hand back to it.
+"""Thread work of a virtual event loop: counts running threads and queues their results.
 
-Threads finish when they like, so what they hand back is held until all of them have finished, and then
-given to the loop in the order in which the work began.  Only when a thread calls into the loop while it
-works is that order given up, since it may wait for another one's result.
+Threads finish in any order, so their results are held until all have finished, and then passed to the
+loop in the order in which the work began.  If a thread calls into the loop while it works, that order is
+not kept, since the thread may wait for another one's result.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from concurrent.futures import Executor, Future
 from typing import Any, Final
 
 POLL_SECONDS: Final = 0.001
-"""How often a SUT that says it is busy is asked again; decides nothing but how soon it is noticed."""
+"""How often a busy SUT is polled; it affects only how soon its end is noticed."""
 
 
 class Outside:
@@ -31,13 +31,13 @@ class Outside:
         self._finished: list[tuple[int, asyncio.Handle]] = []
 
     def quiet(self) -> bool:
-        """Whether nothing is under way and nothing was handed back."""
+        """Whether no work is running and no result is queued."""
         return not (self._under_way or self._calls or self._finished or (self.busy and self.busy()))
 
     def begin(
         self, work: Callable[[], Any], executor: Executor | None, finished: asyncio.Handle
     ) -> Future[Any]:
-        """Run `work` in a thread; `finished` goes to the loop when it is over."""
+        """Run `work` in a thread; `finished` is called on the loop when it is done."""
         number = next(self._numbers)
         with self._changed:
             self._under_way += 1
@@ -53,7 +53,7 @@ class Outside:
             self._changed.notify_all()
 
     def take(self) -> list[asyncio.Handle]:
-        """What threads handed back; waits, without a clock, while work is under way and there is none."""
+        """The queued results; waits, without a time limit, while work is running and there are none."""
         with self._changed:
             while not self._has_news() and (self._under_way or (self.busy and self.busy())):
                 self._changed.wait(None if self._under_way else POLL_SECONDS)
@@ -76,7 +76,7 @@ class Outside:
 
 def _in_thread(work: Callable[[], Any]) -> Future[Any]:
     future: Future[Any] = Future()
-    # A daemon, so that a tool that never returns cannot keep the kit from ending.
+    # A daemon, so that a tool that never returns does not keep the kit from ending.
     threading.Thread(target=_fulfil, args=(future, work), daemon=True).start()
     return future
 
@@ -86,7 +86,7 @@ def _fulfil(future: Future[Any], work: Callable[[], Any]) -> None:
         return
     try:
         result = work()
-    except BaseException as error:  # whatever a tool throws belongs to who awaits it
+    except BaseException as error:  # an exception of a tool belongs to its awaiter
         future.set_exception(error)
     else:
         future.set_result(result)

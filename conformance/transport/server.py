@@ -1,7 +1,7 @@
-"""Any runtime under test put behind the pipe: a JSON-RPC server loop over standard input and output.
+"""Serves any runtime under test over a pipe: a JSON-RPC server loop on standard input and output.
 
-The loop ends when its input ends, when `shutdown` was answered, or at SIGTERM; it closes the runtime
-either way.  Standard output belongs to the protocol: what the runtime prints goes to standard error.
+The loop ends when its input ends, after `shutdown` was answered, or at SIGTERM; it closes the runtime in
+each case.  Standard output belongs to the protocol: output of the runtime goes to standard error.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _A_REQUEST: Final = 'a request is `{"jsonrpc": "2.0", "id": 1, "method": "settle
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM arrived; derived from the interrupt that nothing on the way treats as an error."""
+    """SIGTERM arrived; a subclass of the interrupt, which no handler on the way catches as an error."""
 
 
 Methods = Mapping[str, tuple[type[Wire], type[Wire]]]
@@ -49,9 +49,9 @@ Methods = Mapping[str, tuple[type[Wire], type[Wire]]]
 
 
 def serve(sut: Sut, methods_of: Callable[[str | None], Methods], stdin: BinaryIO, stdout: BinaryIO) -> None:
-    """Answer the requests that come in on `stdin`, one a line, until they end; then close the SUT.
+    """Answer the requests on `stdin`, one a line, until they end; then close the SUT.
 
-    `methods_of` gives the verbs of the family that the handshake names; of none before there was one.
+    `methods_of` gives the verbs of the family that the handshake names, or of no family before the handshake.
     """
     with (
         _alone(stdin, stdout) as (requests, answers),
@@ -78,7 +78,7 @@ def _loop(
 
 
 def _lines(requests: BinaryIO) -> Iterator[bytes]:
-    """The lines that came in; of one that is too long, no more than shows that it is."""
+    """The incoming lines; of a line that is too long, only as much as shows that it is."""
     while line := requests.readline(LINE_LIMIT_BYTES + 1):
         rest = line
         while len(rest) > LINE_LIMIT_BYTES and not rest.endswith(b"\n"):
@@ -160,13 +160,13 @@ def _error_line(own_id: Any, error: ProtocolError) -> bytes:
         body["data"] = error.data
     try:
         return encode({"jsonrpc": "2.0", "id": own_id, "error": body})
-    except (TypeError, ValueError, RecursionError):  # data that is no JSON: the sentence must do
+    except (TypeError, ValueError, RecursionError):  # data that is not JSON: the sentence must suffice
         return encode({"jsonrpc": "2.0", "id": own_id, "error": {**body, "data": None}})
 
 
 @contextlib.contextmanager
 def _alone(stdin: BinaryIO, stdout: BinaryIO) -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """The two streams as nobody else in the process can reach them, below Python too."""
+    """The two streams, out of reach of all other code in the process, including C code."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))
         requests = stack.enter_context(_moved(stdin, 0, "rb"))
@@ -176,7 +176,7 @@ def _alone(stdin: BinaryIO, stdout: BinaryIO) -> Iterator[tuple[BinaryIO, Binary
 
 @contextlib.contextmanager
 def _moved(stream: BinaryIO, descriptor: int, mode: str) -> Iterator[BinaryIO]:
-    """The stream on a descriptor of its own, if it was the process's; there is something harmless instead."""
+    """A duplicate of the stream, if it was the process's own, which is replaced by a harmless one."""
     if _descriptor(stream) != descriptor:
         yield stream
         return
@@ -187,7 +187,7 @@ def _moved(stream: BinaryIO, descriptor: int, mode: str) -> Iterator[BinaryIO]:
         with open(os.devnull, "rb") as nothing:
             os.dup2(nothing.fileno(), 0)
     try:
-        # What could not be written to a reader that is gone would be tried again by closing.
+        # Closing would retry a failed write to a reader that is gone.
         with contextlib.suppress(BrokenPipeError), os.fdopen(os.dup(private), mode) as moved:
             yield moved  # type: ignore[misc]
     finally:
@@ -204,7 +204,7 @@ def _descriptor(stream: BinaryIO) -> int | None:
 
 @contextlib.contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():  # only there can a signal be caught
+    if threading.current_thread() is not threading.main_thread():  # signals can only be handled there
         yield
         return
 

@@ -1,8 +1,8 @@
 """A runtime under test behind a pipe: a child process that speaks JSON-RPC 2.0, one object a line.
 
-This file is the conversation and the diagnosis of everything that is no answer; the process itself is
-in `child.py`.  Whatever breaks the conversation ends the process, since the two sides are out of step
-from then on: the next request starts a new life.
+This module has the conversation and the diagnosis of everything that is not an answer; `child_process` has
+the process.  Any error in the conversation ends the process, since the two sides are then out of step:
+the next request starts a new incarnation.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _IN_TIME: Final = (
 
 
 class Pipe:
-    """A `Sut` over a child process; the first request starts it, and `lives` counts how often that was."""
+    """A `Sut` over a child process; the first request starts it, and `lives` counts the starts."""
 
     def __init__(
         self,
@@ -65,16 +65,16 @@ class Pipe:
         self._env = env
         self._child: Child | None = None
         self._last_id = 0
-        self._first_id = 1  # of this life
+        self._first_id = 1  # of this incarnation
         self._said_goodbye = False
 
     @property
     def pid(self) -> int | None:
-        """The child's process id, which is its group's too; None while there is no child."""
+        """The child's process id, which is also that of its group; None while there is no child."""
         return self._child.pid if self._child else None
 
     def start(self) -> None:
-        """Start the child, unless it runs."""
+        """Start the child, unless it is running."""
         self._living()
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -87,18 +87,18 @@ class Pipe:
             raise
         except AdapterError as error:
             self._fail(error)
-        except BaseException:  # interrupted: the answer on its way would be taken for the next one's
+        except BaseException:  # interrupted: the pending answer would be taken for that of the next request
             self.kill()
             raise
 
     def kill(self) -> None:
-        """End the child and its whole process group at once."""
+        """End the child and its whole process group immediately."""
         child, self._child = self._child, None
         if child is not None:
             child.end()
 
     def close(self) -> None:
-        """End the child; one that answered `shutdown` gets a moment to leave by itself."""
+        """End the child; one that answered `shutdown` gets a moment to exit."""
         if self._child is not None and self._said_goodbye:
             self._child.leave()
         self.kill()
@@ -168,7 +168,7 @@ class Pipe:
         return answer
 
     def _diagnosis(self, line: bytes, method: str | None) -> AdapterError:
-        """What is wrong with a line that is no answer to `method` (None: nothing was asked)."""
+        """What is wrong with a line that is not an answer to `method` (None: there was no request)."""
         asked = f"instead of an answer to {method}" if method else "where nothing was asked"
         if not line.strip():
             return AdapterError(f"`{self.name}` wrote an empty line {asked}.", _ONE_LINE)
@@ -217,7 +217,7 @@ class Pipe:
         return (INITIALIZE_LIMIT_SECONDS if method == "initialize" else ANSWER_LIMIT_SECONDS) * self._scale
 
     def _fail(self, error: AdapterError) -> NoReturn:
-        """End the process, and raise the error with what standard error says of it."""
+        """End the process, and raise the error with its output on standard error."""
         child = self._child
         self.kill()
         words = child.last_words() if child else b""

@@ -1,8 +1,8 @@
-"""An event loop in the kit's hands: one batch of what is ready at a time, on a clock that the kit moves.
+"""An event loop under control of the kit: it runs one batch of ready callbacks at a time, on a virtual clock.
 
-Order is that of asyncio's own loop: first in, first out, due timers behind what was ready before them.
-There is no selector, so between two turns nothing can happen but what the kit does; this is where a real
-loop would poll for input.  Sockets, subprocesses and signals do not exist here.
+The order is that of asyncio's own loop: first in, first out, and due timers after callbacks that were
+already ready.  There is no selector, so between two turns only the kit can act; this is where a real loop
+would poll for input.  Sockets, subprocesses and signals are not available.
 """
 
 from __future__ import annotations
@@ -27,15 +27,20 @@ CLOSE_ATTEMPTS_MAX: Final = 100
 
 
 class DidNotSettle(RunlockError):
-    """The SUT kept moving, or waits for something that only it could give."""
+    """The SUT kept working, or waits for something that only itself could provide."""
 
     blame: ClassVar[Blame] = "SUT"
 
 
 class Running:
-    """While a loop runs: whoever asks for the running loop gets it, and its generators are its own."""
+    """Makes a loop the running loop, with its own hooks for generators, for the duration of a block."""
 
-    __slots__ = ("hooks", "loop", "outer", "thread")  # entered at every stimulus, so it is no generator
+    __slots__ = (
+        "hooks",
+        "loop",
+        "outer",
+        "thread",
+    )  # entered at every stimulus, so not a generator, for speed
 
     def __init__(self, loop: AsyncioFace) -> None:
         self.loop = loop
@@ -54,17 +59,17 @@ class Running:
 
 
 class VirtualLoop(AsyncioFace):
-    """An asyncio loop that runs only when it is told to."""
+    """An asyncio loop that runs only on request."""
 
     # What the kit does with it.
 
     def turn(self) -> bool:
-        """Run one batch of what is ready; false if there was none."""
+        """Run one batch of ready callbacks; false if there were none."""
         with Running(self):
             return self._turn()
 
     def run_turns(self, turns: int) -> bool:
-        """Run at most so many turns; true if nothing is left to run."""
+        """Run up to a number of turns; true if nothing is left to run."""
         with Running(self):
             for _ in range(turns):
                 if not self._turn():
@@ -72,7 +77,7 @@ class VirtualLoop(AsyncioFace):
         return self.quiescent()
 
     def settle(self, limit: int = TURNS_MAX) -> int:
-        """Run until only the kit can move the SUT on; gives the number of turns."""
+        """Run until only the kit can make the SUT continue; returns the number of turns."""
         with Running(self):
             for turns in range(limit):
                 if not self._turn():
@@ -85,7 +90,7 @@ class VirtualLoop(AsyncioFace):
         )
 
     def quiescent(self) -> bool:
-        """Whether nothing is ready, no timer is due, and no work is under way outside."""
+        """Whether nothing is ready, no timer is due, and no work is under way in threads."""
         self._collect_due()
         if self._ready or not self.outside.quiet():
             return False
@@ -93,13 +98,14 @@ class VirtualLoop(AsyncioFace):
         return not self._ready
 
     def advance(self, ms: int) -> None:
-        """Let virtual time pass: what falls due first is ready at once, the rest in its time."""
+        """Advance the virtual clock: timers up to the next due time become ready now, the others at their
+        time."""
         self._horizon_ms += ms
         self._horizon = self._horizon_ms / 1000
         self._move_clock()
 
     def run_alone(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        """Run a coroutine to its end while everything else on the loop stands still."""
+        """Run a coroutine to its end while everything else on the loop is paused."""
         others, self._ready = self._ready, deque()
         try:
             task = self.create_task(coroutine)
@@ -115,21 +121,23 @@ class VirtualLoop(AsyncioFace):
         return task.result()
 
     def alive(self) -> set[asyncio.Task[Any]]:
-        """The tasks that have not ended, all of which it holds: collecting one would run its clean-up."""
+        """The tasks that have not ended; references are kept, because garbage collection would run their
+        clean-up."""
         return {task for task in self._tasks if not task.done()}
 
     def abandon(self) -> None:
-        """Stop for good, where it stands: nothing on it ever runs again, and nobody cleans up."""
+        """Stop for good at this point: nothing on the loop runs again, without any clean-up."""
         for task in self.alive():
             task._log_destroy_pending = False  # type: ignore[attr-defined]
         self._dead = True
 
     def bury(self) -> None:
-        """End, quietly, what an abandoned loop left suspended; its clean-up has no loop to run on."""
+        """Close the suspended coroutines of an abandoned loop silently; their clean-up cannot await
+        anything."""
         self.abandon()
         suspended = self.alive()
         for task in self._tasks - suspended:
-            raised(task)  # whose frames know the task, and all that called it
+            raised(task)  # whose frames refer to the task and its callers
         if suspended:
             with Running(self), _unheard():
                 for task in suspended:
@@ -172,7 +180,7 @@ class VirtualLoop(AsyncioFace):
             self._ready.popleft()
 
     def _let_time_pass(self) -> None:
-        """Move from timer to timer, within the horizon, until something is ready."""
+        """Advance from timer to timer, within the horizon, until something is ready."""
         while not self._ready and self._now < self._horizon:
             self._move_clock()
 
@@ -185,9 +193,9 @@ class VirtualLoop(AsyncioFace):
 
 
 def raised(task: asyncio.Task[Any]) -> BaseException | None:
-    """What a task raised; the frames that it went through lead back to the task, and are let go."""
+    """The exception of a task, without the frames that refer back to the task."""
     try:
-        task.result()  # which lets go of them too, unlike `exception`
+        task.result()  # unlike `exception`, this also drops the frames
     except BaseException as error:
         _forget_frames(error)
         return error
@@ -206,7 +214,7 @@ def _forget_frames(error: BaseException) -> None:
 
 @contextmanager
 def _unheard() -> Iterator[None]:
-    """Complaints of code that is being buried are nobody's business: it was stopped where it stood."""
+    """Suppress errors of code that is being disposed of, which was stopped in the middle."""
     hook = sys.unraisablehook
     sys.unraisablehook = lambda unraisable: None
     try:
@@ -222,7 +230,7 @@ def _name(coroutine: Any) -> str:
 
 
 def _close(coroutine: Any) -> None:
-    """Close a coroutine, those that it awaits first: one that keeps awaiting would outlive its awaiter."""
+    """Close a coroutine after those that it awaits; one that keeps awaiting would outlive its awaiter."""
     chain = [coroutine]
     while (awaited := getattr(chain[-1], "cr_await", None)) is not None:
         chain.append(awaited)
@@ -234,8 +242,8 @@ def _close_link(link: Any) -> None:
     for _ in range(CLOSE_ATTEMPTS_MAX):
         try:
             link.close()
-        except RuntimeError:  # its clean-up awaited something, or failed; closing a closed one is nothing
+        except RuntimeError:  # its clean-up awaited something, or failed; closing a closed one does nothing
             continue
-        except BaseException:  # nobody is left to whom it would matter
+        except BaseException:  # no code is left that could handle it
             return
         return

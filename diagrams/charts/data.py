@@ -1,4 +1,4 @@
-"""A chart as JSON: everything that its pictures show, for programs; the page that plays charts reads it."""
+"""A chart as JSON: everything that its pictures show, for programs such as the page that plays charts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A chart as DOT: states as boxes, what holds states as a frame, one line between any two states.
+"""A chart as DOT: states as boxes, composite states as frames, one line between any two states.
 
-The arrows between the same two states share a line, and each has a row beside it: the event in bold, its
-guard in brackets, its clause in small, which leads to the words of the clause and shows them.
+The arrows between the same two states share a line, with a row for each next to it: the event in bold, its
+guard in brackets, and its clause in small, as a link to the text of the clause with a tooltip.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from runlock.diagrams.charts.picture import (
 from runlock.diagrams.render.palette import FONT, LIGHT
 
 WIDE_MAX: Final = 8
-"""A chart of more states than this is a flow, and is drawn from top to bottom."""
+"""A chart with more states than this is a flow, and is drawn from top to bottom."""
 
 PHRASE_WIDTH: Final = 26
 GUARD_MAX: Final = 30
-"""A longer condition is left to its phrase."""
+"""A longer condition is replaced by its phrase."""
 
 Counts = Mapping[str, int]
 """How often each arrow was taken, by its clause."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """How a chart is drawn: where its clauses stand, and what of it was taken, if that is to be seen."""
+class DotOptions:
+    """Options of a drawing: the links of its clauses, and the coverage, if it is to be shown."""
 
     link: Callable[[str], str]
     counts: Counts | None = None
@@ -44,22 +44,22 @@ class Wish:
 
 
 def page_of(clause: str, root: str = "..") -> str:
-    """Where a clause stands on the site, from a page one folder below its root."""
+    """The URL of a clause on the site, from a page one folder below its root."""
     area = clause.rpartition("-")[0].lower()
     return f"{root}/clauses/{area}.html#{clause.lower()}"
 
 
-PLAIN: Final = Wish(page_of)
+PLAIN: Final = DotOptions(page_of)
 
 
-def dot(picture: Picture, wish: Wish = PLAIN) -> str:
+def dot(picture: Picture, options: DotOptions = PLAIN) -> str:
     """The DOT source of a chart."""
-    wish = replace(wish, family=picture.family)
+    options = replace(options, family=picture.family)
     graph = Digraph(picture.name, graph_attr=_graph(picture), node_attr=_NODE, edge_attr=_EDGE)
     for place in picture.places:
-        _place(graph, picture.name, place, wish)
+        _place(graph, picture.name, place, options)
     for arrows in _lines(picture):
-        _line(graph, picture.name, arrows, wish)
+        _line(graph, picture.name, arrows, options)
     return str(graph.source)
 
 
@@ -103,12 +103,12 @@ _EDGE: Final = {
 # --- states -------------------------------------------------------------------------------------
 
 
-def _place(graph: Digraph, name: str, place: Place, wish: Wish) -> None:
+def _place(graph: Digraph, name: str, place: Place, options: DotOptions) -> None:
     if place.inside:
-        _frame(graph, name, place, wish)
+        _frame(graph, name, place, options)
         return
     known = {"label": place.name, "id": f"{name}-{place.id}"}
-    graph.node(place.id, **known, **_looks(place), **_closing(place, wish))
+    graph.node(place.id, **known, **_looks(place), **_closing(place, options))
     if place.is_initial:
         begin = f"begin {place.id}"
         dot_only = {"shape": "point", "width": "0.11", "color": LIGHT["quiet"], "fillcolor": LIGHT["quiet"]}
@@ -126,25 +126,25 @@ def _looks(place: Place) -> dict[str, str]:
     return looks
 
 
-def _closing(place: Place, wish: Wish) -> dict[str, str]:
+def _closing(place: Place, options: DotOptions) -> dict[str, str]:
     what = f"{place.name}, a checkpoint" if place.is_checkpoint else place.name
     if not place.closed:
         return {"tooltip": what}
     return {
-        "URL": wish.link(place.closed),
-        "tooltip": f"{what}. What may leave it: {sentence(wish.family, place.closed)}",
+        "URL": options.link(place.closed),
+        "tooltip": f"{what}. What may leave it: {sentence(options.family, place.closed)}",
     }
 
 
-def _frame(graph: Digraph, name: str, place: Place, wish: Wish) -> None:
+def _frame(graph: Digraph, name: str, place: Place, options: DotOptions) -> None:
     with graph.subgraph(name=f"cluster_{place.id}") as frame:
-        assert frame is not None  # as the library's context manager has it
+        assert frame is not None  # as the library's context manager does
         looks = {"style": "rounded,filled", "color": LIGHT["rule"], "fillcolor": LIGHT["region"]}
         if place.is_parallel:
             looks["style"] = "rounded,dashed"
         frame.attr(label=place.name, id=f"{name}-{place.id}", labeljust="l", tooltip=place.name, **looks)
         for inner in place.inside:
-            _place(frame, name, inner, wish)
+            _place(frame, name, inner, options)
 
 
 # --- arrows -------------------------------------------------------------------------------------
@@ -158,29 +158,30 @@ def _lines(picture: Picture) -> list[list[Arrow]]:
     return list(between.values())
 
 
-def _line(graph: Digraph, name: str, arrows: Sequence[Arrow], wish: Wish) -> None:
+def _line(graph: Digraph, name: str, arrows: Sequence[Arrow], options: DotOptions) -> None:
     source, target = arrows[0].source, arrows[0].target
-    taken = sum((wish.counts or {}).get(arrow.clause, 0) for arrow in arrows)
+    taken = sum((options.counts or {}).get(arrow.clause, 0) for arrow in arrows)
     tip = f"{source} to {target}"
     looks: dict[str, str] = {}
-    if wish.counts is not None:
+    if options.counts is not None:
         looks = {"color": LIGHT["well"] if taken else LIGHT["ill"], "style": "solid" if taken else "dashed"}
     graph.edge(
-        source, target, label=_rows(arrows, wish), id=f"{name}-{source}-{target}", tooltip=tip, **looks,
+        source, target, label=_rows(arrows, options), id=f"{name}-{source}-{target}", tooltip=tip, **looks,
         **{"class": "line"},
     )  # fmt: skip
 
 
-def _rows(arrows: Sequence[Arrow], wish: Wish) -> str:
-    rows = "".join(_row(arrow, wish) for arrow in arrows)
+def _rows(arrows: Sequence[Arrow], options: DotOptions) -> str:
+    rows = "".join(_row(arrow, options) for arrow in arrows)
     return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="3">{rows}</TABLE>>'
 
 
-def _row(arrow: Arrow, wish: Wish) -> str:
+def _row(arrow: Arrow, options: DotOptions) -> str:
     """The event and its guard, then the clause; the phrase below them."""
-    link = f'HREF="{escape(wish.link(arrow.clause))}" TITLE="{escape(sentence(wish.family, arrow.clause))}"'
+    title = escape(sentence(options.family, arrow.clause))
+    link = f'HREF="{escape(options.link(arrow.clause))}" TITLE="{title}"'
     clause = f'<FONT POINT-SIZE="8" COLOR="{LIGHT["link"]}">{arrow.clause}</FONT>'
-    first = " ".join(part for part in (_event(arrow), _guard(arrow), clause, _count(arrow, wish)) if part)
+    first = " ".join(part for part in (_event(arrow), _guard(arrow), clause, _count(arrow, options)) if part)
     phrase = '<BR ALIGN="LEFT"/>'.join(map(escape, _balanced(arrow.phrase)))
     small = f'<FONT POINT-SIZE="8.5" COLOR="{LIGHT["quiet"]}">{phrase}</FONT>'
     return (
@@ -190,7 +191,7 @@ def _row(arrow: Arrow, wish: Wish) -> str:
 
 
 def _balanced(phrase: str) -> list[str]:
-    """A phrase on as few lines as it takes, about as long as each other."""
+    """A phrase on as few lines as possible, of similar lengths."""
     fewest = len(wrap(phrase, PHRASE_WIDTH))
     return next(lines for width in range(6, 99) if len(lines := wrap(phrase, width)) <= fewest)
 
@@ -204,10 +205,10 @@ def _guard(arrow: Arrow) -> str:
     return f"[{escape(guard)}]" if guard and len(guard) <= GUARD_MAX else ""
 
 
-def _count(arrow: Arrow, wish: Wish) -> str:
-    if wish.counts is None:
+def _count(arrow: Arrow, options: DotOptions) -> str:
+    if options.counts is None:
         return ""
-    taken = wish.counts.get(arrow.clause)
+    taken = options.counts.get(arrow.clause)
     if taken is None:
         return f'<FONT POINT-SIZE="8" COLOR="{LIGHT["quiet"]}">not seen from outside</FONT>'
     colour = LIGHT["well"] if taken else LIGHT["ill"]

@@ -1,4 +1,4 @@
-"""The forms that a chart can be drawn in, each by the name that it has on the command line."""
+"""The formats of a chart, each by its name on the command line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runlock.diagrams.render import graphviz_layout as layout
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How the files of a form end, and what makes one; text is the same bytes on every machine."""
+    """The file ending of a format, and its function; text formats are deterministic."""
 
     ending: str
     make: Callable[[Picture], bytes]
@@ -35,4 +35,4 @@ FORMS: Final = {
     "svg": Form("svg", _text(lambda one: layout.svg(dot(one), one.name).text()), is_text=False),
     "png": Form("png", lambda one: layout.png(dot(one)), is_text=False),
 }
-"""The first four need nothing but this kit; the others need something that lays out."""
+"""The first four need only this kit; the others need a layout program."""

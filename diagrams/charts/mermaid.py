@@ -1,4 +1,4 @@
-"""A chart as Mermaid text, which code hosts and editors draw; states in a state are declared inside it."""
+"""A chart as Mermaid text, which code hosts and editors draw; inner states are declared in their state."""
 
 from __future__ import annotations
 

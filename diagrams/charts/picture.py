@@ -1,4 +1,4 @@
-"""What there is to draw of a chart, whatever it is drawn as: its states, one in another, and its arrows.
+"""The contents of a chart picture in any format: its states, their nesting, and its arrows.
 
 A chart that compiles to a table gives flat states.  A family may draw other charts, whose states have
 regions, in the module `regions` of its own folder.
@@ -16,18 +16,18 @@ from runlock.diagrams.of_family import drawing
 from runlock.machines.table import Row, Table
 
 CHECKPOINT: Final = "Commit"
-"""How the names of the states begin that are entered when something is durable."""
+"""Prefix of states that are entered when something becomes durable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A state: what its name is, whether a life begins or ends there, and what is inside."""
+    """A state: its name, whether it is initial or final, and what is inside."""
 
     id: str
     name: str
     is_initial: bool = False
     is_final: bool = False
-    closed: str = ""  # the clause that refuses everything else here
+    closed: str = ""  # the clause that refuses all other events here
     inside: tuple[Place, ...] = ()
     is_parallel: bool = False
 
@@ -37,7 +37,7 @@ class Place:
         return self.name.startswith(CHECKPOINT)
 
     def every(self) -> Iterator[Place]:
-        """It and all that is inside."""
+        """The state and all that are inside."""
         yield self
         for place in self.inside:
             yield from place.every()
@@ -45,7 +45,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A move: its event (none if it follows others), what must hold, and the clause that allows it."""
+    """An arrow: its event (none if it follows others), its guard, and the clause that allows it."""
 
     source: str
     target: str
@@ -67,23 +67,23 @@ class Picture:
 
     @property
     def initial(self) -> str:
-        """Where it begins."""
+        """The initial state."""
         return next(place.id for place in self.places if place.is_initial)
 
     @property
     def leaves(self) -> list[Place]:
-        """The states that hold no others."""
+        """The states without inner states."""
         return [one for place in self.places for one in place.every() if not one.inside]
 
     @property
     def regions(self) -> list[Place]:
-        """The states that hold nothing but states without any inside."""
+        """The states that contain only states without inner states."""
         every = [one for place in self.places for one in place.every()]
         return [one for one in every if one.inside and not any(inner.inside for inner in one.inside)]
 
     @property
     def clauses(self) -> list[str]:
-        """Every clause that stands on it, once."""
+        """Every clause on it, once."""
         closing = (place.closed for place in self.leaves if place.closed)
         return list(dict.fromkeys([*(arrow.clause for arrow in self.arrows), *closing]))
 
@@ -111,5 +111,5 @@ def _arrow(row: Row) -> Arrow:
 
 
 def sentence(family: str, clause: str) -> str:
-    """The words of a clause, with its id."""
+    """The text of a clause, with its id."""
     return f"{clause}: {family_named(family).spec.clauses[clause].sentence}"

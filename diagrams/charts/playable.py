@@ -1,4 +1,4 @@
-"""What the page that plays charts is given: every chart, the clauses on them, the profiles, and traces."""
+"""The data of the page that plays charts: every chart, the clauses on them, the profiles, and traces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runlock.machines.catalogue import tables
 from runlock.spec.model import Profile, load_spec
 
 JOINED: Final = ("RUN-3", "RUN-17", "RUN-20")
-"""Clauses that the joining of run and calls names, beside those on the charts."""
+"""Clauses that the joining of run and calls names, in addition to those on the charts."""
 
 
 def playable() -> dict[str, Any]:
@@ -30,14 +30,14 @@ def playable() -> dict[str, Any]:
 
 
 def _choices(profile: Profile) -> dict[str, str]:
-    """What of a profile the joining of run and calls depends on."""
+    """The parts of a profile on which the joining of run and calls depends."""
     is_created = profile.policies.get("run.created") == "yes"
     mixed = profile.policies.get("round.mixed", "wait")
     return {"run": "RunWithCreated" if is_created else "Run", "mixed": str(mixed)}
 
 
 def fragment(trace: Trace, because: str) -> str:
-    """A trace and what it breaks, as they stand behind the hash of the page's address."""
+    """A trace and what it breaks, encoded for the fragment of the page's URL."""
     packed = zlib.compress(trace.to_jsonl().encode("utf-8"), 9, -zlib.MAX_WBITS)
     letters = base64.urlsafe_b64encode(packed).decode("ascii").rstrip("=")
     return urlencode({"trace": letters, "because": because})

@@ -1,6 +1,6 @@
-"""A chart as SCXML, the W3C's language of statecharts: what reads it gets the same states and arrows.
+"""A chart as SCXML, the W3C's language of statecharts, for other tools.
 
-What SCXML has no word for, the clause of an arrow and its phrase, stands in a namespace of our own.
+The clause of an arrow and its phrase, which SCXML does not have, are in a separate namespace.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The derived run: a chart with a region for each call and one for the run that follows them.
 
-It is drawn for two calls, the fewest that have something to say to each other.
+It is drawn for two calls, the smallest number that shows how they interact.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DERIVED: Final = "DerivedRun"
 
 
 def pictures() -> Iterator[Picture]:
-    """The pictures of the charts that are no tables."""
+    """The pictures of the charts that are not tables."""
     yield _of_derived()
 
 

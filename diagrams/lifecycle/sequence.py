@@ -1,7 +1,7 @@
-"""A trace as a sequence: who sent what to whom, as Mermaid text; drawn_sequence.py makes a picture of it.
+"""A trace as a sequence diagram in Mermaid text; sequence_svg.py makes a picture of it.
 
-The world around the runtime has one line for each part: whoever decides, the model, each call's tool, the
-permission check, plugins, and the store.  Statuses are notes on the runtime's own line.
+The environment of the runtime has one lifeline for each part: the approver, the model, each call's tool, the
+permission check, plugins, and the store.  Statuses are notes on the runtime's own lifeline.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WORLD: Final = {"model": "model", "permission": "permission check", "store.put":
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Something goes from one line to another; `is_answer` if the world gives what it was asked for."""
+    """A message from one lifeline to another; `is_answer` if the environment answers a request."""
 
     source: str
     target: str
@@ -33,7 +33,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What the runtime has become, or what became of everything."""
+    """A new status of the runtime, or the end of everything."""
 
     words: str
     is_end: bool = False
@@ -43,7 +43,7 @@ Part = Sent | Noted
 
 
 def sequence(trace: Trace, because: str = "") -> list[Part]:
-    """The parts of a trace in order; what it breaks, if it does, comes last."""
+    """The parts of a trace in order; its violation, if there is one, comes last."""
     parts: list[Part] = []
     moves, gates, became = moves_of(trace, LINE_FORMATS.gate_name), dict[str, str](), list[str]()
     for record in trace.records:
@@ -65,7 +65,7 @@ def sequence(trace: Trace, because: str = "") -> list[Part]:
 
 
 def lines_of(parts: list[Part]) -> list[str]:
-    """Who takes part, from left to right."""
+    """The participants, from left to right."""
     met = dict.fromkeys(
         name for part in parts if isinstance(part, Sent) for name in (part.source, part.target)
     )
@@ -86,7 +86,7 @@ def _sent(move: Move) -> Iterator[Part]:
 
 
 def _asked(seen: Mapping[str, Any], gates: dict[str, str]) -> Iterator[Part]:
-    """What goes out of the runtime; `gates` remembers whose line each gate is on."""
+    """The messages from the runtime; `gates` remembers the lifeline of each gate."""
     if seen.get("kind") == "gate.open":
         line = gates[seen["gate"]] = _line(LINE_FORMATS.gate_name(seen))
         yield Sent(RUNTIME, line, shown(seen))
@@ -107,7 +107,7 @@ def _refused(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _line(gate: str) -> str:
-    """Whose line a gate is on; without one, whoever decides."""
+    """The lifeline of a gate; without a gate, that of the approver."""
     on, _, of = gate.partition(":")
     if on == "tool":
         return plain(f"tool {of}")
@@ -137,6 +137,6 @@ def _said(part: Part, names: Mapping[str, str]) -> str:
 
 
 def _safe(words: str) -> str:
-    """Words without what Mermaid reads as more than words."""
+    """The words with Mermaid's special characters replaced."""
     codes = {"#": "#35;", ";": "#59;", "<": "#60;", ">": "#62;", "%": "#37;", "{": "#123;", "}": "#125;"}
     return "".join(codes.get(letter, letter) for letter in words)

@@ -1,4 +1,4 @@
-"""A sequence as a picture: a line down for each who takes part, an arrow for whatever goes between them."""
+"""A sequence diagram as a picture: a vertical line for each participant, an arrow for each message."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TOP: Final = 34.0
 
 @dataclass(slots=True)
 class _Paper:
-    """Where the lines are, and how far down everything is drawn."""
+    """The positions of the lifelines, and the current vertical position."""
 
     picture: Drawing
     across: Mapping[str, float]
@@ -35,7 +35,7 @@ class _Paper:
 
 
 def drawn(trace: Trace, label: str = "sequence", because: str = "") -> Drawing:
-    """The sequence of a trace; what it breaks, if it does, stands at its end."""
+    """The sequence of a trace, with its violation, if there is one, at the end."""
     parts = sequence(trace, because)
     names = lines_of(parts)
     across = {name: EDGE + number * COLUMN for number, name in enumerate(names)}
@@ -55,7 +55,7 @@ def _draw(paper: _Paper, part: Part) -> None:
 
 
 def _lines(paper: _Paper) -> None:
-    """The lines, below everything else."""
+    """The lifelines, below everything else."""
     above = list(paper.picture.parts)
     for name, x in paper.across.items():
         wide = width_of(name, SIZE) + 20

@@ -1,7 +1,7 @@
-"""The graph of an exploration: as DOT where it can be looked at, and as JSON whatever its size.
+"""The graph of an exploration: as DOT if it is small enough to be readable, and as JSON in any size.
 
-A node is a joint state, an edge a move; an edge carries the clauses of the arrows that it takes, and their
-sentences where a pointer rests on it.  Folded, states that look alike from outside are one node.
+A node is a joint state, an edge a move; an edge has the clauses of its arrows, with their sentences as a
+tooltip.  Folded, states that are indistinguishable from outside are one node.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from runlock.spec.model import load_spec
 __all__ = ["STATES_MAX", "Node", "TooLarge", "dot", "edges", "folded", "whole", "write_dot", "write_graph"]
 
 STATES_MAX: Final = 2_000
-"""More states than this make no picture that anybody can read."""
+"""A picture with more states than this would be unreadable."""
 
 IDS_IN_A_ROW: Final = 3
 
@@ -33,7 +33,7 @@ Edge = tuple[int, int, str, tuple[str, ...]]
 
 
 def edges(search: Search) -> Iterator[Edge]:
-    """Every edge: where it starts and ends, in words, and the clauses of its arrows."""
+    """Every edge: its ends, its text, and the clauses of its arrows."""
     numbers = {state: number for number, state in enumerate(search.everything())}
     for state, number in numbers.items():
         for move, call, after in search.after(state):
@@ -51,12 +51,12 @@ def clauses(search: Search, state: State, move: Move, call: int | None) -> tuple
     return tuple(dict.fromkeys(row.clause for row in rows))
 
 
-# --- what is drawn ------------------------------------------------------------------------------
+# --- nodes and lines ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A box of the picture: the run in it, all that stands in it, and what a pointer is told."""
+    """A box of the picture: the run in it, its contents, and its tooltip."""
 
     run: str
     words: str
@@ -64,7 +64,7 @@ class Node:
 
 
 Line = tuple[int, int, Mapping[str, tuple[str, ...]]]
-"""Where a line starts and ends, and the clauses beside it, by the moves in words."""
+"""The ends of a line, and the clauses next to it, by the texts of the moves."""
 
 Graph = tuple[list[Node], list[Line]]
 
@@ -76,7 +76,8 @@ def whole(search: Search) -> Graph:
 
 
 def folded(search: Search) -> Graph:
-    """Joint states in which the run and its calls have the same statuses are one; a line is between two."""
+    """One box for the joint states with the same statuses of the run and its calls, and one line between
+    two."""
     looks = [_look(search, state) for state in search.everything()]
     numbers = {look: number for number, look in enumerate(dict.fromkeys(looks))}
     lines: dict[tuple[int, int], dict[str, tuple[str, ...]]] = {}
@@ -90,7 +91,7 @@ def folded(search: Search) -> Graph:
 
 
 def _look(search: Search, state: State) -> tuple[str, ...]:
-    """The status of the run and those of the calls, all that a watcher is told."""
+    """The status of the run and those of the calls, which an observer can see."""
     calls = (search.calls[number] for number in search.unpack(state.calls))
     return f"run {search.controls[state.control].run}", *(f"call {_status(call)}" for call in calls)
 
@@ -116,7 +117,7 @@ def _title(control: Control) -> str:
 
 
 def _call(call: Call) -> str:
-    """A call as the picture names it; two that differ only in what is durable look alike."""
+    """A call as the picture names it, without what is durable."""
     waits = call.waits - (call.status == "Suspended")
     again = f", {waits} {'wait' if waits == 1 else 'waits'} before" if waits else ""
     return f"call {_status(call)}{again}{f', {call.decided}' if call.decided else ''}"
@@ -133,7 +134,7 @@ def _all(control: Control) -> str:
 # --- DOT ----------------------------------------------------------------------------------------
 
 Link = Callable[[str], str]
-"""Where a clause stands."""
+"""The URL of a clause."""
 
 LOOKS: Final = (
     f'  bgcolor=transparent; rankdir=LR; nodesep=0.3; ranksep=0.6; tooltip=" "; fontname={FONT};\n'
@@ -147,7 +148,7 @@ FILLS: Final = {"run Waiting": "wait", "run Done": "good", "run Created": "idle"
 
 
 def write_dot(search: Search, name: str, file: TextIO) -> None:
-    """Write the graph as DOT, edges with several moves once for each."""
+    """Write the graph as DOT, with an edge with several moves once for each."""
     if search.states > STATES_MAX:
         raise TooLarge(
             f"{search.states:,} states make no picture that anybody can read; {STATES_MAX:,} are the most."
@@ -179,7 +180,7 @@ def _arrow(beside: Mapping[str, tuple[str, ...]], link: Link | None) -> str:
 
 
 def _rows(beside: Mapping[str, tuple[str, ...]], link: Link) -> str:
-    """What moves, and below it the clauses, each of which is a link."""
+    """The text of the moves, and below it the clauses, each of which is a link."""
     rows = []
     for what, ids in beside.items():
         rows.append(f'<TR><TD ALIGN="LEFT" COLSPAN="{IDS_IN_A_ROW}">{escape(what)}</TD></TR>')

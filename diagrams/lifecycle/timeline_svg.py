@@ -1,4 +1,4 @@
-"""A timeline as a picture: a column for each call and one for the run, a coloured stretch for each status."""
+"""A timeline as a picture: a column for each call and for the run, with a coloured box for each status."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runlock.diagrams.render.palette import LIGHT
 from runlock.diagrams.render.svg import Drawing, width_of, wrapped
 
 CALLS_MAX: Final = 8
-"""More calls than this are counted, not drawn."""
+"""Above this number, calls are counted instead of drawn."""
 
 COLUMN: Final = 92.0
 WORDS: Final = 420.0
@@ -36,12 +36,12 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "Failed": ("bad", "ill"),
     "Cancelled": ("idle", "line"),
 }
-"""The colours of a status: what fills its stretch, and what rims it."""
+"""The colours of a status: fill and border."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """A row with its place on the paper."""
+    """A row with its vertical position."""
 
     row: Row
     words: list[str]
@@ -53,7 +53,7 @@ class _Moment:
 
 
 def drawn(trace: Trace, label: str = "timeline", because: str = "") -> Drawing:
-    """The timeline of a trace; what it breaks, if it does, stands below."""
+    """The timeline of a trace, with its violation, if there is one, below."""
     rows = timeline(trace)
     calls = list(dict.fromkeys(call for row in rows for call in row.calls))[:CALLS_MAX]
     moments = list(_moments(rows))
@@ -99,7 +99,7 @@ def _moments_down(picture: Drawing, moments: Sequence[_Moment], calls: int) -> N
 
 
 def _column(picture: Drawing, x: float, moments: Sequence[_Moment], statuses: Sequence[str]) -> None:
-    """One box for each stretch in which a status stays the same."""
+    """One box for each period in which a status stays the same."""
     for status, stretch in groupby(zip(statuses, moments, strict=True), key=lambda one: one[0]):
         within = [moment for _, moment in stretch]
         if status:

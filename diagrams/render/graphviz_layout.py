@@ -1,7 +1,7 @@
-"""DOT laid out as SVG or PNG: by graphviz-pure, which comes with pip and draws alike everywhere, or by dot.
+"""Lays DOT out as SVG or PNG, with graphviz-pure, which pip installs and which is deterministic, or with dot.
 
-What Graphviz writes is put right for a page: tooltips as every browser shows them, words above the lines
-that cross them, and the class by which a style sheet turns the picture dark.
+The output of Graphviz is adjusted for a page: tooltips that every browser shows, text above the lines that
+cross it, and the class that a style sheet uses for dark mode.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HALO: Final = {
 
 
 def program() -> Path:
-    """The program that lays out: the one beside this Python first."""
+    """The layout program: preferably the one in this Python environment."""
     beside = str(Path(sys.executable).parent)
     found = shutil.which(PURE, path=beside) or shutil.which(PURE) or shutil.which("dot")
     if found is None:
@@ -56,7 +56,7 @@ def _laid_out(source: str, form: Form) -> bytes:
 
 
 def png(source: str) -> bytes:
-    """A picture in light colours, with two dots where a screen has one."""
+    """A picture in light colours, with doubled resolution."""
     return _laid_out(source.replace("bgcolor=transparent", "bgcolor=white dpi=144", 1), "png")
 
 
@@ -64,7 +64,7 @@ def svg(source: str, label: str) -> Drawing:
     """A picture as SVG."""
     root = ElementTree.fromstring(_laid_out(source, "svg"))
     graph = root.find(f"{SVG}g")
-    assert graph is not None  # as Graphviz writes it
+    assert graph is not None  # the raw output of Graphviz
     for part in root.iter():
         part.tag = part.tag.removeprefix(SVG)
     del graph.attrib["id"]
@@ -76,7 +76,7 @@ def svg(source: str, label: str) -> Drawing:
 
 
 def _tidy(graph: Element) -> None:
-    """Names of lines and states become no tooltips; those of links and frames do."""
+    """Remove the tooltips of lines and states; keep those of links and frames."""
     for part in list(graph.iter()):
         if part.tag == "g":
             for title in part.findall("title"):
@@ -97,7 +97,7 @@ def _link(part: Element) -> None:
 
 
 def _raise_words(graph: Element) -> None:
-    """Put the words beside the lines above all lines, with a rim that parts them from what they cross."""
+    """Draw the text next to lines above all lines, with an outline that separates them."""
     words = element("g", **{"class": "words"})
     for line in (part for part in graph if "line" in part.attrib.get("class", "").split()):
         for found in [part for part in line if _has_words(part)]:

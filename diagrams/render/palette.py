@@ -1,7 +1,7 @@
-"""The colours of all pictures, in light and in dark: one set of names, so that everything looks of one hand.
+"""The colours of all pictures, in light and in dark, under shared names.
 
-A picture is drawn in the light colours, which every viewer shows.  Where a viewer knows style sheets, a rule
-for each colour puts its dark twin in its place.
+A picture is drawn in the light colours, which every viewer shows.  Where a viewer supports style sheets, a
+rule for each colour replaces it in dark mode.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ CLASS: Final = "runlock-picture"
 
 
 def darkened(scope: str = "") -> str:
-    """The rules that show every colour of a picture as its dark twin, within a scope."""
+    """The rules that replace every colour of a picture in dark mode, within a scope."""
     rules = [f"{scope}.{CLASS} {{ color-scheme: dark }}"]
     for name, light in LIGHT.items():
         rules += [
@@ -64,7 +64,7 @@ def darkened(scope: str = "") -> str:
 
 
 def standalone() -> str:
-    """The style sheet of a picture that stands by itself: it has a paper of its own."""
+    """The style sheet of a standalone picture, which has its own background."""
     dark = darkened()
     return (
         f".{CLASS} {{ background: {LIGHT['paper']} }} a {{ cursor: pointer }}\n"

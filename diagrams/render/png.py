@@ -1,4 +1,4 @@
-"""The charts of a result, with how often each arrow was taken painted on it."""
+"""The charts of a result, with the coverage of each arrow."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import DEFAULT
-from runlock.diagrams.charts.dot import Wish, dot, page_of
+from runlock.diagrams.charts.dot import DotOptions, dot, page_of
 from runlock.diagrams.charts.picture import pictures
 
 
@@ -19,4 +19,4 @@ def painted(result: Mapping[str, Any], link: Callable[[str], str] = page_of) -> 
         if name not in known:
             raise UsageError(f"It covers {name}, which is no chart.", "`runlock list charts` has the names.")
         counts = {arrow["clause"]: int(arrow["taken"]) for arrow in chart["arrows"]}
-        yield name, dot(known[name], Wish(link, counts))
+        yield name, dot(known[name], DotOptions(link, counts))

@@ -1,4 +1,4 @@
-"""SVG as this project writes it: a few shapes in the colours of the palette, the same bytes each time."""
+"""A minimal SVG writer: a few shapes in the colours of the palette, with deterministic output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ NAMESPACE: Final = "http://www.w3.org/2000/svg"
 
 
 def element(tag: str, words: str | None = None, /, **attributes: str) -> Element:
-    """One element; `class_` and the like lose their end, and an underscore stands for a hyphen."""
+    """One element; a trailing underscore, as in `class_`, is removed, and an underscore stands for a
+    hyphen."""
     named = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
     made = Element(tag, named)
     made.text = words
@@ -27,13 +28,13 @@ def element(tag: str, words: str | None = None, /, **attributes: str) -> Element
 
 
 def number(value: float) -> str:
-    """A length as it is written: no more digits than are seen."""
+    """A length with no more digits than are visible."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 @dataclass(slots=True)
 class Drawing:
-    """A picture of some size, and what it shows, in words."""
+    """A picture with a size and a description."""
 
     width: float
     height: float
@@ -42,7 +43,7 @@ class Drawing:
     scale: float = 1
 
     def text(self, *, is_alone: bool = True) -> str:
-        """The picture; one that is alone brings the name of its language and a style sheet."""
+        """The picture; a standalone one includes its namespace and a style sheet."""
         sides = {"width": self.width, "height": self.height}
         size = {name: number(side * self.scale) for name, side in sides.items()}
         box = f"0 0 {number(self.width)} {number(self.height)}"
@@ -75,7 +76,7 @@ class Drawing:
         return self._add(element("text", words, x=number(x), y=number(y), **{**font, **looks}))
 
     def group(self, parts: Iterable[Element], **looks: str) -> Element:
-        """Put shapes that were drawn into a group of their own, with a tooltip if there is one."""
+        """Move shapes that were drawn into a new group, with a tooltip if there is one."""
         kept = list(parts)
         made = element("g", **looks)
         for part in kept:
@@ -97,12 +98,12 @@ WIDTHS: Final = {
 
 
 def width_of(words: str, size: float) -> float:
-    """How wide words are about, in letters without serifs; a little more rather than less."""
+    """The approximate width of text in a sans-serif font, rounded up."""
     return sum(WIDTHS.get(letter, 0.57) for letter in words) * size
 
 
 def wrapped(words: str, room: float, size: float) -> list[str]:
-    """Words on as many lines as they take in some room."""
+    """Text, wrapped to a width."""
     lines: list[str] = []
     for word in words.split():
         longer = f"{lines[-1]} {word}" if lines else word

@@ -1,1 +1,1 @@
-"""Writes the pages of the site that are facts of the spec and of the kit, when the site is built."""
+"""Generates the pages of the site that come from the specification and the kit, when the site is built."""

@@ -18,7 +18,7 @@ from runlock.spec.model import load_spec
 from .markdown import WIDE, chart, clause, picture, played, table, text
 
 ORDER = ("Run", "RunWithCreated", "ToolCall", "DerivedRun", "ResumeToolCall", "RunFlow")
-"""The charts to begin with; the others follow by name."""
+"""The charts to start with; the others follow by name."""
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -29,7 +29,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """The pictures and the texts as files."""
+    """The files of pictures and texts."""
     for one in ordered():
         for form in FORMS.values():
             if form.is_text:
@@ -42,12 +42,12 @@ def files() -> Iterator[tuple[str, str]]:
 
 
 def _script(name: str, text: str) -> str:
-    """A picture for the page that plays charts, as a script that needs no server."""
+    """The data for the page that plays charts, as a script that needs no server."""
     return f"(globalThis.PICTURES ??= {{}})[{json.dumps(name)}] = {json.dumps(text)};\n"
 
 
 def ordered() -> list[Picture]:
-    """Every chart, the plain ones first."""
+    """Every chart, the simple ones first."""
     rest = [name for name in pictures() if name not in ORDER]
     return [pictures()[name] for name in (*ORDER, *rest)]
 
@@ -57,7 +57,7 @@ def _drawn(one: Picture) -> Drawing:
 
 
 def about(one: Picture) -> str:
-    """What the chart says of itself."""
+    """The docstring of the chart."""
     docs = {chart.__name__: getdoc(chart) or "" for chart in every_chart()}
     return docs.get(one.name, "One region for each call, and one for the run that follows them all.")
 
@@ -106,7 +106,7 @@ def _page(one: Picture) -> str:
 
 
 def _play(one: Picture) -> str:
-    """The link to where it moves; a chart of regions is played there as a run with its calls."""
+    """The link to the page that plays it; a chart with regions is played as a run with its calls."""
     what = "calls=2" if one.name == DERIVED else f"chart={one.name}"
     return f" {played(what, '..', 'Play it.')}"
 

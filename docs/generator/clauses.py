@@ -1,4 +1,4 @@
-"""A page for each area of clauses: what `runlock explain` says of each, with its examples drawn."""
+"""A page for each area of clauses: the output of `runlock explain` for each, with its examples drawn."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def areas() -> list[str]:
-    """The areas, in the order of the alphabet."""
+    """The areas, in alphabetical order."""
     return sorted({one.area for one in FAMILY.spec.clauses.values()})
 
 

@@ -1,4 +1,4 @@
-"""The pages that come from code: the schemas of the protocol, the command line, and the API in Python."""
+"""The pages that come from code: the schemas of the protocol, the command line, and the Python API."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _schemas() -> str:
     for name in known:
         methods.setdefault(re.sub(r"\.(params|answer)\.json$|\.json$", "", name), []).append(name)
     for names in methods.values():
-        names.sort(reverse=True)  # what a method takes, before what it answers
+        names.sort(reverse=True)  # parameters of a method before its answer
     parts = [
         _method(method, {name: known[name] for name in names}, defined) for method, names in methods.items()
     ]
@@ -145,7 +145,7 @@ def _command_line() -> str:
 
 
 def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Each command by its words, those of a group of commands too."""
+    """Each command by its words, including those of groups."""
     for name, command in sorted(group.commands.items()):
         if hasattr(command, "commands"):
             yield from _commands(command, f"{before}{name} ")
@@ -222,7 +222,7 @@ def _thing(name: str, value: Any) -> str:
 
 
 def _code(words: str) -> str:
-    """Code in a table, where a stroke would end the cell."""
+    """Code in a table cell, with pipes escaped."""
     return f"<code>{escape(words).replace('|', '&#124;')}</code>"
 
 

@@ -1,4 +1,4 @@
-"""The page of the kill matrix: which clause each mutant was blamed on, and when, area by area."""
+"""The page of the kill matrix: for each mutant, the clause that it was blamed on and the schedule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runlock.diagrams.charts.dot import page_of
 from .markdown import WIDE, picture
 
 KEPT = Path(__file__).parent.parent / "kills.json"
-"""What `runlock selftest --json` found, as far as it is the same on every machine."""
+"""The parts of `runlock selftest --json` that are the same on every machine."""
 
 
 def pages() -> Iterator[tuple[str, str]]:

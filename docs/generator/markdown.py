@@ -1,4 +1,4 @@
-"""Markdown from facts: tables, links and pictures, with nothing in them that Markdown reads as more."""
+"""Generates Markdown: tables, links and pictures, with all special characters escaped."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from runlock.diagrams.render.svg import Drawing
 from runlock.spec.model import load_spec
 
 LEAST = 0.65
-"""A picture is made no smaller than this to fit a page; below, the page scrolls it."""
+"""Pictures are not scaled below this; on a narrower page they scroll."""
 
 WIDE = "---\nhide:\n  - toc\n---\n"
-"""What a page begins with that needs the room of its table of contents."""
+"""The front matter of a page that needs the space of its table of contents."""
 
 CODE = re.compile(r"(`[^`|]+`)")
 ID = re.compile(r"\b([A-Z]+-[1-9][0-9]*)\b")
 
 
 def text(words: str) -> str:
-    """Words as they are, whatever signs are in them; what stands in backquotes is code."""
+    """Text with special characters escaped, except for code in backquotes."""
     return "".join(part if _is_code(part) else _escaped(part) for part in CODE.split(words))
 
 
@@ -40,7 +40,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def clause(clause_id: str, root: str = "..") -> str:
-    """A link to a clause; a word that looks like one and is none stays a word."""
+    """A link to a clause; a word that only looks like a clause id stays a word."""
     if clause_id not in load_spec().clauses:
         return clause_id
     area = clause_id.rpartition("-")[0].lower()
@@ -48,7 +48,7 @@ def clause(clause_id: str, root: str = "..") -> str:
 
 
 def clauses(words: str, root: str = "..") -> str:
-    """Words in which each clause that is named is a link."""
+    """Text in which each clause id is a link."""
     parts = CODE.split(words)
     return "".join(
         part if _is_code(part) else ID.sub(lambda found: clause(found[1], root), _escaped(part))
@@ -67,12 +67,12 @@ def policy(key: str, root: str = "..") -> str:
 
 
 def anchor(name: str) -> str:
-    """A name as it stands behind the hash of an address."""
+    """A name as a URL fragment."""
     return name.lower().replace(".", "-")
 
 
 def picture(drawing: Drawing) -> str:
-    """A picture in a page, on one line, so that Markdown leaves it alone; search does not look inside."""
+    """A picture in a page, on one line, so that Markdown leaves it unchanged; search does not index it."""
     inner = re.sub(r"\s*\n\s*", "", drawing.text(is_alone=False))
     least = round(drawing.width * drawing.scale * LEAST)
     inner = inner.replace("<svg ", f'<svg style="min-width: {least}px" ', 1)
@@ -82,15 +82,15 @@ def picture(drawing: Drawing) -> str:
 
 
 def played(what: str, root: str, words: str) -> str:
-    """A link to the page that plays charts, with what it is to play behind the hash."""
+    """A link to the page that plays charts, with the input in the fragment."""
     return f'<a href="{root}/play.html#{escape(what)}">{words}</a>'
 
 
 def indented(block: str) -> str:
-    """A block inside of another one."""
+    """An indented block."""
     return "".join(f"    {line}\n" if line else "\n" for line in block.splitlines())
 
 
 def fold(title: str, block: str, kind: str = "note") -> str:
-    """A block that opens on a click."""
+    """A collapsible block."""
     return f'??? {kind} "{title.replace(chr(34), chr(39))}"\n\n{indented(block)}\n'

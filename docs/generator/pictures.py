@@ -1,4 +1,4 @@
-"""The pictures in pages that are written by hand: `<!-- sequence: RunsTheRejected -->` asks for one."""
+"""The pictures in hand-written pages, which include them as in `<!-- sequence: RunsTheRejected -->`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runlock.conformance.families.lifecycle.exploration import CALLS
 from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.report.examples import example_of
 from runlock.conformance.trace.trace import Trace
-from runlock.diagrams.charts.dot import Wish, dot, page_of
+from runlock.diagrams.charts.dot import DotOptions, dot, page_of
 from runlock.diagrams.charts.picture import pictures
 from runlock.diagrams.charts.playable import fragment
 from runlock.diagrams.lifecycle import sequence_svg as drawn_sequence
@@ -33,7 +33,7 @@ from runlock.machines.lifecycle.joint.transitions import Joint
 from .markdown import picture, played
 
 CHECK = ("check", "reference", "--only", "GATE-*", "--examples", "0", "--jobs", "1")
-"""What the coverage in a picture is of."""
+"""The clauses that the coverage in a picture is about."""
 
 
 def drawn_into(markdown: str, depth: int) -> str:
@@ -49,26 +49,26 @@ def _drawn(kind: str, name: str, root: str) -> str:
 
 
 def _chart(name: str, root: str) -> str:
-    wish = Wish(lambda clause: page_of(clause, root))
-    return picture(layout.svg(dot(pictures()[name], wish), f"The chart {name}"))
+    options = DotOptions(lambda clause: page_of(clause, root))
+    return picture(layout.svg(dot(pictures()[name], options), f"The chart {name}"))
 
 
 def _covered(name: str, root: str) -> str:
-    """A chart with what a check took of it."""
+    """A chart with the coverage of a check."""
     source = dict(painted(_result(), lambda clause: page_of(clause, root)))[name]
     return picture(layout.svg(source, f"The chart {name}, as it was covered"))
 
 
 @cache
 def _result() -> dict[str, Any]:
-    """The result of a small check, the one that the page shows."""
+    """The result of a small check, which the page shows."""
     with TemporaryDirectory() as folder, redirect_stdout(StringIO()), redirect_stderr(StringIO()):
         main([*CHECK, "-o", folder])
         return dict(json.loads((Path(folder) / "result.json").read_text("utf-8")))
 
 
 def _explored(name: str, root: str) -> str:
-    """One call alone, every state of it; or with its run under a profile, as it looks from outside."""
+    """Every state of one call; or of a run with one call under a profile, folded by what is observable."""
     if name == CALLS:
         graph = explored.whole(Search(Calls(1, resuspensions=1)).run())
         label = "The explored graph of one call alone"
@@ -114,4 +114,4 @@ KINDS: dict[str, Callable[[str, str], str]] = {
     "timeline": _timeline,
     "play": _link,
 }
-"""What a page can ask for."""
+"""The kinds of picture that a page can include."""

@@ -1,4 +1,4 @@
-"""The page of scripted scenarios, and each of them as a file with what a reference shows in it now."""
+"""The page of scripted scenarios, and a file for each with the current observations of a reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole site as a folder of Markdown, pictures and data, which any builder of static sites can render."""
+"""The whole site as a folder of Markdown, pictures and data, which any static site builder can render."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ DARK = '[data-md-color-scheme="slate"] '
 PAGES = (charts, clauses, reference, interfaces, kills, matrix, scenarios)
 FILES = (charts, interfaces, matrix, scenarios)
 LISTING = ".written"
-"""The names of the files that were written last time, so that those which are gone are removed."""
+"""The names of the files that were written last time, so that obsolete ones are removed."""
 
 Made = tuple[str, bytes]
 """The name of a file in the folder, and its content."""
 
 
 def write(folder: Path) -> int:
-    """Bring the folder to what the site is now; how many files that are.
+    """Update the folder; returns the number of files in the site.
 
-    A file that is the same is left alone, so that a builder which watches the folder sees only changes.
+    Unchanged files are not written again, so that a builder that watches the folder sees only changes.
     """
     made = dict((*_by_hand(), *_generated()))
     listing = folder / LISTING
@@ -45,7 +45,7 @@ def _update(path: Path, content: bytes) -> None:
 
 
 def _by_hand() -> Iterator[Made]:
-    """The pages and assets that are written by hand, with the pictures that the pages ask for."""
+    """The hand-written pages and assets, with the pictures that the pages include."""
     for path in sorted(path for path in HERE.rglob("*") if path.is_file()):
         name = path.relative_to(HERE)
         if path.suffix in (".py", ".pyc"):
@@ -66,7 +66,7 @@ def _generated() -> Iterator[Made]:
 
 
 def sections() -> dict[str, list[dict[str, str]]]:
-    """The pages of the sections that are generated whole, in their order: title and file of each."""
+    """The pages of the generated sections, in their order: title and file of each."""
     return {
         "Clauses": [{area: f"clauses/{area.lower()}.md"} for area in clauses.areas()],
         "Charts": [{one.name: f"charts/{one.name}.md"} for one in charts.ordered()],

@@ -13,7 +13,7 @@ shown = []
 
 @tool
 def write() -> str:
-    """Write, once somebody agrees."""
+    """Write, after approval."""
     return f"written: {interrupt('may I?')}"
 
 

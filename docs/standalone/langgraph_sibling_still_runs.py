@@ -17,7 +17,7 @@ async def main():
 
     @tool
     async def write() -> str:
-        """Write, once somebody agrees."""
+        """Write, after approval."""
         return f"written: {interrupt('may I?')}"
 
     @tool

@@ -1,4 +1,4 @@
-"""openai-agents: input behind the list of a run that waits leaves its call without a result."""
+"""openai-agents: input after the list of a run that waits leaves its call without a result."""
 
 from agents import Agent, Runner, function_tool, set_tracing_disabled
 from agents.testing import ScriptedModel, assistant_message, function_call

@@ -83,7 +83,7 @@ async def results_lost():
 
 
 async def unknown_decision():
-    """An approval for a call that nobody asked for sends a run that waits on to the model."""
+    """An approval for an unknown call sends a waiting run on to the model."""
     client = Scripted([("c1", "write")], "done")
     agent = Agent(client=client, tools=TOOLS)
     session = agent.create_session()
@@ -97,7 +97,8 @@ async def unknown_decision():
 
 
 async def approved_unknown_tool():
-    """A call of no such tool waits for approval beside another one; both approved, it has no result."""
+    """A call of an unknown tool waits for approval together with another one; both approved, it has no
+    result."""
     client = Scripted([("c1", "write"), ("c2", "nothing")], "done")
     agent = Agent(client=client, tools=TOOLS)
     session = agent.create_session()

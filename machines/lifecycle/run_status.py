@@ -1,8 +1,8 @@
-"""How the machines of one run hang together: the status of the run as a projection of its calls.
+"""The status of a run as a projection of the statuses of its calls.
 
-A projection holds while the run has no work of its own: neither inference, nor a permission check, nor a
-commit.  Calls that a sequential round holds back are not part of it; leave them out.  The same projection
-as a chart of parallel regions is in charts/derived_run.py.
+A projection holds while the run itself is not working: no inference, no permission check, and no commit.
+Calls that a sequential round holds back are not part of it; leave them out.  charts/derived_run.py has the
+same projection as a chart of parallel regions.
 """
 
 from __future__ import annotations

@@ -51,10 +51,10 @@ from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.family.chooser import Chooser, Seeded
-from runlock.conformance.selftest.mutation_testing import Hunt, by_turns, scripts
+from runlock.conformance.selftest.mutation_testing import MutantRun, by_turns, scripts
 
 Walk = Callable[[Session, Chooser], None]
-Way = Callable[[Hunt, int], None]
+Way = Callable[[MutantRun, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def quiet(session: Session, chooser: Chooser) -> None:
 def walks(step: Walk) -> Way:
     """One walk after the other, each in the next scenario, as long as they can be judged."""
 
-    def way(hunt: Hunt, seed: int) -> None:
+    def way(hunt: MutantRun, seed: int) -> None:
         tally = Tally()
         for index in count():
             chooser = Seeded(seed, index)
@@ -106,12 +106,12 @@ def walks(step: Walk) -> Way:
     return way
 
 
-def machine(hunt: Hunt, seed: int) -> None:
+def machine(hunt: MutantRun, seed: int) -> None:
     """The machine of the kit: rules that know their occasions, and schedules of twenty steps."""
     generate(hunt, hunt.cap or EXAMPLES, seed, Tally())
 
 
-def plain_machine(hunt: Hunt, seed_number: int) -> None:
+def plain_machine(hunt: MutantRun, seed_number: int) -> None:
     """What one writes first: a rule for each class of action, any of them at any time, by the defaults."""
     rules = {name: _rule(name) for name in ACTIONS if name != "kill"}
     made = type("PlainMachine", (Gathering,), {**rules, "bench": hunt, "tally": Tally()})
@@ -155,9 +155,9 @@ def searched(searches: Sequence[Search]) -> list[Search]:
 
 def _by_portfolio(mutant: Mutant, searches: Sequence[Search]) -> list[Search]:
     """The scripts, which are the same for every seed and are played once; then the turns of each seed."""
-    scripted: list[Hunt] = []
+    scripted: list[MutantRun] = []
 
-    def play_scripts(hunt: Hunt) -> None:
+    def play_scripts(hunt: MutantRun) -> None:
         scripted.append(hunt)
         hunt.run(scripts(FAMILY, Order("", EXAMPLES)))
 
@@ -165,16 +165,16 @@ def _by_portfolio(mutant: Mutant, searches: Sequence[Search]) -> list[Search]:
     if first.schedules is not None:
         return [replace(first, seed=one.seed) for one in searches]
 
-    def play_turns(hunt: Hunt, seed: int) -> None:
+    def play_turns(hunt: MutantRun, seed: int) -> None:
         hunt.schedules = scripted[0].schedules
         hunt.run(by_turns(FAMILY, Order("", EXAMPLES, seed), SHARDS))
 
     return [_searched(mutant, one, lambda hunt, one=one: play_turns(hunt, one.seed)) for one in searches]  # type: ignore[misc]
 
 
-def _searched(mutant: Mutant, search: Search, play: Callable[[Hunt], None]) -> Search:
+def _searched(mutant: Mutant, search: Search, play: Callable[[MutantRun], None]) -> Search:
     began = time.process_time()
-    hunt = Hunt(lambda: Hosted(mutant), mutant.clause, search.cap)
+    hunt = MutantRun(lambda: Hosted(mutant), mutant.clause, search.cap)
     with hunt.until_over():
         play(hunt)
     taken = hunt.blamed.get(mutant.clause)

@@ -39,7 +39,7 @@ PARTS: dict[str, tuple[Any, ...]] = {
     "scenarios are opened and closed": (Hosted._open, Hosted._close, Bench._opened, Session.close),
     "what could be sent next": (suite.Machine.has_occasion, at_hand, options),
     "answers are read": (answers.fitted_report, answers.Gates.check),
-    "bookmarks are written and read": (Session.bookmark, Session._resume),
+    "saving and restoring the judge": (Session.snapshot, Session._resume),
     "what was seen is entered": (Bench.enter,),
     "the rest of the kit": (suite.Machine.begin, suite.Machine.act, suite.Machine.finish, Level.descend),
 }

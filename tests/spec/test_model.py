@@ -143,7 +143,7 @@ def test_the_spec_that_the_refused_ones_are_made_from_is_read(folder):
 
     assert spec.clause("LIFE-1").needs == ["observes phase"]
     assert spec.profile("calm").policies == {"pace": "slow"}
-    assert (list(errata), list(glossary)) == (["E-1"], ["life"])
+    assert (list(errata), list(glossary)[-1]) == (["E-1"], "life")
 
 
 def approved():

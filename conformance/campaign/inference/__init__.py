@@ -1,1 +1,1 @@
-"""What a runtime does about each policy, found out from what it shows and not from what it says."""
+"""Infers the policies of a runtime from its observations instead of its declarations."""

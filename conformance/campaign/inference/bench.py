@@ -1,4 +1,4 @@
-"""The bench on which a runtime is played so that its policies are found out."""
+"""The bench for inferring the policies of a runtime."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from runlock.conformance.transport.journal import Journal
 
 
 class LearningBench(WatchedBench):
-    """A bench that takes nothing at the runtime's word but what the sets among its policies hold."""
+    """A bench that ignores declared policies, except those whose values are sets."""
 
-    searches = False  # what tells policies apart takes too many stimuli for a search of them all
+    searches = False  # evidence takes too many stimuli for an exhaustive search
 
     def __init__(self, order: Order, between: Between, journal: Journal | None = None) -> None:
         self.settled = dict(order.settled or ())
@@ -37,7 +37,7 @@ class LearningBench(WatchedBench):
 
     @property
     def inference(self) -> Inference:
-        """How policies of this family are found out."""
+        """How policies of this family are inferred."""
         if self.family.inference is None:
             raise UsageError(
                 f"Policies of the family {self.family.name} cannot be inferred yet.", "Declare them."
@@ -45,14 +45,14 @@ class LearningBench(WatchedBench):
         return self.family.inference
 
     def judge(self, scenario: Scenario) -> Judge:
-        """Who learns from a scenario."""
+        """The learner of a scenario."""
         learner: Judge = self.inference.new_learner(
             self.handshake, self.policies, scenario, self.applies, self.wanted
         )
         return learner
 
     def witness(self, found: Found) -> Witness:
-        """What rules a value out, with the shortest schedule that leaving things out leads to."""
+        """The evidence against a value, with its schedule shrunk."""
         self.wanted = found.violation.clause
         try:
             return super().witness(found)

@@ -1,4 +1,4 @@
-"""What was found out about the policies of a runtime, what was not, and what belongs into its handshake."""
+"""The result of inference: inferred and open policies, and the handshake that follows from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Value = tuple[str, str]
 
 
 def named(value: Value) -> str:
-    """A value as it stands for a clause while a witness that rules it out is made short."""
+    """A value in the place of a clause, while the evidence against it is shrunk."""
     return "=".join(value)
 
 
@@ -26,7 +26,7 @@ NOT_SEEN: Final = "no schedule that was played shows it"
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """What speaks against a value: what was seen, the clause if one says so, and the schedule."""
+    """The evidence against a value: the observation, the clause if there is one, and the schedule."""
 
     because: str
     clause: str
@@ -36,13 +36,13 @@ class Against:
 
 @dataclass(slots=True)
 class Inferred:
-    """What was found out of a runtime."""
+    """The result of inference for one runtime."""
 
     target: str
     handshake: Handshake
     against: dict[Value, Against] = field(default_factory=dict)
     schedules: int = 0
-    aside: tuple[str, ...] = ()  # clauses that broke whatever the policies are
+    aside: tuple[str, ...] = ()  # clauses that broke under every policy
     troubles: list[Trouble] = field(default_factory=list)
     partial: str = ""
 
@@ -53,18 +53,18 @@ class Inferred:
 
     @property
     def inference(self) -> Inference:
-        """What is known of finding out the policies of this family."""
-        assert self.family.inference is not None  # it was found out by that
+        """How policies of this family are inferred."""
+        assert self.family.inference is not None  # which produced this result
         return self.family.inference
 
     @property
     def declared(self) -> dict[str, Any]:
-        """What the runtime says of itself, profile included."""
+        """The declared policies, including those of the profile."""
         return self.family.spec.policies_of(self.handshake.profile, self.handshake.policies)
 
     @property
     def sets(self) -> dict[str, Any]:
-        """The policies that are sets, which are taken at the runtime's word."""
+        """The policies whose values are sets, which are accepted as declared."""
         return {key: value for key, value in self.declared.items() if isinstance(value, list)}
 
     def left(self, key: str) -> list[str]:
@@ -73,7 +73,7 @@ class Inferred:
 
     @property
     def policies(self) -> list[Policy]:
-        """The policies that can be found out."""
+        """The policies that can be inferred."""
         return to_find_out(self.family)
 
     @property
@@ -88,7 +88,7 @@ class Inferred:
 
     @property
     def contradicted(self) -> dict[str, str]:
-        """What the runtime says of itself and does not do."""
+        """The declared values that were ruled out."""
         said = {key: value for key, value in self.declared.items() if isinstance(value, str)}
         return {key: value for key, value in said.items() if (key, value) in self.against}
 
@@ -106,7 +106,7 @@ class Inferred:
         return f"{NOT_SEEN}; of what else would, {missing}" if missing else NOT_SEEN
 
     def _why_alike(self, key: str) -> str:
-        """Why what is left shows the same on this runtime, if that is known."""
+        """Why the remaining values are indistinguishable on this runtime, if that is known."""
         for other, value in self.inference.idle.get(key, ()):
             if self.settled.get(other) == value:
                 return f"it makes no difference where {other} is {value}"
@@ -116,7 +116,7 @@ class Inferred:
         return why if frozenset(self.left(key)) <= alike else ""
 
     def _is_hidden(self, key: str) -> bool:
-        """Whether no sign of what is left can show, whatever the runtime does."""
+        """Whether there can be no evidence about the remaining values on any runtime."""
         lacks = self._lacks(key)
         return (bool(lacks) and all(lacks)) or bool(self.inference.hidden(key, self.sets))
 
@@ -126,7 +126,7 @@ class Inferred:
         )
 
     def _lacks(self, key: str) -> list[list[str]]:
-        """For each sign that could rule out one of what is left, why it is never seen."""
+        """For each possible evidence against a remaining value, why it was not observed."""
         telling = [
             one
             for one in self.inference.signs()
@@ -148,13 +148,13 @@ class Inferred:
         return min(known, key=lambda one: (len(self.differences(one)), -len(settled & _plain(one).items())))
 
     def is_claimable(self, profile: Profile) -> bool:
-        """Whether a runtime that names this profile says no more of itself than was seen of it."""
+        """Whether this profile implies nothing beyond what was observed."""
         open_ = [key for key in _plain(profile) if len(self.left(key)) > 1]
         return not any(self._is_hidden(key) or not self._why_alike(key) for key in open_)
 
     @property
     def pasteable(self) -> dict[str, Any]:
-        """What belongs into the handshake: a profile, and the policies for which it is not enough."""
+        """The proposed handshake: a profile, and the policies in which the runtime differs from it."""
         nearest = self.nearest if self.is_claimable(self.nearest) else self.family.core_profile
         found = {**self.settled, **self.sets}
         own = {key: value for key, value in found.items() if nearest.policies.get(key) != value}
@@ -162,13 +162,13 @@ class Inferred:
 
     @property
     def undecided(self) -> list[str]:
-        """The policies that cannot be written down: the profile is wrong, and no one value is left."""
+        """The policies that cannot be declared: the profile is wrong, and no single value is left."""
         profile = self.family.spec.profile(self.pasteable["profile"])
         return [key for key in self.differences(profile) if len(self.left(key)) != 1]
 
     @property
     def exit_code(self) -> int:
-        """1 if two values are mixed or a word is wrong, 3 if nothing was told, else 0."""
+        """1 if two values are mixed or a declaration is wrong, 3 if nothing was inferred, else 0."""
         if self.mixed or self.contradicted:
             return 1
         return 0 if self.settled else 3
@@ -180,7 +180,7 @@ def to_find_out(family: Family) -> list[Policy]:
 
 
 def left(family: Family, key: str, against: Mapping[Value, Any]) -> list[str]:
-    """The values of a policy against which nothing speaks."""
+    """The values of a policy without evidence against them."""
     return [value for value in family.spec.policy(key).values if (key, value) not in against]
 
 

@@ -1,7 +1,7 @@
-"""The search: plays schedules until they tell no more of the policies than is known already.
+"""The search: runs schedules until they rule out no more values.
 
-Some signs can be read only once another policy is known, and nothing is learned behind a breach.  So the
-same schedules are played once more where that tells more: with what is settled taken for granted, and
+Some evidence can be read only once another policy is known, and nothing is learned after a violation.  The
+same schedules are therefore repeated where that may help: first with the settled policies assumed, and
 then without the clauses that broke.
 """
 
@@ -39,7 +39,7 @@ Expects = Callable[[int], None]
 
 @dataclass(slots=True)
 class _Known:
-    """What the schedules so far rule out, each value with the shortest of those that do."""
+    """The values that were ruled out so far, each with its shortest evidence."""
 
     against: dict[Value, tuple[Exclusion, Found]] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class _Known:
     troubles: list[Trouble] = field(default_factory=list)
 
     def learn(self, family: Family, tally: Tally) -> None:
-        """Take in what a pass showed; behind a breach only as far as a value is left then."""
+        """Add the evidence of a pass; evidence after a violation is used only while another value is left."""
         for one, (exclusion, found) in tally.excluded.items():
             known = self.against.get(one)
             is_shorter = known is None or len(found.moves) < len(known[1].moves)
@@ -65,7 +65,7 @@ def infer(
     advanced: Advanced = lambda _: None,
     expects: Expects = lambda _: None,
 ) -> Inferred:
-    """Find out as much of the policies as the schedules of the order tell."""
+    """Infer as many policies as the schedules of the order allow."""
     limits, known = Limits.of(budget_seconds), _Known()
     while True:
         with employed(order, jobs) as workforce:
@@ -86,7 +86,7 @@ def infer(
 def _pass(
     order: Order, family: Family, workforce: Workforce, limits: Limits, advanced: Advanced
 ) -> tuple[Tally, str]:
-    """Play everything once; and why it was cut off, if it was."""
+    """Run everything once; returns why it was cut off, or an empty string."""
     units = [(at, unit) for at, stage in enumerate(stages_of(order, family)) for unit in range(stage.units)]
     played = workforce.play(units, limits, advanced)
     tally, hopeless = merged(units, played)
@@ -94,7 +94,7 @@ def _pass(
 
 
 def _reads_more(family: Family, before: Order, after: Order, known: _Known) -> bool:
-    """Whether a policy is still open of which a sign can be read by now."""
+    """Whether an open policy has evidence that has become readable."""
     news = set(after.settled or ()) - set(before.settled or ())
     read_under = family.inference.read_under if family.inference is not None else {}
     return any(

@@ -14,6 +14,6 @@ def write_baseline(path: Path, out: Path | None) -> int:
     """Run the whole command; the exit code."""
     result = read_stored(path)
     if out is not None and out.exists():
-        raise UsageError(f"{out} is there already, and may hold reasons.", "Name a new file, and compare.")
+        raise UsageError(f"{out} already exists, and may contain reasons.", "Name a new file, and compare.")
     write(as_toml([(one.clause, one.because) for one in result.violations]), out)
     return 0

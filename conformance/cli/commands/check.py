@@ -1,4 +1,4 @@
-"""`runlock check`: puts a runtime through a campaign, and reports what held and what broke."""
+"""`runlock check`: runs a campaign on a runtime, and reports which clauses held and which broke."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ from runlock.conformance.report.text import beside_baseline, write_report
 from runlock.spec.model import Clause, Spec
 
 EXAMPLES: Final = 6_000
-"""So many schedules keep two cores busy for about a minute on the reference."""
+"""Number of schedules that keeps two cores busy for about a minute on the reference."""
 
 DEPTH: Final = 3
-"""Every schedule of up to so many stimuli, none of them a race, keeps two cores busy for about as long."""
+"""Every schedule up to this number of stimuli, without races, takes about as long."""
 
 DEPTH_MAX: Final = 99
 
 JOBS_MAX: Final = 4
 JOBS_MIN: Final = 2
-"""With one alone the kit's own process plays, which a runtime in it can take along or keep for ever."""
+"""With a single job, this process runs the schedules, and an in-process runtime could end or block it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """How the result is wanted."""
+class Options:
+    """Output options."""
 
     out: Path
     as_json: bool = False
@@ -61,22 +61,22 @@ class Wish:
 
 
 def jobs_of(wanted: int | None) -> int:
-    """How many processes: as many as there are cores, but two at least and four at most."""
+    """The number of processes: one for each core, but at least two and at most four."""
     return wanted or max(JOBS_MIN, min(len(os.sched_getaffinity(0)), JOBS_MAX))
 
 
-def check(order: Order, jobs: int, budget_seconds: float | None, wish: Wish) -> int:
+def check(order: Order, jobs: int, budget_seconds: float | None, options: Options) -> int:
     """Run the whole command; the exit code."""
     with results() as stdout:
         target = resolve(order.target, timeout_scale=order.timeout_scale)
         _refuse_idle_patterns(order.only, clauses_for(target))
-        known = _known(wish)
-        if wish.spec is not None:
-            order = replace(order, only=_of_revision(order.only, wish.spec, family_of(target).spec))
-        folder.ready(wish.out)
-        result = found(order, target.path, jobs, budget_seconds, is_silent=wish.as_json, out=wish.out)
-        result.spec = wish.spec or result.spec
-        return _report(result, wish, known, stdout)
+        known = _known(options)
+        if options.spec is not None:
+            order = replace(order, only=_of_revision(order.only, options.spec, family_of(target).spec))
+        folder.ready(options.out)
+        result = found(order, target.path, jobs, budget_seconds, is_silent=options.as_json, out=options.out)
+        result.spec = options.spec or result.spec
+        return _report(result, options, known, stdout)
 
 
 def found(
@@ -88,19 +88,19 @@ def found(
     is_silent: bool,
     out: Path,
 ) -> Result:
-    """What a campaign finds, or for a recorded trace its judgement; a search may leave a file in `out`."""
+    """The result of a campaign, or of judging a recorded trace; a search may leave a file in `out`."""
     if recorded is not None:
         _refuse_recorded(order)
         return audit(recorded, order.target, order.only)
     if order.is_exhaustive:
-        with searching(is_silent=is_silent) as told:
-            return exhaust(order, jobs, budget_seconds, told, out)
-    with progress(order.target, is_silent=is_silent) as told:
-        return campaign(order, jobs, budget_seconds, told.advanced, told.expects)
+        with searching(is_silent=is_silent) as callbacks:
+            return exhaust(order, jobs, budget_seconds, callbacks, out)
+    with progress(order.target, is_silent=is_silent) as callbacks:
+        return campaign(order, jobs, budget_seconds, callbacks.advanced, callbacks.expects)
 
 
 def _of_revision(only: tuple[str, ...], revision: str, spec: Spec) -> tuple[str, ...]:
-    """The patterns, narrowed to the clauses of a revision if it leaves any out."""
+    """The patterns, restricted to the clauses of a revision if it leaves any out."""
     if revision not in spec.revisions:
         known = ", ".join(spec.revisions)
         raise UsageError(f"The spec has no revision {revision}.", f"This kit knows {known}.")
@@ -115,24 +115,24 @@ def _of_revision(only: tuple[str, ...], revision: str, spec: Spec) -> tuple[str,
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A baseline, and the day by which its entries expire, if any does."""
+    """A baseline, and the date by which its entries expire, if any has one."""
 
     baseline: Baseline
     today: date | None
-    is_given: bool  # the day, and not taken from the machine
+    is_given: bool  # the date, instead of that of the system clock
 
     def against(self, result: Result) -> Compared:
-        """The result beside it."""
+        """The result compared with the baseline."""
         return compared(self.baseline, result, self.today)
 
 
-def _known(wish: Wish) -> Known | None:
-    if wish.baseline is None:
-        if wish.today is not None:
-            raise UsageError("`--today` was given, and nothing expires.", "It goes with `--baseline FILE`.")
+def _known(options: Options) -> Known | None:
+    if options.baseline is None:
+        if options.today is not None:
+            raise UsageError("`--today` has no effect without a baseline.", "It goes with `--baseline FILE`.")
         return None
-    given = None if wish.today is None else _day(wish.today)
-    baseline = read_baseline(wish.baseline)
+    given = None if options.today is None else _day(options.today)
+    baseline = read_baseline(options.baseline)
     today = given or (date.today() if baseline.is_dated else None)
     return Known(baseline, today, given is not None)
 
@@ -152,13 +152,15 @@ def depth_of(
     *,
     one_order: bool = False,
 ) -> int:
-    """Up to how many stimuli every schedule is played; 0 where schedules are drawn instead."""
+    """The number of stimuli up to which every schedule is run; 0 for sampled schedules."""
     if not is_exhaustive:
         if one_order:
-            raise UsageError("`--one-order` leaves nothing out here.", "Add --exhaustive to it.")
+            raise UsageError("`--one-order` has no effect without `--exhaustive`.", "Add --exhaustive.")
         for name, given in (("depth", depth), ("races", races)):
             if given is not None:
-                raise UsageError(f"`--{name} {given}` bounds nothing here.", "Add --exhaustive to it.")
+                raise UsageError(
+                    f"`--{name} {given}` has no effect without `--exhaustive`.", "Add --exhaustive."
+                )
         return 0
     if examples is not None:
         raise UsageError(
@@ -166,20 +168,20 @@ def depth_of(
             "Leave --examples out; --depth is the bound.",
         )
     if depth is not None and depth < 1:
-        raise UsageError(f"`--depth {depth}` leaves no schedule to play.", "Write 1 stimulus or more.")
+        raise UsageError(f"`--depth {depth}` leaves no schedule to run.", "Write 1 stimulus or more.")
     if depth is not None and depth > DEPTH_MAX:
         raise UsageError(
-            f"`--depth {depth}` is farther than any search comes.", f"Write {DEPTH_MAX} stimuli or fewer."
+            f"`--depth {depth}` is too large for any search.", f"Write {DEPTH_MAX} stimuli or fewer."
         )
     if races is not None and races < 0:
-        raise UsageError(f"`--races {races}` is fewer than none.", "Write 0 or more.")
+        raise UsageError(f"`--races {races}` is negative.", "Write 0 or more.")
     return DEPTH if depth is None else depth
 
 
 def _refuse_recorded(order: Order) -> None:
     if order.is_exhaustive:
         raise UsageError(
-            f"{order.target} is a recording, and `--exhaustive` sends a runtime what it was never sent.",
+            f"{order.target} is a recorded trace, and `--exhaustive` needs a runtime.",
             "Name a runtime, or leave --exhaustive out to judge the recording.",
         )
 
@@ -196,39 +198,39 @@ def _areas(clauses: Mapping[str, Clause]) -> list[str]:
     return [f"{clause.area}-*" for clause in clauses.values()]
 
 
-def _report(result: Result, wish: Wish, known: Known | None, stdout: TextIO) -> int:
+def _report(result: Result, options: Options, known: Known | None, stdout: TextIO) -> int:
     beside = None if known is None else known.against(result)
-    code = exit_code(result, wish.is_strict) if beside is None else _code_beside(result, beside, wish)
-    files = folder.write_traces(result, wish.out)
+    code = exit_code(result, options.is_strict) if beside is None else _code_beside(result, beside, options)
+    files = folder.write_traces(result, options.out)
     baseline = None if known is None or beside is None else _baseline(known, beside)
     report = machine.as_json(result, files, code, baseline)
-    folder.write_result(report, wish.out)
+    folder.write_result(report, options.out)
     page = Page(stdout)
-    if wish.as_json:
+    if options.as_json:
         page.console.out(json.dumps(report, indent=1))
     else:
         target = _replay_target(result.target)
-        write_report(result, page, files, target, is_verbose=wish.is_verbose)
+        write_report(result, page, files, target, is_verbose=options.is_verbose)
         if known is not None and beside is not None:
             beside_baseline(known.baseline.file, _as_of(known), beside, page, code)
     return code
 
 
 def exit_code(result: Result, is_strict: bool) -> int:
-    """The exit code; a campaign that was interrupted has decided nothing but what it broke."""
+    """The exit code; an interrupted campaign decides nothing except what it broke."""
     code = result.exit_code(is_strict)
     return 3 if code == 0 and result.partial == INTERRUPTED else code
 
 
-def _code_beside(result: Result, beside: Compared, wish: Wish) -> int:
-    """The exit code where some violations are expected: what is left decides."""
+def _code_beside(result: Result, beside: Compared, options: Options) -> int:
+    """The exit code with a baseline: only unexpected violations count."""
     if beside.is_broken:
         return 1
     as_expected = [
         replace(one, verdict="held") if one.id in beside.expected else one for one in result.clauses
     ]
     left = replace(result, clauses=as_expected, witnesses=[])
-    return 3 if beside.unseen else exit_code(left, wish.is_strict)
+    return 3 if beside.unseen else exit_code(left, options.is_strict)
 
 
 def _baseline(known: Known, beside: Compared) -> dict[str, Any]:
@@ -242,7 +244,7 @@ def _baseline(known: Known, beside: Compared) -> dict[str, Any]:
 
 
 def _as_of(known: Known) -> str:
-    """By which day entries expire, and where it came from."""
+    """The date by which entries expire, and its source."""
     if known.today is None:
         return ""
     return f", as of {known.today}{'' if known.is_given else ' by the clock of this machine'}"

@@ -38,7 +38,7 @@ def diff(before: str, after: str, order: Order, jobs: int, out: Path, *, as_json
 
 
 def _kept(name: str) -> Stored | None:
-    """A result that is stored there; nothing for a target, which must be one."""
+    """The result stored there; None for a target."""
     if Path(name).exists():
         return read_stored(Path(name))
     try:
@@ -51,7 +51,7 @@ def _kept(name: str) -> Stored | None:
 
 
 def _checked(name: str, order: Order, jobs: int, out: Path, *, is_silent: bool) -> Stored:
-    """A target as it is now, checked as the other one is."""
+    """The result of a target that is checked now, with the same parameters as the other one."""
     folder.ready(out)
     asked = Order(name, order.examples, order.seed)
     result = found(asked, resolve(name).path, jobs, None, is_silent=is_silent, out=out)

@@ -1,4 +1,4 @@
-"""`runlock draw`: charts, traces, coverage and kills as text and as pictures, never drawn by hand."""
+"""`runlock draw`: charts, traces, coverage and kill matrices as text and as pictures."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from runlock.diagrams.render import graphviz_layout as layout
 from runlock.diagrams.render.png import painted
 
 CHARTS: Final = Path("runlock-charts")
-"""Where charts are written without `-o`."""
+"""The default folder for charts."""
 
 NAMES_MAX: Final = 8
-"""More files than this are counted, not named."""
+"""Above this number, files are counted instead of named."""
 
 STDOUT: Final = Path("-")
 
 Made = tuple[str, bytes]
-"""The name of a file, and what is in it."""
+"""The name of a file, and its content."""
 
 
 def draw(names: Sequence[str], forms: Sequence[str], out: Path | None) -> int:
@@ -61,7 +61,7 @@ def _told(folder: Path, names: Sequence[str]) -> str:
 
 
 def _charts(names: Sequence[str], forms: Sequence[str]) -> list[Made]:
-    """A file for each chart and each form; text alone if no form is asked for."""
+    """A file for each chart and each format; only text formats if none is given."""
     known = _pictures()
     chosen = [_known("chart", name, known) for name in names] or list(pictures())
     asked = forms or [name for name, form in FORMS.items() if form.is_text]
@@ -71,7 +71,7 @@ def _charts(names: Sequence[str], forms: Sequence[str]) -> list[Made]:
 
 
 def _pictures() -> dict[str, Picture]:
-    """The charts of every family by name; of two with one name, that of the first family."""
+    """The charts of every family by name; the first family takes precedence."""
     return {name: one for family in reversed(family_names()) for name, one in pictures(family).items()}
 
 
@@ -79,7 +79,7 @@ def _pictures() -> dict[str, Picture]:
 
 
 def _of_file(path: Path, forms: Sequence[str]) -> list[Made]:
-    """What is drawn of a trace, or of what `check` or `selftest` wrote; all of it if no form is asked for."""
+    """The drawings of a trace, or of a result of `check` or `selftest`; all of them if no format is given."""
     found = list(READERS[path.suffix](path))
     able = list(dict.fromkeys(form for form, _, _ in found))
     if lacking := [form for form in forms if form not in able]:
@@ -110,7 +110,7 @@ def _family(path: Path, trace: Trace) -> str:
 
 
 def _because(path: Path, trace: Trace) -> str:
-    """What the trace breaks; a recording without a handshake says too little to be judged."""
+    """The violation in the trace; a recording without a handshake cannot be judged."""
     if next(trace.of("handshake"), None) is None:
         return ""
     broken = judged(path, trace, facts_of(path, trace)).violation
@@ -145,14 +145,14 @@ READERS: Final[dict[str, Callable[[Path], Iterator[tuple[str, str, bytes]]]]] = 
     ENDING: _of_trace,
     ".json": _of_json,
 }
-"""How a file is drawn, by the ending of its name: the format, the rest of its name, and what is in it."""
+"""How a file is drawn, by the ending of its name: the format, the rest of its name, and its content."""
 
 
 # --- what was asked, and where it goes ----------------------------------------------------------
 
 
 def _known(what: str, name: str, known: Mapping[str, object]) -> str:
-    """The name as it is written there, in whatever case it was asked for."""
+    """The exact name for one that was given in any case."""
     written = {one.lower(): one for one in known}
     if name.lower() in written:
         return written[name.lower()]

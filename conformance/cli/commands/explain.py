@@ -1,4 +1,4 @@
-"""`runlock explain`: everything that the spec and the kit say of one thing by its name."""
+"""`runlock explain`: everything that the specification and the kit say about one name."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def explain(name: str, *, family: str | None = None, as_json: bool = False) -> i
 
 
 def _elsewhere(name: str, own: str, others: Sequence[str]) -> str:
-    """One line on the other families that have the name."""
+    """One line about the other families that have the name."""
     known = " and ".join(others)
     return f"this is {name} of {own}; {known} has one too: runlock explain {name} --family {others[0]}"

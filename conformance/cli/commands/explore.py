@@ -1,4 +1,4 @@
-"""`runlock explore`: every state that the joint charts can be in, and what the clauses say of each."""
+"""`runlock explore`: every reachable state of the joint charts, with the clauses checked in each."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from runlock.diagrams.of_family import drawing
 
 DEFAULT: Final = "awaken-8"
 WORTH_A_WORD: Final = 2_000_000
-"""From so many states on an exploration is announced before it starts."""
+"""From this number of states on, an exploration is announced before it starts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What was asked for on the command line, apart from the model."""
+class Options:
+    """The options of the command, apart from the model."""
 
     calls: int
     resuspensions: int | None
@@ -41,25 +41,26 @@ class Wish:
     as_json: bool
 
 
-def run(model: str, wish: Wish) -> int:
+def run(model: str, options: Options) -> int:
     """Run the whole command; the exit code."""
     family, exploration = _model(model)
-    _refuse(wish)
+    _refuse(options)
     with results() as stdout:
-        explored = exploration.explore(model, _asked(wish), _announce)
-        _export(family, explored, wish)
+        explored = exploration.explore(model, _asked(options), _announce)
+        _export(family, explored, options)
         page = Page(stdout)
-        if wish.as_json:
+        if options.as_json:
             page.console.out(json.dumps(report.as_json(explored), indent=1))
         else:
             report.write(family, explored, page)
         return int(explored.exit_code)
 
 
-def _asked(wish: Wish) -> Asked:
+def _asked(options: Options) -> Asked:
     return Asked(
-        wish.calls, wish.resuspensions, wish.cancels, wish.crashes, wish.policies, wish.symmetry,
-        wish.max_states, _until(wish.budget), wish.dot is not None or wish.graph is not None,
+        options.calls, options.resuspensions, options.cancels, options.crashes, options.policies,
+        options.symmetry, options.max_states, _until(options.budget),
+        options.dot is not None or options.graph is not None,
     )  # fmt: skip
 
 
@@ -81,15 +82,15 @@ def _model(name: str) -> tuple[Family, Exploration]:
     raise UsageError(f"There is no profile {name} to explore.", right)
 
 
-def _refuse(wish: Wish) -> None:
-    if wish.calls < 1:
-        raise UsageError(f"--calls {wish.calls} leaves nothing to explore.", "A round has 1 call or more.")
-    for name, value in (("resuspensions", wish.resuspensions), ("crashes", wish.crashes)):
+def _refuse(options: Options) -> None:
+    if options.calls < 1:
+        raise UsageError(f"--calls {options.calls} leaves nothing to explore.", "A round has 1 call or more.")
+    for name, value in (("resuspensions", options.resuspensions), ("crashes", options.crashes)):
         if value is not None and value < 0:
-            raise UsageError(f"--{name} {value} is fewer than none.", "Write 0 or more.")
-    if wish.cancels not in (None, 0, 1):
-        raise UsageError(f"--cancels {wish.cancels} is more than a run takes.", "Write 0 or 1.")
-    for name, limit in (("max-states", wish.max_states), ("budget", wish.budget)):
+            raise UsageError(f"--{name} {value} is negative.", "Write 0 or more.")
+    if options.cancels not in (None, 0, 1):
+        raise UsageError(f"--cancels {options.cancels} is more than one cancel.", "Write 0 or 1.")
+    for name, limit in (("max-states", options.max_states), ("budget", options.budget)):
         if limit is not None and limit <= 0:
             raise UsageError(f"--{name} {limit:g} leaves nothing to explore.", "Write more than 0.")
 
@@ -122,11 +123,11 @@ def _spell(seconds: int) -> str:
 # --- the graph in a file ------------------------------------------------------------------------
 
 
-def _export(family: Family, explored: Any, wish: Wish) -> None:
+def _export(family: Family, explored: Any, options: Options) -> None:
     drawn = drawing(family.name, "state_space")
     if explored.search is None or drawn is None:
         return
-    for path, write in ((wish.dot, drawn.write_dot), (wish.graph, drawn.write_graph)):
+    for path, write in ((options.dot, drawn.write_dot), (options.graph, drawn.write_graph)):
         if path is None:
             continue
         try:

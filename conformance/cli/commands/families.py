@@ -1,4 +1,4 @@
-"""The option `--family` of the commands that speak of what the kit knows."""
+"""The option `--family` of the commands about the contents of the kit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`runlock infer`: finds out what a runtime does about each policy, and writes down what shows it."""
+"""`runlock infer`: infers the policies of a runtime, and writes the schedules that are the evidence."""
 
 from __future__ import annotations
 
@@ -18,33 +18,31 @@ from runlock.conformance.report import result_folder as folder
 from runlock.conformance.report.console import Page
 
 EXAMPLES: Final = 200
-"""So many walks beside the scripted scenarios tell what can be told of the reference."""
+"""Number of random walks after which the inference about the reference is complete."""
 
 OUT: Final = Path("runlock-inferred")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """How the result is wanted."""
+class Options:
+    """Output options."""
 
     out: Path = OUT
     as_json: bool = False
 
 
-def infer(order: Order, jobs: int, budget_seconds: float | None, wish: Wish) -> int:
+def infer(order: Order, jobs: int, budget_seconds: float | None, options: Options) -> int:
     """Run the whole command; the exit code."""
     target = resolve(order.target, timeout_scale=order.timeout_scale)
     if target.path is not None:
-        raise UsageError(
-            f"`{order.target}` is recorded, so that nothing can be asked of it.", "Name a runtime."
-        )
+        raise UsageError(f"`{order.target}` is a recorded trace, and not a runtime.", "Name a runtime.")
     with results() as stdout:
-        folder.ready(wish.out)
-        with progress(order.target, is_silent=wish.as_json) as told:
-            found = inferred(order, jobs, budget_seconds, told.advanced, told.expects)
-        files = report.write_witnesses(found, wish.out)
+        folder.ready(options.out)
+        with progress(order.target, is_silent=options.as_json) as callbacks:
+            found = inferred(order, jobs, budget_seconds, callbacks.advanced, callbacks.expects)
+        files = report.write_witnesses(found, options.out)
         page = Page(stdout)
-        if wish.as_json:
+        if options.as_json:
             page.console.out(json.dumps(report.as_json(found, files), indent=1))
         else:
             report.write(found, files, page)

@@ -1,4 +1,4 @@
-"""`runlock list`: what there is to check, to be, to choose, to play and to know."""
+"""`runlock list`: lists the names that the other commands take."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runlock.conformance.report.sheet import SCHEMA, in_columns
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is kept of a list: an entry that has one of the values asked for, or one for each."""
+    """Filters of a list: an entry must have the given value for each fact."""
 
     area: str | None = None
     profile: str | None = None
@@ -26,7 +26,7 @@ class Wanted:
 
     @property
     def asked(self) -> dict[str, str]:
-        """The filters that were given, by name."""
+        """The given filters, by name."""
         named = {"area": self.area, "profile": self.profile, "level": self.level}
         return {name: value for name, value in named.items() if value is not None}
 
@@ -73,7 +73,7 @@ def _refuse(wanted: Wanted, what: str) -> None:
 
 
 def _fitting(kind: str, found: Listing, wanted: Wanted) -> dict[str, str]:
-    """The filters in the words of the list; one that it does not have, or that keeps nothing, is refused."""
+    """The filters under the names of the list; an unknown one, or one that matches nothing, is refused."""
     return {name: _value(kind, found, name, value) for name, value in wanted.asked.items()}
 
 
@@ -87,7 +87,7 @@ def _value(kind: str, found: Listing, name: str, value: str) -> str:
         return known[value.lower()]
     near = get_close_matches(value.lower(), known, n=1)
     right = f"Did you mean `{known[near[0]]}`?" if near else f"There are {', '.join(known.values())}."
-    raise UsageError(f"`--{name} {value}` keeps none of the {kind}.", right)
+    raise UsageError(f"`--{name} {value}` matches none of the {kind}.", right)
 
 
 def _write(found: Listing, page: Page) -> None:
@@ -99,7 +99,7 @@ def _write(found: Listing, page: Page) -> None:
 
 
 def _write_others(family: Family, page: Page) -> None:
-    """One line on the families that the list says nothing of."""
+    """One line about the families that are not in the list."""
     others = [name for name in family_names() if name != family.name]
     if others:
         page.line()

@@ -1,4 +1,4 @@
-"""`runlock matrix`: what the runtimes that are installed hold and break, side by side."""
+"""`runlock matrix`: compares the verdicts of the installed runtimes."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ UNDECIDED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """Which runtimes are asked for, where their environments are, and how the result is wanted."""
+class Options:
+    """Which runtimes are selected, where their environments are, and the output options."""
 
     only: tuple[str, ...]
     environments: Path
@@ -34,7 +34,7 @@ class Wish:
 
 
 def make(patterns: Sequence[str], environments: Path) -> int:
-    """Make the environments of the runtimes that are named; the exit code."""
+    """Install the selected runtimes; the exit code."""
     wanted = {one.environment: one for one in chosen(patterns, "--install")}
     for runtime in wanted.values():
         print(f"making {runtime.place(environments)} with {', '.join(runtime.requirements)}", file=sys.stderr)
@@ -42,19 +42,19 @@ def make(patterns: Sequence[str], environments: Path) -> int:
     return 0
 
 
-def run(wish: Wish, examples: int, seed: int, timeout_scale: float) -> int:
+def run(options: Options, examples: int, seed: int, timeout_scale: float) -> int:
     """Judge the runtimes and write the matrix; the exit code."""
-    asked = chosen(wish.only, "--only")
-    folder.ready(wish.out)
+    asked = chosen(options.only, "--only")
+    folder.ready(options.out)
     budget = {"examples": examples, "seed": seed}
     with results() as stdout:
         order = Order("the runtimes", examples, seed, timeout_scale=timeout_scale)
-        columns = matrix(asked, wish.environments, order, _told)
-        return _report(columns, wish, budget, stdout)
+        columns = matrix(asked, options.environments, order, _told)
+        return _report(columns, options, budget, stdout)
 
 
 def chosen(patterns: Sequence[str], option: str) -> list[Runtime]:
-    """The runtimes that the patterns name; all of them without any."""
+    """The runtimes that match the patterns; all of them without patterns."""
     known = runtimes()
     for pattern in patterns:
         if not any(fnmatchcase(one.name, pattern) for one in known):
@@ -73,26 +73,26 @@ def _told(column: Column) -> None:
     print(f"{column.runtime.name}: {plain(words)}", file=sys.stderr, flush=True)
 
 
-def _report(columns: Sequence[Column], wish: Wish, budget: Mapping[str, Any], stdout: TextIO) -> int:
-    written.write_witnesses(columns, wish.out)
+def _report(columns: Sequence[Column], options: Options, budget: Mapping[str, Any], stdout: TextIO) -> int:
+    written.write_witnesses(columns, options.out)
     report = written.as_json(columns, budget)
-    (wish.out / "matrix.json").write_text(written.dumped(report) + "\n", encoding="utf-8")
-    (wish.out / "matrix.md").write_text(written.as_markdown(report), encoding="utf-8")
+    (options.out / "matrix.json").write_text(written.dumped(report) + "\n", encoding="utf-8")
+    (options.out / "matrix.md").write_text(written.as_markdown(report), encoding="utf-8")
     lines = Page(stdout)
-    if wish.as_json:
+    if options.as_json:
         lines.console.out(written.dumped(report))
     else:
-        _show(columns, wish, lines)
-    installed = [column for column in columns if column.runtime.is_installed(wish.environments)]
+        _show(columns, options, lines)
+    installed = [column for column in columns if column.runtime.is_installed(options.environments)]
     return 0 if installed and all(column.result is not None for column in installed) else UNDECIDED
 
 
-def _show(columns: Sequence[Column], wish: Wish, page: Page) -> None:
+def _show(columns: Sequence[Column], options: Options, page: Page) -> None:
     for column in columns:
         result = column.result
         if result is None:
             page.beside(f"{column.runtime.name:<24}", f"not judged: {column.why}", "yellow")
-            page.line(f"{'':<24}{_how(column, wish.environments)}")
+            page.line(f"{'':<24}{_how(column, options.environments)}")
             continue
         broken = ", ".join(sorted(witness.clause for witness in result.witnesses)) or "nothing broken"
         counts = f"{result.count('held')} held, {result.count('untested')} untested; {broken}"
@@ -100,7 +100,7 @@ def _show(columns: Sequence[Column], wish: Wish, page: Page) -> None:
         page.beside(left, counts, "red" if result.witnesses else "green")
     page.line()
     page.line(
-        f"written: {wish.out / 'matrix.md'}, {wish.out / 'matrix.json'} and a witness of each violation"
+        f"written: {options.out / 'matrix.md'}, {options.out / 'matrix.json'} and a witness of each violation"
     )
 
 

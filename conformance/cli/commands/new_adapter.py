@@ -1,4 +1,4 @@
-"""`runlock new-adapter`: a folder with a working adapter and a test of it, to be changed from there."""
+"""`runlock new-adapter`: creates a folder with a working adapter and a test, as a starting point."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCHEMA: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """What a language takes: its files, the program that it needs, how it is checked and tested."""
+    """The template of a language: its files, its interpreter or compiler, and how to check and test it."""
 
     files: tuple[str, ...]
     needs: str
@@ -55,8 +55,8 @@ def new_adapter(folder: Path, lang: str, *, as_json: bool = False) -> int:
     with results() as stdout:
         page = Page(stdout)
         if as_json:
-            told = {"schema": SCHEMA, "lang": lang, "files": [str(path) for path in written]}
-            page.console.out(json.dumps({**told, "next": " && ".join(steps), "test": kit.test}, indent=1))
+            report = {"schema": SCHEMA, "lang": lang, "files": [str(path) for path in written]}
+            page.console.out(json.dumps({**report, "next": " && ".join(steps), "test": kit.test}, indent=1))
             return 0
         for path in written:
             page.line(f"wrote {path}")
@@ -69,13 +69,13 @@ def new_adapter(folder: Path, lang: str, *, as_json: bool = False) -> int:
 
 
 def write(folder: Path, lang: str) -> list[Path]:
-    """Write the files of a language into a folder, none of which may be there; the paths."""
+    """Write the files of a language into a folder, if none of them exists; the paths."""
     kit = _kit(lang)
     source = files("runlock.conformance") / "adapters" / lang
     present = [name for name in kit.files if (folder / name).exists()]
     if present:
         raise UsageError(
-            f"`{folder / present[0]}` is there already, and nothing is overwritten.", "Name another folder."
+            f"`{folder / present[0]}` already exists, and is not overwritten.", "Name another folder."
         )
     try:
         return [_written(source / name, folder / name) for name in kit.files]

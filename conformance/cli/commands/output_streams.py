@@ -1,4 +1,4 @@
-"""Standard output for results alone: what a runtime prints in process meanwhile goes to standard error."""
+"""Reserves standard output for results: output of an in-process runtime goes to standard error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TextIO
 
 @contextlib.contextmanager
 def results() -> Iterator[TextIO]:
-    """The stream for results; nobody else in the process reaches it, below Python too."""
+    """The stream for results, out of reach of all other code in the process, including C code."""
     with _moved(sys.stdout) as stream, contextlib.redirect_stdout(sys.stderr):
         yield stream
 

@@ -1,4 +1,4 @@
-"""How far a campaign is: a bar where a terminal shows standard error, and one line elsewhere."""
+"""Progress of a campaign: a bar if standard error is a terminal, and one line otherwise."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from runlock.conformance.report.search_summary import roughly
 from runlock.conformance.text import plain
 
 MORE_THAN_ANYBODY_WAITS_FOR: Final = 100_000
-"""From so many schedules on it is said before it starts that they are many."""
+"""From this number of schedules on, it is announced that there are many."""
 
 
 class Counting:
-    """Progress of a campaign; shows nothing."""
+    """Progress callbacks that show nothing."""
 
     def expects(self, total: int) -> None:
-        """So many schedules will be played."""
+        """Called with the total number of schedules."""
 
     def advanced(self, played: int) -> None:
-        """So many schedules were played."""
+        """Called with the number of schedules that were run."""
 
 
 class _Bar(Counting):
-    """A bar on a terminal, without an end until the number of schedules is known."""
+    """A bar on a terminal, of unknown length until the number of schedules is known."""
 
     def __init__(self, target: str, bar: Progress) -> None:
         self._bar = bar
@@ -51,7 +51,7 @@ class _Bar(Counting):
 
 
 class _Line(Counting):
-    """One line, when the first schedule was played."""
+    """One line, after the first schedule."""
 
     def __init__(self, target: str) -> None:
         self._target = plain(target)
@@ -80,7 +80,7 @@ def progress(target: str, *, is_silent: bool) -> Iterator[Counting]:
 
 
 class Telling:
-    """Says how many schedules a search has before it, and how far it is in those of a length."""
+    """Shows the estimated number of schedules of a search, and the progress within a length."""
 
     def __init__(self, say: Callable[[str], None], bar: Progress | None = None) -> None:
         self._say = say
@@ -101,18 +101,18 @@ class Telling:
         self._task = self._bar.add_task(words, total=about)
 
     def resumed(self, file: Path, schedules: int) -> None:
-        """Say that a search goes on."""
+        """Announce that a search is resumed."""
         self._say(f"going on from {file}: {schedules:,} schedules were played before")
 
     def stopped(self, file: Path) -> None:
-        """Say how a search goes on that was stopped."""
+        """Announce how a stopped search can be resumed."""
         self._say(f"stopped; the same command goes on from {file}")
 
     def advanced(self, played: int) -> None:
-        """So many schedules of this length were played."""
+        """Called with the number of schedules run at this length."""
         if self._bar is not None and self._task is not None:
             total = self._bar.tasks[-1].total or played
-            self._bar.update(self._task, completed=min(played, total))  # what leads there is played as well
+            self._bar.update(self._task, completed=min(played, total))  # its prefixes are run as well
 
 
 def _stimuli(number: int) -> str:
@@ -131,7 +131,7 @@ def _announced(expected: Mapping[int, int]) -> str:
 
 @contextlib.contextmanager
 def searching(*, is_silent: bool) -> Iterator[Telling]:
-    """Somebody to tell how far a search of every schedule is."""
+    """The progress callbacks of an exhaustive search."""
     if is_silent:
         yield Telling(lambda _: None)
     elif sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""`runlock replay`: sends the moves of a trace to a runtime, and shows what it does now."""
+"""`runlock replay`: sends the moves of a trace to a runtime, and shows its answers."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ from runlock.conformance.trace.trace import Record, Trace
 
 @dataclass(slots=True)
 class Replayed:
-    """One move of the trace, and what it led to now."""
+    """One move of the trace, and its new answer."""
 
     move: Move
     was_sent: bool = False
     records: list[Record] = field(default_factory=list)
 
     def of(self, key: str) -> list[Any]:
-        """What the records with this key hold."""
+        """The values of the records with this key."""
         return [record[key] for record in self.records if key in record]
 
     @property
     def refusals(self) -> list[Mapping[str, Any]]:
-        """What was turned down."""
+        """What was refused."""
         return [one for report in self.of("report") for one in report["refused"]]
 
 
 @dataclass(slots=True)
 class Replay:
-    """A whole replay: the clause that the recording breaks, and the session now."""
+    """A whole replay: the clause that the recording breaks, and the new session."""
 
     recorded: str | None
     session: Session
@@ -65,7 +65,7 @@ class Replay:
 
     @property
     def verdict(self) -> str:
-        """Whether anything broke, and whether there was anything that could."""
+        """Whether anything broke, and whether anything was exercised."""
         if self.broken is not None:
             return "broken"
         return "held" if self.session.judge.exercised else "undecided"
@@ -82,9 +82,7 @@ def replay(path: Path, target: str, *, is_stepped: bool, as_json: bool, timeout_
         scene = the_scene(path, read_recording(path))
         resolved = resolve(target, timeout_scale=timeout_scale)
         if resolved.path is not None:
-            raise UsageError(
-                f"`{target}` is recorded, so that nothing can be asked of it.", "Name a runtime."
-            )
+            raise UsageError(f"`{target}` is a recorded trace, and not a runtime.", "Name a runtime.")
         recorded = _recorded(path, scene)
         page = Page(stdout)
         bench = Bench(resolved.open)
@@ -105,7 +103,7 @@ def replay(path: Path, target: str, *, is_stepped: bool, as_json: bool, timeout_
 
 
 def _recorded(path: Path, scene: Trace) -> str | None:
-    """The clause that the recording breaks; an empty name if it breaks none, nothing if nobody can say."""
+    """The clause that the recording breaks; an empty name if it breaks none, None if it cannot be judged."""
     if not any(scene.of("handshake")) or not any(scene.of("report")):
         return None
     violation = judged(path, scene, facts_of(path, scene)).violation

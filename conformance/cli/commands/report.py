@@ -1,4 +1,4 @@
-"""`runlock report`: one stored result, as whoever reads it wants it."""
+"""`runlock report`: writes a stored result in another format."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMATS: Final[Mapping[str, Callable[[Stored], str]]] = {
 
 
 def report(path: Path, wanted: str | None, out: Path | None) -> int:
-    """Run the whole command; the exit code, which says nothing of the verdict."""
+    """Run the whole command; the exit code does not depend on the verdict."""
     make = _format(wanted, out)
     write(make(read_stored(path)), out)
     return 0
@@ -43,7 +43,7 @@ def _format(wanted: str | None, out: Path | None) -> Callable[[Stored], str]:
 
 
 def write(text: str, out: Path | None) -> None:
-    """Write a text to a file, or on standard output; in UTF-8, whatever the terminal likes."""
+    """Write a text to a file, or to standard output; always in UTF-8."""
     if out is None:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode())

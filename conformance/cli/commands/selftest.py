@@ -1,4 +1,4 @@
-"""`runlock selftest`: the kill matrix, which shows what the kit can see, and that it does not cry wolf."""
+"""`runlock selftest`: runs the mutation tests of the kit, and its tests for false positives."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import Family
 from runlock.conformance.report.console import Page
 from runlock.conformance.selftest.mutation_testing import (
-    Calm,
-    Kill,
+    MutantResult,
+    VariantResult,
     calm,
     kill_named,
 )
 
 SHORTEST: Final = 250
-"""So many schedules are enough to try all of two stimuli, and so to know whether three are the fewest."""
+"""Enough schedules to try all of two stimuli, and so to know whether three are the minimum."""
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class Matrix:
-    """What became of every mutant and every variant that was asked for."""
+    """The results of all selected mutants and variants."""
 
     seed: int
-    kills: list[Kill] = field(default_factory=list)
-    calms: list[Calm] = field(default_factory=list)
+    kills: list[MutantResult] = field(default_factory=list)
+    calms: list[VariantResult] = field(default_factory=list)
 
     @property
-    def survivors(self) -> list[Kill]:
-        """The mutants that were not blamed as they should be."""
+    def survivors(self) -> list[MutantResult]:
+        """The mutants that were not killed."""
         return [one for one in self.kills if not one.is_dead]
 
     @property
-    def accused(self) -> list[Calm]:
+    def accused(self) -> list[VariantResult]:
         """The variants that were blamed, or could not be judged."""
         return [one for one in self.calms if not one.is_passed]
 
     @property
     def known(self) -> list[int]:
-        """By how many stimuli each witness is longer than the shortest one, where that is known."""
+        """The number of stimuli by which each witness exceeds the minimum, where that is known."""
         return [
             one.witness - one.shortest
             for one in self.kills
@@ -61,7 +61,7 @@ class Matrix:
 
     @property
     def exit_code(self) -> int:
-        """0 if every mutant dies and every variant passes, else 1."""
+        """0 if every mutant is killed and every variant passes, else 1."""
         return 1 if self.survivors or self.accused else 0
 
 
@@ -111,7 +111,7 @@ def _chosen(only: Sequence[str], among: Sequence[Family]) -> tuple[list[Named], 
 
 
 class _sharing:
-    """Work shared among processes; what comes back is in the order of the work, whoever did it."""
+    """Distributes work among processes, and returns the results in the order of the work."""
 
     def __init__(self, jobs: int) -> None:
         self._pool = ProcessPoolExecutor(jobs, get_context("spawn")) if jobs > 1 else None
@@ -127,8 +127,8 @@ class _sharing:
 # --- for a person -------------------------------------------------------------------------------
 
 
-def _shown(hunted: Iterator[Kill], page: Page, is_silent: bool) -> list[Kill]:
-    """The kills, each shown as a row as soon as it is known."""
+def _shown(hunted: Iterator[MutantResult], page: Page, is_silent: bool) -> list[MutantResult]:
+    """The mutation tests, each shown as a row as soon as it is complete."""
     if is_silent:
         return list(hunted)
     page.line(_row("mutant", "clause", "schedule", "seconds", "witness", "shortest"), "bold")
@@ -146,19 +146,19 @@ def _row(mutant: str, clause: str, *numbers: str) -> str:
     return f"{mutant:<36} {clause:<11}" + "".join(f"{number:>10}" for number in numbers)
 
 
-def _cells(one: Kill) -> tuple[str, ...]:
+def _cells(one: MutantResult) -> tuple[str, ...]:
     witness = "-" if one.witness is None else str(one.witness)
     schedule = "-" if one.schedule is None else str(one.schedule)
     return (one.mutant, one.clause, schedule, f"{one.seconds:.2f}", witness, _shortest(one))
 
 
-def _shortest(one: Kill) -> str:
+def _shortest(one: MutantResult) -> str:
     if one.shortest is not None:
         return str(one.shortest)
     return f"≥ {one.at_least}" if one.tried else "not known"
 
 
-def _notes(one: Kill) -> Iterator[str]:
+def _notes(one: MutantResult) -> Iterator[str]:
     if one.why:
         yield one.why
     elif one.by != SCRIPTED:
@@ -187,7 +187,7 @@ def _summary(matrix: Matrix, page: Page) -> None:
     page.headline(word, f": {mutants}, {variants}", style)
 
 
-def _lengths(matrix: Matrix, killed: Sequence[Kill]) -> Iterator[str]:
+def _lengths(matrix: Matrix, killed: Sequence[MutantResult]) -> Iterator[str]:
     schedules = [one.schedule for one in killed if one.schedule is not None]
     if schedules:
         spent = f"{sum(one.seconds for one in matrix.kills):.0f} CPU seconds"

@@ -1,4 +1,4 @@
-"""`runlock serve`: a runtime in process, put behind the pipe."""
+"""`runlock serve`: serves an in-process runtime over a pipe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.transport.server import Methods, serve
 
 HOLDERS: Final = ("kit", "own")
-"""Who may hold the checkpoints of the reference."""
+"""The possible holders of the reference's checkpoints."""
 
 
 def run(target: str, store: str) -> int:
@@ -20,7 +20,7 @@ def run(target: str, store: str) -> int:
         raise UsageError(f"There is no store `{store}`.", f"It is {' or '.join(HOLDERS)}.")
     resolved = resolve(target, own_store=store == "own")
     if resolved.path is not None:
-        raise UsageError(f"`{target}` is recorded, so that nothing can be asked of it.", "Serve a runtime.")
+        raise UsageError(f"`{target}` is a recorded trace, and not a runtime.", "Serve a runtime.")
     serve(resolved.open(), _methods_of, sys.stdin.buffer, sys.stdout.buffer)
     return 0
 

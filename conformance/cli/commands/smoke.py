@@ -1,4 +1,4 @@
-"""`runlock smoke`: an adapter alone, verb by verb, and what each weakness of its handshake costs."""
+"""`runlock smoke`: tests an adapter verb by verb, and shows what each gap in its handshake costs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def smoke(target: str, *, as_json: bool, timeout_scale: float) -> int:
     """Run the whole command; the exit code."""
     resolved = resolve(target, timeout_scale=timeout_scale)
     if resolved.path is not None:
-        raise UsageError(f"`{target}` is recorded, so that nothing can be asked of it.", "Name a runtime.")
+        raise UsageError(f"`{target}` is a recorded trace, and not a runtime.", "Name a runtime.")
     with results() as stdout:
         found = driven(_apart(target, timeout_scale) if resolved.kind == "py" else resolved.open)
         page = Page(stdout)
@@ -47,7 +47,7 @@ def smoke(target: str, *, as_json: bool, timeout_scale: float) -> int:
 
 
 def _apart(target: str, timeout_scale: float) -> Callable[[], Sut]:
-    """A runtime in Python in a process of its own, which it may end or keep without harm."""
+    """A Python runtime in a separate process, which it may end or block without harm."""
     words = [sys.executable, "-m", "runlock.conformance.cli", "serve", target]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     return lambda: Pipe(words, timeout_scale=timeout_scale, env=environment)

@@ -1,9 +1,9 @@
-"""Two orders of two stimuli: whether a runtime answers both alike, so that one of them may stand for both.
+"""Commutation test: whether two stimuli give the same answers in either order (partial-order reduction).
 
-No table says which stimuli are independent: a runtime that errs may keep any two of them apart.  So each pair
-is asked of the runtime itself, at the point where it is met: both orders are played, and each stimulus has to
-be answered the same in both; then both go on, on the plainest way, to the end of the run, and have to show
-the same.  What such a pair leads to in the one order, it is then taken to lead to in the other.
+No table says which stimuli are independent, since a faulty runtime may distinguish any two of them.  Each
+pair is tested on the runtime at the point where it occurs: both orders are run, and each stimulus must get
+the same answer in both; then both are continued in the simplest way to the end of the run, and must show
+the same.  If so, the continuations of one order represent those of the other.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any, Final
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
-from runlock.conformance.driving.session_snapshot import Bookmark
-from runlock.conformance.driving.strategies.move_enumeration import Scope, menu
+from runlock.conformance.driving.session_snapshot import SessionSnapshot
+from runlock.conformance.driving.strategies.move_enumeration import Scope, enabled_moves
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 
 APART: Final = ("deliver", "settle", "run.start", CRASH_AND_RECOVER)
-"""What has no other order: a race has it within, and a new life or a new run begins behind all else."""
+"""Verbs without another order: a race contains its orders, and a restart or new run comes after the rest."""
 
 NAMING: Final = ("watcher", "outcome", "decisions")
 """Parameters that hold names."""
@@ -30,7 +30,7 @@ Answer = dict[str, Any]
 
 
 def is_second(moves: Sequence[Move]) -> bool:
-    """Whether the last two moves may also come in the other order, and that is the one to go on from."""
+    """Whether the last two moves may also come in the other order, which is the one to continue from."""
     if len(moves) < 2 or any(one.method in APART or one.turns is not None for one in moves[-2:]):
         return False
     first, second = map(_place, moves[-2:])
@@ -38,7 +38,7 @@ def is_second(moves: Sequence[Move]) -> bool:
 
 
 def _place(move: Move) -> str:
-    """What a move is but for the names that the kit makes up as it goes, which follow the order."""
+    """A move without the names that the kit generates in order."""
     params = {
         key: value for key, value in move.params.items() if key not in ("watcher", "outcome", "decisions")
     }
@@ -51,18 +51,18 @@ def _place(move: Move) -> str:
     return json.dumps([move.method, params, outcome.get("kind"), asked, decided], sort_keys=True)
 
 
-def are_alike(
+def commute(
     bench: Bench,
     scenario: Scenario,
     moves: Sequence[Move],
     scope: Scope,
     tally: Tally,
     *,
-    behind: Bookmark | None = None,
+    behind: SessionSnapshot | None = None,
 ) -> bool:
-    """Whether the last two moves have the same answers, and lead to the same end, in both their orders.
+    """Whether the last two moves get the same answers, and lead to the same end, in both their orders.
 
-    What comes before them is not judged again if they are played `behind` a bookmark.
+    The moves before them are not judged again if a snapshot is given as `behind`.
     """
     *before, first, second = moves
     told = _told(bench, scenario, _Way(moves, scope, behind), tally)
@@ -77,16 +77,17 @@ def are_alike(
 
 
 def _told(bench: Bench, scenario: Scenario, way: _Way, tally: Tally) -> list[Answer] | None:
-    """What each stimulus of a way led to, to the end of its run; nothing if it is none of the search."""
+    """The answers to each stimulus until the end of the run; None if the search does not include this
+    schedule."""
     session = bench.judged(scenario, way, tally)
     is_tried = session is not None and session.violation is None and way.is_on_the_menu
     return list(_answers(session)) if session is not None and is_tried else None
 
 
 class _Way:
-    """Sends these moves, sees to it that the last two are on the menu, and goes on to the end of the run."""
+    """Sends these moves, checks that the last two are enabled, and continues to the end of the run."""
 
-    def __init__(self, moves: Sequence[Move], scope: Scope, behind: Bookmark | None) -> None:
+    def __init__(self, moves: Sequence[Move], scope: Scope, behind: SessionSnapshot | None) -> None:
         self.moves = moves
         self.scope = scope
         self.behind = behind
@@ -103,12 +104,12 @@ class _Way:
 
     def _offers(self, session: Session, move: Move) -> bool:
         actions = session.family.actions
-        offered = menu(actions, actions.new_context(session.state), self.scope, self.scope.uneven)
+        offered = enabled_moves(actions, actions.new_context(session.state), self.scope, self.scope.uneven)
         return session.state.quiescent and _place(move) in {_place(option.move) for option in offered}
 
 
 def _answers(session: Session) -> Iterator[Answer]:
-    """The answer to each stimulus, with gates by what waits at them and not by their ids."""
+    """The answer to each stimulus, with gates by what waits at them instead of their ids."""
     names: dict[str, str] = {}
     shown: list[Any] = []
     for record in session.trace.records:

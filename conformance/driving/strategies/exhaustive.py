@@ -1,8 +1,8 @@
-"""Levels: every schedule of so many stimuli, cut into shards that can be played alone.
+"""Iterative deepening: every schedule of a given number of stimuli, cut into independent shards.
 
-A schedule is reached by playing what leads to it, since nothing of a runtime is kept; but what leads to
-several is judged once.  Only schedules of the level's own length are entered.  Which shard plays one is read
-off its first two moves, so that the shards of a level hold each schedule once, whoever plays them.
+Schedules are replayed from the start because runtime state is not saved; a shared prefix is judged once.
+Only schedules of the level's own length are added to the tally.  The first two moves of a schedule
+determine its shard, so the shards of a level are disjoint and complete.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from zlib import crc32
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
-from runlock.conformance.driving.session_snapshot import Bookmark
+from runlock.conformance.driving.session_snapshot import SessionSnapshot
 from runlock.conformance.driving.shards import SHARDS
-from runlock.conformance.driving.strategies.commutation import are_alike, is_second
+from runlock.conformance.driving.strategies.commutation import commute, is_second
 from runlock.conformance.driving.strategies.move_enumeration import (
-    Option,
+    EnabledMove,
     Scope,
-    menu,
+    enabled_moves,
     pairs,
 )
 from runlock.conformance.driving.strategies.shortest_first import Point, Siblings, length
@@ -37,17 +37,17 @@ REORDERED: Final = "gone on with in the other order"
 GUESSED: Final = "guessed"
 
 COUNTED: Final = (PLAYED, NAMED, SPARE, BROKEN, REORDERED)
-"""What is counted of a level when it is played."""
+"""Counters of a level."""
 
 PROBES: Final = 4
-"""So many ways down are tried in each scenario, to guess how many schedules there are."""
+"""Number of random descents in each scenario, for the estimate of the number of schedules."""
 
 PROBED: Final = 4
-"""So many stimuli a probe goes down; beyond, each is taken to multiply as the last one did."""
+"""Maximum depth of a descent; beyond it, the branching factor of the last step is assumed."""
 
 
 def play_level(bench: Bench, stimuli: int, shard: int, scope: Scope) -> Tally:
-    """Play a shard of the schedules of so many stimuli."""
+    """Run a shard of the schedules with this number of stimuli."""
     level = Level(bench, stimuli, shard, scope)
     for scenario in bench.scenarios:
         level.descend(Point(scenario))
@@ -63,7 +63,9 @@ class Level:
         self.shard = shard
         self.scope = scope
         self.tally = Tally()
-        self.way: list[Bookmark | None] = []  # the points that are being gone on from, the newest last
+        self.way: list[
+            SessionSnapshot | None
+        ] = []  # the points that are being continued from, the newest last
 
     def descend(self, point: Point, here: Session | None = None) -> None:
         """Try every move from this point that leads to a schedule of the level."""
@@ -72,24 +74,24 @@ class Level:
             return
         siblings = Siblings(self.scope)
         ahead = list(self._options(point, session))
-        self.way.append(session.bookmark() if ahead else None)
+        self.way.append(session.snapshot() if ahead else None)
         for option in ahead:
             self._try(point, option, siblings)
         self.way.pop()
 
-    def _options(self, point: Point, session: Session) -> Iterator[Option]:
+    def _options(self, point: Point, session: Session) -> Iterator[EnabledMove]:
         left = self.stimuli - length(point.moves)
         return (one for one in options(point, session, self.scope, left) if self._is_mine(point, one))
 
-    def _is_mine(self, point: Point, option: Option) -> bool:
-        """The limits of turns of one move are in one shard, since each is compared with the others."""
+    def _is_mine(self, point: Point, option: EnabledMove) -> bool:
+        """Moves that differ in their limit of turns are in the same shard, since they are compared."""
         is_last = length([*point.moves, option.move]) == self.stimuli
         if len(point.options) > 1 or not (point.options or is_last):
             return True
         moves = [*point.moves, Move(option.move.method, option.move.params)]
         return crc32(repr((point.scenario.scenario, moves)).encode()) % SHARDS == self.shard
 
-    def _try(self, point: Point, option: Option, siblings: Siblings) -> None:
+    def _try(self, point: Point, option: EnabledMove, siblings: Siblings) -> None:
         beyond = point.after(option)
         is_last = length(beyond.moves) == self.stimuli
         if siblings.is_spare(option.move):
@@ -108,13 +110,11 @@ class Level:
             self.descend(beyond, session)
 
     def _stands_behind(self, point: Point) -> bool:
-        """Whether the other order of its last two moves stands for this one in all that follows."""
+        """Whether the other order of its last two moves represents this one in all continuations."""
         if not self.scope.one_order or not is_second(point.moves):
             return False
         before = self.way[-2] if len(self.way) > 1 else None
-        is_left_out = are_alike(
-            self.bench, point.scenario, point.moves, self.scope, self.tally, behind=before
-        )
+        is_left_out = commute(self.bench, point.scenario, point.moves, self.scope, self.tally, behind=before)
         self._count(REORDERED, is_left_out and length(point.moves) == self.stimuli - 1)
         return is_left_out
 
@@ -127,19 +127,19 @@ class Level:
         self.tally.searched[self.stimuli, NAMED] += point.stands_for
 
 
-def options(point: Point, session: Session, scope: Scope, left: int) -> list[Option]:
-    """Every move at this point that takes no more stimuli than are left."""
+def options(point: Point, session: Session, scope: Scope, left: int) -> list[EnabledMove]:
+    """Every move at this point within the remaining number of stimuli."""
     counts = dict(point.options[-1].counts) if point.options else {}
     actions = session.family.actions
     context = actions.new_context(session.state, counts)
     races = pairs(actions, context, scope, point.uneven) if left > 1 else []
-    return [*menu(actions, context, scope, point.uneven), *races]
+    return [*enabled_moves(actions, context, scope, point.uneven), *races]
 
 
 class _schedule:
-    """Sends these moves, judged from a bookmark on if there is one, and closes the scenario."""
+    """Sends these moves, judged from a snapshot if there is one, and closes the scenario."""
 
-    def __init__(self, moves: list[Move], behind: Bookmark | None = None) -> None:
+    def __init__(self, moves: list[Move], behind: SessionSnapshot | None = None) -> None:
         self.moves = moves
         self.behind = behind
 
@@ -152,7 +152,7 @@ class _schedule:
 
 
 def guess_levels(bench: Bench, depth: int, scope: Scope) -> Tally:
-    """Guess how many schedules each level has: ways down at random, each counted for all it passed by."""
+    """Estimate the size of each level from random descents, weighted by the branches that they pass."""
     tally = Tally()
     probe = Probe(bench, min(depth, PROBED), scope, tally)
     for scenario in bench.scenarios:
@@ -166,7 +166,7 @@ def guess_levels(bench: Bench, depth: int, scope: Scope) -> Tally:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """Goes ways down at random, to so many stimuli."""
+    """Descends at random, to a maximum number of stimuli."""
 
     bench: Bench
     depth: int
@@ -174,7 +174,7 @@ class Probe:
     tally: Tally
 
     def down(self, scenario: Scenario, chooser: Chooser) -> Iterator[tuple[int, int]]:
-        """One way: at each length, how many schedules there would be if every way were like this one."""
+        """One descent: the estimated number of schedules at each length."""
         point, weight = Point(scenario), 1
         while (left := self.depth - length(point.moves)) > 0:
             found = self._options(point, left)
@@ -184,7 +184,7 @@ class Probe:
             point = point.after(found[chooser.choose(len(found))])
             yield length(point.moves), weight
 
-    def _options(self, point: Point, left: int) -> list[Option]:
+    def _options(self, point: Point, left: int) -> list[EnabledMove]:
         session = self.bench.judged(point.scenario, _schedule(point.moves), self.tally)
         if session is None or session.violation is not None:
             return []

@@ -1,7 +1,7 @@
-"""The Hypothesis machine: one rule for each class of action, drawn, switched and shrunk by Hypothesis.
+"""The Hypothesis machine: one rule for each class of action; Hypothesis draws, swarms and shrinks.
 
-`conformance_test` is the whole of it for a test file of one's own: it raises `ClauseBroken` on the
-shortest schedule that Hypothesis finds.  A campaign uses the same machine to generate, and gathers.
+`conformance_test` is the whole interface for a test file: it raises `ClauseBroken` with the shortest
+schedule that Hypothesis finds.  A campaign uses the same machine to generate schedules, and collects.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ TEST: Final = settings(
 
 
 class ClauseBroken(AssertionError):
-    """A clause is broken: the message says which and why, and a note shows the schedule as a scenario."""
+    """A clause is broken: the message says which and why, and a note has the schedule as a scenario."""
 
 
 class Drawing:
@@ -61,7 +61,8 @@ class Drawing:
 
 
 class Machine(RuleBasedStateMachine):
-    """A scenario under way on the runtime of `bench`; what becomes of what it shows, its two kinds say."""
+    """A scenario under way on the runtime of `bench`; the two subclasses differ in what they do with
+    results."""
 
     bench: ClassVar[Bench]
 
@@ -69,42 +70,42 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.session: Session | None = None
         self.context: Any = None
-        self.aside: Any = None  # where actions try whether they have an occasion
-        self.at_hand: set[str] = set()  # of what actions need
-        self.occasions: dict[str, bool] = {}  # since the newest action
+        self.aside: Any = None  # a copy on which actions test whether they are enabled
+        self.at_hand: set[str] = set()  # the prerequisites of actions
+        self.occasions: dict[str, bool] = {}  # since the latest action
 
     @property
     def actions(self) -> Mapping[str, Action]:
         """The classes of action of the runtime's family, and races of several."""
         return self.bench.family.actions.table
 
-    # -- what its kinds differ in
+    # -- what the subclasses define
 
     def opened(self, scenario: Scenario) -> Session | None:
-        """The scenario under way, if it is to be played."""
+        """Open the scenario, if it is to be run."""
         raise NotImplementedError
 
     def have_trouble(self, error: RunlockError) -> None:
-        """What was sent cannot be judged."""
+        """Handle a stimulus that cannot be judged."""
         raise NotImplementedError
 
     def look_at(self, session: Session) -> None:
-        """There is something new, which may be broken."""
+        """Handle a new observation, which may be a violation."""
 
     def take(self, session: Session) -> None:
-        """The scenario is over."""
+        """Handle the end of the scenario."""
 
-    # -- what it lets happen
+    # -- rules
 
     def begin(self, index: int) -> None:
-        """A scenario is opened, and its first run begins."""
+        """Open a scenario, and start its first run."""
         self.session = self.opened(self.bench.scenarios[index])
         if self.session is not None:
             self.context = self.bench.family.actions.new_context(self.session.state)
             self.act(Actions.start, PLAIN)
 
     def act(self, name: str, chooser: Any) -> None:
-        """Let an action of this class happen, if there is still something to find."""
+        """Perform an action of this class, if there is still something to find."""
         if self.session is None or self.context is None or self.session.violation is not None:
             return
         move = self.actions[name](self.context, chooser)
@@ -122,24 +123,24 @@ class Machine(RuleBasedStateMachine):
             self.look_at(self.session)
 
     def has_occasion(self, name: str) -> bool:
-        """Whether an action of this class has something to act on."""
+        """Whether an action of this class is enabled."""
         need = self.bench.family.actions.prerequisites.get(name)
         if need is not None and need not in self.at_hand:
             return False
-        known = self.occasions.get(name)  # Hypothesis asks about some rules several times a step
+        known = self.occasions.get(name)  # Hypothesis evaluates some preconditions several times a step
         if known is None:
             known = self.occasions[name] = self._may(name)
         return known
 
     def _may(self, name: str) -> bool:
         if self.aside is None:
-            return name == "settle"  # Hypothesis wants a rule at every step
+            return name == "settle"  # Hypothesis requires an enabled rule at every step
         if name == RACES:
             return may_race(self.bench.family.actions, self.aside.handshake, self.has_occasion)
         return self.actions[name](self.aside, PLAIN) is not None
 
     def teardown(self) -> None:
-        """Give the run whatever it still waits for; then nothing may be left open."""
+        """Give the run everything that it still waits for; then nothing may be left open."""
         session = self.session
         if session is None:
             return
@@ -149,10 +150,12 @@ class Machine(RuleBasedStateMachine):
             self.have_trouble(error)
         if self.session is session:
             self.take(session)
-        self.session = self.context = self.aside = None  # Hypothesis keeps the machine until a collection
+        self.session = self.context = self.aside = (
+            None  # Hypothesis keeps the machine until a garbage collection
+        )
 
     def finish(self, session: Session) -> None:
-        """Drain the run, judge what is left to be judged, and close the scenario in any case."""
+        """Drain the run, judge what is left, and close the scenario in any case."""
         try:
             session.drain()
             session.end()
@@ -162,22 +165,22 @@ class Machine(RuleBasedStateMachine):
 
 
 class Raising(Machine):
-    """Judges at once, and raises what is broken."""
+    """Judges immediately, and raises the first violation."""
 
     def __init__(self) -> None:
         super().__init__()
         self.has_complained = False
 
     def opened(self, scenario: Scenario) -> Session:
-        """The scenario under way, and its judge beside it."""
+        """The scenario under way, with its judge."""
         return self.bench.session(scenario)
 
     def have_trouble(self, error: RunlockError) -> None:
-        """What cannot be judged is an error of the test."""
+        """Treat a stimulus that cannot be judged as an error of the test."""
         raise error
 
     def look_at(self, session: Session) -> None:
-        """Raise what is broken, once."""
+        """Raise the violation, once."""
         violation = session.violation
         if violation is not None and not self.has_complained:
             self.has_complained = True
@@ -187,7 +190,7 @@ class Raising(Machine):
 
 
 class Gathering(Machine):
-    """Judges what is over, and takes what it showed into a tally."""
+    """Judges at the end of a scenario, and adds the results to a tally."""
 
     tally: ClassVar[Tally]
 
@@ -196,19 +199,19 @@ class Gathering(Machine):
         return self.bench.session_judged_later(scenario) if self.bench.admit(self.tally) else None
 
     def have_trouble(self, error: RunlockError) -> None:
-        """What cannot be judged is played once more on a fresh SUT, and then counted as trouble."""
+        """Retry a schedule that cannot be judged once on a fresh SUT, and then count it as an error."""
         session, self.session = self.session, None
-        assert session is not None  # whose trouble it is
+        assert session is not None  # the party at fault
         scenario, moves = session.scenario, tuple(session.attempted)
         self.bench.renew()
         session.end()
         if session.violation is None:
             self.bench.play(scenario, lambda session: _replayed(session, moves), self.tally)
-        else:  # what came before is broken, and what a broken runtime does then does not matter
+        else:  # a clause is already broken, and the later behaviour of a broken runtime does not matter
             self.take(session)
 
     def take(self, session: Session) -> None:
-        """Take what it showed into the tally."""
+        """Add the results to the tally."""
         self.bench.enter(session, self.tally)
 
 
@@ -222,7 +225,7 @@ def _rule(name: str, action: Action) -> Any:
     def act(self: Machine, data: st.DataObject) -> None:
         self.act(name, Drawing(data))
 
-    def has_occasion(self: Machine) -> bool:  # by its name: Hypothesis looks up the source of a lambda
+    def has_occasion(self: Machine) -> bool:  # by its name: Hypothesis inspects the source of a lambda
         return self.has_occasion(name)
 
     act.__name__ = name
@@ -240,7 +243,7 @@ def _opening(scenarios: int) -> Any:
 def machine(bench: Bench, tally: Tally | None = None) -> type[Machine]:
     """A machine for the runtime on the bench, with a rule for each class of action.
 
-    With a tally it gathers, without it raises.
+    With a tally it collects results, without one it raises.
     """
     actions = bench.family.actions
     left_out = (Actions.start, *actions.seldom)
@@ -255,15 +258,15 @@ def machine(bench: Bench, tally: Tally | None = None) -> type[Machine]:
 
 
 def generate(bench: Bench, examples: int, seed_number: int, tally: Tally) -> None:
-    """Let Hypothesis generate that many schedules, and gather what they show."""
+    """Let Hypothesis generate that many schedules, and collect their results."""
     made = seed(seed_number)(machine(bench, tally))
     run_state_machine_as_test(made, settings=settings(GENERATE, max_examples=examples))
 
 
 def conformance_test(open_sut: Callable[[], Sut], examples: int = 200) -> None:
-    """Test a runtime as a unit test does; raises `ClauseBroken`, shrunk, for the first broken clause.
+    """Test a runtime as a unit test; raises `ClauseBroken`, shrunk, for the first broken clause.
 
-    `open_sut` makes a fresh SUT, e.g. `lambda: Hosted(MyAdapter)` or `resolve("cmd:./adapter").open`.
+    `open_sut` creates a fresh SUT, e.g. `lambda: Hosted(MyAdapter)` or `resolve("cmd:./adapter").open`.
     """
     bench = Bench(open_sut)
     try:

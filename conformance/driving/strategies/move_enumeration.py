@@ -1,8 +1,8 @@
-"""The menu: every move that a small scope allows at a point of a schedule, the plainest first.
+"""Enumerates the enabled moves at a point of a schedule within a small scope, the simplest first.
 
-The classes of action are those of the walks, with every choice that they make tried in turn, so that a
-class that is added there is on the menu as well.  Choices of which one stands for all are made once: the
-name of a call, which tool of several that are declared alike, a payload of a kind that was tried.
+The classes of action are those of the random walks, with every choice that they make tried in turn, so
+that a new class is included automatically.  Equivalent choices are made once: the name of a call, which
+of several tools that are declared alike, a payload of a kind that was tried.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move, race
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """How much is on the menu; `uneven` moves of a schedule may be races or find the runtime at work.
+    """The bounds of the enumeration; up to `uneven` moves of a schedule may be races or preempt the runtime.
 
-    With `one_order`, what two stimuli lead to is tried in one of their orders, where both are answered alike.
+    With `one_order`, only one order of two commuting stimuli is continued.
     """
 
     calls: int = 2
@@ -32,10 +32,10 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
-    """One move, how far each kind of id is used after it, and whether it is a race or bounded in turns.
+class EnabledMove:
+    """One move, the id counters after it, and whether it is a race or limited in turns.
 
-    It `stands_for` so many moves that differ from it by names alone, itself among them.
+    It `stands_for` this many moves, including itself, that differ only in names.
     """
 
     move: Move
@@ -44,20 +44,20 @@ class Option:
     stands_for: int = 1
 
 
-def menu(actions: Actions, context: Any, scope: Scope, uneven: int = 0) -> list[Option]:
-    """Every single stimulus at this point, each once, after so many uneven moves."""
+def enabled_moves(actions: Actions, context: Any, scope: Scope, uneven: int = 0) -> list[EnabledMove]:
+    """Every single stimulus at this point, each once, after a number of uneven moves."""
     plain = list(_distinct(_plain(actions, context, scope)))
     return plain if uneven >= scope.uneven else [*plain, *_in_few_turns(plain, context, scope)]
 
 
-def pairs(actions: Actions, context: Any, scope: Scope, uneven: int = 0) -> list[Option]:
-    """Every two stimuli that can be sent at once at this point, after so many uneven moves."""
+def pairs(actions: Actions, context: Any, scope: Scope, uneven: int = 0) -> list[EnabledMove]:
+    """Every two stimuli that can be sent at once at this point, after a number of uneven moves."""
     return [] if uneven >= scope.uneven else list(_distinct(_races(actions, context, scope)))
 
 
-def _plain(actions: Actions, context: Any, scope: Scope) -> Iterator[Option]:
+def _plain(actions: Actions, context: Any, scope: Scope) -> Iterator[EnabledMove]:
     if not context.state.quiescent:
-        yield Option(Move("settle", {}), context.counts)
+        yield EnabledMove(Move("settle", {}), context.counts)
     for enumeration in actions.enumerations.values():
         yield from enumeration(context, scope, is_race=False)
     for name in actions.table:
@@ -65,7 +65,7 @@ def _plain(actions: Actions, context: Any, scope: Scope) -> Iterator[Option]:
             yield from actions.reduced(every(actions, name, context), context, scope)
 
 
-def _distinct(options: Iterable[Option]) -> Iterator[Option]:
+def _distinct(options: Iterable[EnabledMove]) -> Iterator[EnabledMove]:
     seen: set[str] = set()
     for option in options:
         key = repr(option.move)
@@ -77,8 +77,9 @@ def _distinct(options: Iterable[Option]) -> Iterator[Option]:
 # --- every choice of a class --------------------------------------------------------------------
 
 
-class Dial:
-    """A chooser that makes the choices it is set to, then the plainest; `turned` is the next setting."""
+class ChoiceSequence:
+    """A chooser that follows a choice sequence, then makes the simplest choices; `turned` is the next
+    sequence."""
 
     def __init__(self, setting: Sequence[int], limits: Mapping[int, int] = MappingProxyType({})) -> None:
         self.setting = setting
@@ -92,8 +93,8 @@ class Dial:
         self.made.append((made, options))
         return made
 
-    def turned(self) -> list[int] | None:
-        """The setting after this one: the last choice that has another option takes it."""
+    def next_sequence(self) -> list[int] | None:
+        """The next sequence: advances the last choice that has another option."""
         for at in range(len(self.made) - 1, -1, -1):
             made, options = self.made[at]
             if made + 1 < options:
@@ -101,24 +102,24 @@ class Dial:
         return None
 
 
-def every(actions: Actions, name: str, context: Any) -> Iterator[Option]:
-    """What a class of action may propose, over all the choices that it makes."""
+def every(actions: Actions, name: str, context: Any) -> Iterator[EnabledMove]:
+    """All proposals of a class of action, over all the choices that it makes."""
     limits = {count: tried.get(name, 1) for count, tried in actions.long_lists.items()}
     setting: list[int] | None = []
     while setting is not None:
-        dial = Dial(setting, limits)
+        choices = ChoiceSequence(setting, limits)
         trial = context.aside()
-        move = actions.table[name](trial, dial)
+        move = actions.table[name](trial, choices)
         if move is not None:
-            yield Option(move, trial.counts)
-        setting = dial.turned()
+            yield EnabledMove(move, trial.counts)
+        setting = choices.next_sequence()
 
 
 # --- uneven moves -------------------------------------------------------------------------------
 
 
-def _in_few_turns(plain: Sequence[Option], context: Any, scope: Scope) -> Iterator[Option]:
-    """Each move with so few turns that the next one may meet the runtime at work."""
+def _in_few_turns(plain: Sequence[EnabledMove], context: Any, scope: Scope) -> Iterator[EnabledMove]:
+    """Each move with a small limit of turns, so that the next one may arrive while the runtime is working."""
     if context.handshake.control.step != "turns":
         return
     for option in plain:
@@ -127,8 +128,8 @@ def _in_few_turns(plain: Sequence[Option], context: Any, scope: Scope) -> Iterat
                 yield replace(option, move=replace(option.move, turns=turns), is_uneven=True)
 
 
-def _races(actions: Actions, context: Any, scope: Scope) -> Iterator[Option]:
-    """Two things that happen before the runtime runs again, in both orders."""
+def _races(actions: Actions, context: Any, scope: Scope) -> Iterator[EnabledMove]:
+    """Two stimuli that arrive before the runtime runs again, in both orders."""
     if "deliver" not in context.handshake.stimuli:
         return
     for first in _racing(actions, context, scope):
@@ -136,10 +137,10 @@ def _races(actions: Actions, context: Any, scope: Scope) -> Iterator[Option]:
         for second in _racing(actions, after_first, scope):
             if not meets(second.move, [first.move]):
                 both = first.stands_for * second.stands_for
-                yield Option(race([first.move, second.move]), second.counts, True, both)
+                yield EnabledMove(race([first.move, second.move]), second.counts, True, both)
 
 
-def _racing(actions: Actions, context: Any, scope: Scope) -> Iterator[Option]:
+def _racing(actions: Actions, context: Any, scope: Scope) -> Iterator[EnabledMove]:
     for name in actions.racers:
         enumeration = actions.enumerations.get(name)
         if enumeration is None:

@@ -1,4 +1,4 @@
-"""The walk: a schedule made move by move, over a random part of the classes of action (swarm)."""
+"""Random walks: each schedule is made move by move, over a random subset of the classes of action (swarm)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 MOVES_MAX: Final = 24
 
 TURNS_MAX: Final = 7
-"""A move that is bounded in turns gives the runtime fewer than this."""
+"""Upper bound, exclusive, on the turns of a move with a limit."""
 
 
 def swarm(actions: Actions, chooser: Chooser) -> list[str]:
-    """A random part of the classes of action; each of the others is in it half of the time."""
+    """A random subset of the classes of action; each class is included with probability one half."""
     kept = [
         name
         for name in actions.table
@@ -33,12 +33,12 @@ def swarm(actions: Actions, chooser: Chooser) -> list[str]:
 
 
 def walk(session: Session, chooser: Chooser) -> None:
-    """Take a walk on an open scenario, give the run whatever it still waits for, and close."""
+    """Walk on an open scenario, give the run everything that it still waits for, and close."""
     walk_over(session, chooser, swarm(session.family.actions, chooser))
 
 
 def walk_over(session: Session, chooser: Chooser, names: Sequence[str]) -> None:
-    """Take a walk over these classes of action; one that stands there twice is twice as likely."""
+    """Walk over these classes of action; one that is listed twice is twice as likely."""
     context = session.family.actions.new_context(session.state)
     for _ in range(MOVES_MAX):
         if session.violation is not None:
@@ -50,7 +50,7 @@ def walk_over(session: Session, chooser: Chooser, names: Sequence[str]) -> None:
 
 
 def finish(session: Session, context: Any, chooser: Chooser) -> None:
-    """Drain the run, and now and then begin the next one on the thread, which sees what was left behind."""
+    """Drain the run, and sometimes start the next one on the thread, which reveals what was left over."""
     session.drain()
     if session.violation is None and chance(chooser, 3):
         move = session.family.actions.table[Actions.start](context, chooser)
@@ -61,14 +61,14 @@ def finish(session: Session, context: Any, chooser: Chooser) -> None:
 
 
 def with_turns(move: Move, handshake: Handshake, chooser: Chooser) -> Move:
-    """The move, now and then with so few turns that the next one meets the runtime at work."""
+    """The move, sometimes with a limit of turns, so that the next one arrives while the runtime works."""
     if handshake.control.step != "turns" or move.method == CRASH_AND_RECOVER:
         return move
     return Move(move.method, move.params, chooser.choose(TURNS_MAX)) if chance(chooser, 4) else move
 
 
 def run_shard(bench: Bench, shard: int, schedules: int, seed: int) -> Tally:
-    """Play one shard: walks with seeds of its own, each in the next scenario."""
+    """Run one shard: walks with their own seeds, each in the next scenario."""
     tally = Tally()
     for index in range(schedules):
         scenario = bench.scenarios[(shard + index) % len(bench.scenarios)]

@@ -1,7 +1,7 @@
 """The corpus: short scripted scenarios, one behaviour each, so that every clause has a cheap schedule.
 
-A script says what the kit does, in words that hold for any runtime.  Its file holds no observations: the site
-shows those of one reference, and whether a runtime is right is for the judge, as everywhere.
+A script lists moves that are valid for any runtime.  Its file holds no observations: the site shows those of
+a reference, and the judge decides whether a runtime is right, as everywhere.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ WITNESSES: Final = "witnesses"
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One scenario of the corpus: what it shows, what it starts from, what the kit does, what it needs."""
+    """One scenario of the corpus: its purpose, its start, its moves, and its requirements."""
 
     name: str
     about: str
     scenario: Any
     moves: tuple[Move, ...]
     needs: tuple[str, ...]
-    target: str  # the reference that it is shown on
+    target: str  # the reference that the site shows it on
 
 
 def corpus(family: Family) -> tuple[Script, ...]:
@@ -72,7 +72,7 @@ def _witness_files(name: str) -> Mapping[str, Witness]:
 
 
 def witnesses(family: Family, most: int) -> tuple[Script, ...]:
-    """The schedules of at most so many witnesses, each once: what shows one fault may show others."""
+    """The schedules of a number of witnesses, each once: one that reveals one fault may reveal others."""
     scripts: dict[str, Script] = {}
     for witness in witness_files(family).values():
         if len(scripts) == most:
@@ -82,7 +82,7 @@ def witnesses(family: Family, most: int) -> tuple[Script, ...]:
 
 
 def _schedule_of(witness: Witness) -> str:
-    """What is played, without its name."""
+    """The identity of a script without its name."""
     return repr((witness.scenario.model_copy(update={"scenario": ""}), witness.moves))
 
 
@@ -92,7 +92,7 @@ def _script_of_witness(family: Family, one: Witness) -> Script:
 
 
 def script_of(family: Family, name: str, text: str) -> Script:
-    """The script that a scenario file holds; everything that it sends has to fit the protocol."""
+    """The script in a scenario file; all of its messages have to fit the protocol."""
     source = f"{name}{ENDING}"
     document = parse(text, family.line_formats, source)
     for entry in document.entries:
@@ -125,7 +125,7 @@ def _scenario(family: Family, document: Document, name: str, source: str) -> Sce
 
 
 def variations(script: Script, handshake: Handshake) -> list[Script]:
-    """The script as often as a runtime can be put through it: with each way to crash, where it crashes."""
+    """The variants of a script that a runtime supports: one for each way to crash, if it has a crash."""
     ways = [way for way in handshake.control.crash if way != "soft"]
     if not any(move.method == CRASH_AND_RECOVER for move in script.moves):
         return [script]
@@ -186,14 +186,14 @@ def _misfit(error: ValidationError, where: str) -> UsageError:
 
 
 def applicable(family: Family, script: Script, handshake: Handshake) -> str:
-    """Why the script cannot be played on such a runtime, or an empty string."""
+    """Why the script cannot be run on such a runtime, or an empty string."""
     policies = family.spec.policies_of(handshake.profile, handshake.policies)
     whys = (_unmet_policy(need, policies) or unmet(family, need, handshake) for need in script.needs)
     return next((why for why in whys if why), "")
 
 
 def _unmet_policy(need: str, policies: Mapping[str, Any]) -> str:
-    """Why a policy does not hold what is needed; one that is open may hold it."""
+    """Why a policy contradicts a requirement, or an empty string; an open policy contradicts none."""
     word, _, what = need.partition(" ")
     key, _, value = what.partition("=")
     if word != "policy" or value in policies.get(key, (value,)):
@@ -205,7 +205,7 @@ def _unmet_policy(need: str, policies: Mapping[str, Any]) -> str:
 
 
 def play(script: Script) -> Callable[[Session], None]:
-    """A schedule that plays the script, gives the run whatever it still waits for, and closes."""
+    """A schedule that runs the script, gives the run everything that it still waits for, and closes."""
 
     def schedule(session: Session) -> None:
         for move in script.moves:
@@ -217,9 +217,9 @@ def play(script: Script) -> Callable[[Session], None]:
 
 
 def send(session: Session, move: Move) -> bool:
-    """Send a move of a script, unless there is no occasion for it on this runtime.
+    """Send a move of a script, unless it is not enabled on this runtime.
 
-    A profile that ends a run later than the script expects gets what it waits for before the next run.
+    If the profile ends a run later than the script expects, the run is drained before the next one.
     """
     if move.method == "run.start" and _run_is_open(session):
         session.drain()
@@ -241,7 +241,7 @@ def _is_timely(session: Session, move: Move) -> bool:
 
 
 def recorded(document: Document, session: Session) -> Document:
-    """The document with what this session shows at each of its moves."""
+    """The document with the observations of this session at each of its moves."""
     answers: list[list[Record]] = []
     for move in moves_of(document.trace, session.family.line_formats.gate_name):
         before = len(session.trace.records)
@@ -252,7 +252,7 @@ def recorded(document: Document, session: Session) -> Document:
 
 
 def without_answers(family: Family, document: Document) -> Document:
-    """The moves and comments of a recording, with a line for what the moves need at their moment."""
+    """The moves and comments of a recording, with a line for the requirements of the moves."""
     moves = moves_of(document.trace, family.line_formats.gate_name)
     entries = [_unanswered(entry, moves) for entry in document.entries if not entry.is_answer]
     needs = tuple(dict.fromkeys(family.occasions(document.trace.records)))

@@ -1,9 +1,9 @@
-"""Systematic search: every schedule of the menu, those of few stimuli first, each played from its beginning.
+"""Systematic search: every schedule of enabled moves, shortest first, each replayed from its beginning.
 
-Nothing of a runtime is kept between two schedules, so any runtime can be searched; the first violation is
-one of the shortest by construction, where a race counts as the stimuli that it holds.  A move that a
-runtime answers as it answered a move before it, since the limit of turns was not used up or a race lost a
-part, is no schedule of its own.
+No runtime state is saved between two schedules, so any runtime can be searched.  The first violation is one
+of the shortest by construction.  A race counts as the number of stimuli in it.  A move that gets the same
+answer as an earlier one, because its limit of turns was not used up or its race lost a part, is not
+counted as a schedule of its own.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
-from runlock.conformance.driving.session_snapshot import Bookmark
+from runlock.conformance.driving.session_snapshot import SessionSnapshot
 from runlock.conformance.driving.strategies.move_enumeration import (
-    Option,
+    EnabledMove,
     Scope,
-    menu,
+    enabled_moves,
     pairs,
 )
 from runlock.conformance.driving.tally import Found
@@ -30,20 +30,20 @@ from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move
 
 Wanted = Callable[[Violation], bool]
-Menu = Callable[[Actions, Any, Scope, int], list[Option]]
+Enumeration = Callable[[Actions, Any, Scope, int], list[EnabledMove]]
 
 
 def length(moves: Iterable[Move]) -> int:
-    """How many stimuli these moves hand over."""
+    """How many stimuli these moves contain."""
     return sum(len(move.parts()) for move in moves)
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Where schedules go on from: a scenario, the moves so far, and what is remembered of them."""
+    """A point from which schedules continue: a scenario, the moves so far, and what is cached about them."""
 
     scenario: Scenario
-    options: tuple[Option, ...] = ()
+    options: tuple[EnabledMove, ...] = ()
 
     @property
     def moves(self) -> list[Move]:
@@ -52,32 +52,33 @@ class Point:
 
     @property
     def uneven(self) -> int:
-        """How many of them were races or bounded in turns."""
+        """How many of them were races or limited in turns."""
         return sum(option.is_uneven for option in self.options)
 
     @property
     def stands_for(self) -> int:
-        """How many schedules differ from these moves by names alone, these among them."""
+        """How many schedules differ from these moves only in names, including this one."""
         return prod(option.stands_for for option in self.options)
 
-    def after(self, option: Option) -> Point:
-        """Where this move leads."""
+    def after(self, option: EnabledMove) -> Point:
+        """The point after this move."""
         return replace(self, options=(*self.options, option))
 
 
 class Siblings:
-    """The moves that are tried at one point, and which of them the runtime ended within its turns."""
+    """The moves that are tried at one point, and which of them the runtime completed within its turns."""
 
     def __init__(self, scope: Scope) -> None:
         self._is_pruned = scope.is_pruned
         self._idle: set[str] = set()
 
     def is_spare(self, move: Move) -> bool:
-        """Whether fewer turns were enough for it: with more of them it is the same schedule."""
+        """Whether a lower limit of turns was enough for it: with a higher one it is the same schedule."""
         return move.turns is not None and repr(replace(move, turns=None)) in self._idle
 
     def is_plain(self, move: Move, session: Session) -> bool:
-        """Whether its turns were not used up, so that whatever follows it follows it without a limit too."""
+        """Whether its limit of turns was not used up, so that its continuations are the same without a
+        limit."""
         is_idle = self._is_pruned and move.turns is not None and session.state.quiescent
         if is_idle:
             self._idle.add(repr(replace(move, turns=None)))
@@ -86,7 +87,8 @@ class Siblings:
 
 @dataclass(slots=True)
 class Searched:
-    """What a search found, how many schedules it tried, and up to how many stimuli it tried all of them."""
+    """The result of a search, the number of schedules, and the number of stimuli up to which it is
+    complete."""
 
     found: Found | None = None
     schedules: int = 0
@@ -95,16 +97,16 @@ class Searched:
 
     @property
     def shortest(self) -> int | None:
-        """How many stimuli the shortest violation takes, if one was found."""
+        """The number of stimuli of the shortest violation, if one was found."""
         return None if self.found is None else length(self.found.moves)
 
 
 class OutOfSchedules(Exception):
-    """The search has tried as many schedules as it may."""
+    """The search has reached its limit of schedules."""
 
 
 class Search:
-    """A search on a bench for a violation that is wanted, within so many schedules."""
+    """A search on a bench for a given violation, with a limit of schedules."""
 
     def __init__(self, bench: Bench, wanted: Wanted, limit: int, scope: Scope | None = None) -> None:
         self.bench = bench
@@ -114,7 +116,7 @@ class Search:
         self.searched = Searched()
 
     def run(self, scenarios: Sequence[Scenario], depth_max: int) -> Searched:
-        """Search the schedules of one stimulus, then those of two, up to so many."""
+        """Search the schedules of one stimulus, then those of two, up to a maximum."""
         levels = [[Point(scenario) for scenario in scenarios]]
         try:
             for depth in range(1, depth_max + 1):
@@ -127,18 +129,18 @@ class Search:
         return self.searched
 
     def _level(self, levels: Sequence[Sequence[Point]]) -> Iterator[Point]:
-        """One stimulus more than the last level has, or two more than the one before it."""
+        """The next level: one stimulus more than the last one, or two more than the one before it."""
         for point in levels[-1]:
-            yield from self._from(point, menu)
+            yield from self._from(point, enabled_moves)
         for point in levels[-2] if len(levels) > 1 else ():
             yield from self._from(point, pairs)
 
-    def _from(self, point: Point, moves: Menu) -> Iterator[Point]:
-        """Try every such move at this point; gives where those lead that broke nothing."""
+    def _from(self, point: Point, moves: Enumeration) -> Iterator[Point]:
+        """Try every such move at this point; returns the points after those that broke nothing."""
         here = self._played(point.scenario, point.moves) if self.searched.found is None else None
         if here is None:
             return
-        mark, siblings = here.bookmark(), Siblings(self.scope)
+        mark, siblings = here.snapshot(), Siblings(self.scope)
         for option in self._options(point, here, moves):
             if self.searched.found is not None:
                 return
@@ -152,7 +154,7 @@ class Search:
             if not siblings.is_plain(move, session) and session.violation is None:
                 yield point.after(option)
 
-    def _options(self, point: Point, session: Session, moves: Menu) -> list[Option]:
+    def _options(self, point: Point, session: Session, moves: Enumeration) -> list[EnabledMove]:
         counts = dict(point.options[-1].counts) if point.options else {}
         actions = session.family.actions
         return moves(actions, actions.new_context(session.state, counts), self.scope, point.uneven)
@@ -166,9 +168,9 @@ class Search:
             raise OutOfSchedules
 
     def _played(
-        self, scenario: Scenario, moves: Sequence[Move], behind: Bookmark | None = None
+        self, scenario: Scenario, moves: Sequence[Move], behind: SessionSnapshot | None = None
     ) -> Session | None:
-        """The schedule played from its beginning; nothing if it could not be judged, which is noted."""
+        """The schedule replayed from its beginning; None if it could not be judged, which is recorded."""
         try:
             session = self.bench.session(scenario)
             session.play(moves, behind)
@@ -189,5 +191,5 @@ def search(
     scenarios: Sequence[Scenario] = (),
     scope: Scope | None = None,
 ) -> Searched:
-    """Search for a shortest violation in these scenarios, or in those that the runtime is put into."""
+    """Search for a shortest violation in these scenarios, or in all that the runtime supports."""
     return Search(bench, wanted, limit, scope).run(scenarios or bench.scenarios, depth_max)

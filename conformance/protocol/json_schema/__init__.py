@@ -1,9 +1,10 @@
-"""The JSON Schemas of a family's messages, for adapters in any language: made from the pydantic models.
+"""The JSON Schemas of a family's messages, for adapters in any language, generated from the pydantic models.
 
 `definitions.json` holds every part of a message once.  The other files refer to it by relative references:
-one file a verb and direction, and one each for an observation, a gate's outcome and a line of a trace file.
-They are generated and checked in: `python -m runlock.conformance.protocol.json_schema [FOLDER [FAMILY]]`
-writes them, where FAMILY names the object of a family as `module:object`.
+one file for each verb and direction, and one each for an observation, a gate's outcome and a line of a
+trace file.  The generated files are checked in.
+`python -m runlock.conformance.protocol.json_schema [FOLDER [FAMILY]]` writes them, where FAMILY names the
+object of a family as `module:object`.
 """
 
 from __future__ import annotations
@@ -54,14 +55,14 @@ SIDES: Final = ("params", "answer")
 
 
 class _AsRead(GenerateJsonSchema):
-    """What the models accept, which is a little more than what they write: null is left out."""
+    """The schema of what the models accept, without the nulls that they never write."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
-        """A field's name says enough."""
+        """Remove titles, which only repeat the names of fields."""
         return False
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """A field with a default other than null takes null for it, as `Wire` does."""
+        """Accept null for a field whose default is another value, as `Wire` does."""
         made = super().default_schema(schema)
         if schema.get("default", schema.get("default_factory")) is None:
             return made
@@ -70,7 +71,7 @@ class _AsRead(GenerateJsonSchema):
 
 
 class _Made:
-    """The definitions that the models were made into, and for each name the reference to its definition."""
+    """The definitions of the models, and for each name the reference to its definition."""
 
     def __init__(
         self, adapters: Mapping[str, TypeAdapter[Any]], observations: Mapping[str, type[Observation]]
@@ -86,7 +87,8 @@ class _Made:
         self._share("GateOutcome", "anyOf", "What the outside world answers at a gate.", "outcome ")
 
     def _tell_observations_apart(self, observations: Mapping[str, type[Observation]]) -> None:
-        """A listed kind must be said, and an unlisted one is none of them; or `oneOf` finds two."""
+        """Require a listed kind, and exclude the listed kinds from the unlisted one, so that `oneOf` is
+        unambiguous."""
         for kind, model in observations.items():
             definition = self.definitions[model.__name__]
             definition["properties"]["kind"] = {"const": kind, "type": "string"}
@@ -95,7 +97,7 @@ class _Made:
         unlisted["properties"]["kind"] = {"type": "string", "not": {"enum": list(observations)}}
 
     def _share(self, name: str, union: str, about: str, *starts: str) -> None:
-        """Define the union of those names once, and refer to it wherever it stands."""
+        """Define the union of those names once, and refer to it wherever it occurs."""
         members = [
             one for key, schema in self.named.items() if key.startswith(starts) for one in _members(schema)
         ]
@@ -107,7 +109,7 @@ class _Made:
         self.definitions[name] = {"description": about, union: [{"$ref": ref} for ref in refs]}
 
     def files(self, sides: Mapping[str, type[Wire]]) -> Iterator[tuple[str, Schema]]:
-        """Each file by its name."""
+        """The files by name."""
         for name in sides:
             verb, _, side = name.rpartition(".")
             title = f"What {verb} {'takes' if side == 'params' else 'answers'}"
@@ -137,7 +139,7 @@ class _Made:
 
 
 def _members(schema: Schema) -> list[Schema]:
-    """The members of a union, or the one schema that is none."""
+    """The members of a union, or the schema itself if it is not a union."""
     members: list[Schema] = schema.get("anyOf") or schema.get("oneOf") or [schema]
     return members
 
@@ -177,7 +179,7 @@ def _written(path: Path, schema: Schema) -> Path:
 
 
 def _text(value: Any, indent: str = "", before: int = 0) -> str:
-    """JSON with each value on one line if it fits there, and else with its members on lines of their own."""
+    """JSON with each value on one line if it fits, and otherwise one line for each member."""
     plain = json.dumps(value, ensure_ascii=False)
     fits = len(indent) + before + len(plain) < WIDTH
     if fits or not isinstance(value, dict | list):

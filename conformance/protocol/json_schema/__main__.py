@@ -1,4 +1,4 @@
-"""Writes the schemas of a family: those of the default one next to this file, if no other is named."""
+"""Writes the schemas of a family: by default those of the first family, next to this file."""
 
 import sys
 from pathlib import Path

@@ -11,13 +11,13 @@ from runlock.machines.chart import Chart, clause
 
 
 class ConcurrentTask(Chart):
-    """What becomes of one call, beside its siblings."""
+    """One call of a concurrent round."""
 
     subject = "task"
 
     Intercept = State(initial=True)  # as in the serial round
     Execute = State()
-    WaitDecision = State()  # a waiter of its own, for one decision
+    WaitDecision = State()  # each waits for its own decision
     Replay = State()
     Terminal = State(final=True)  # as the barrier sees it
 

@@ -53,7 +53,7 @@ class DerivedRun(StateChart[Any]):
 
 @cache
 def derived_run(calls: int) -> type[DerivedRun]:
-    """Make the chart for a round of so many calls; the events of call 2 are `c2_start`, `c2_suspend`, …"""
+    """Create the chart for a number of calls; the events of call 2 are `c2_start`, `c2_suspend`, …"""
     if calls < 1:
         raise ValueError("a round without calls has nothing to follow; its projection is in joint.py")
     regions = {f"c{number}": _call_region(number) for number in range(1, calls + 1)}
@@ -68,7 +68,7 @@ def _nested(kind: type, name: str, body: dict[str, Any]) -> State:
 
 
 def _call_region(number: int) -> State:
-    """One call: the states and the rows of `ToolCall`, under names of its own."""
+    """One call: the states and the rows of `ToolCall`, with a prefix."""
     states = {
         name: State(f"c{number}_{name}", initial=name == CALL.initial, final=CALL.is_final(name))
         for name in CALL.states
@@ -82,7 +82,7 @@ def _call_region(number: int) -> State:
 
 
 def _run_region(calls: int) -> State:
-    """The run: it follows the calls, and has no event of its own."""
+    """The run: it follows the calls, and has no events."""
     initial = derive_run_status([CALL.initial] * calls)
     states = {name: State(f"run_{name}", initial=name == initial) for name in STATUSES}
     for target, (clause_id, phrase) in FOLLOWS.items():

@@ -1,7 +1,8 @@
-"""The event sink of a run that outlives its watchers: the channel behind it can be replaced.
+"""The event sink of a run that outlives its watchers: the channel of the sink can be replaced.
 
 Clauses: spec/lifecycle/clauses/stream.toml.
-The run knows the sink alone; whether somebody listens is the sink's affair.
+
+The run knows only the sink; only the sink knows whether there is a watcher.
 """
 
 from statemachine import State

@@ -1,8 +1,9 @@
-"""One pass through the resume gate: drain the decisions, replay what they resolve, make it durable.
+"""One pass through the resume gate: drain the decisions, replay the calls that they resolve, commit.
 
 Clauses: spec/lifecycle/clauses/resume.toml.
-The gate stands at the start of a run, at the top of the loop and behind
-every tool round; a pass that finds nothing to resolve leaves no trace.
+
+The gate is at the start of a run, at the top of the loop and after every tool round; a pass that finds
+nothing to resolve has no effect.
 """
 
 from statemachine import State

@@ -1,7 +1,8 @@
 """The flow of one segment of a run, from its start to its forced last checkpoint.
 
 Clauses: spec/lifecycle/clauses/flow.toml.
-This is the flow without a stream: decisions act at the resume gate alone.
+
+This is the flow without a stream: decisions take effect only at the resume gate.
 """
 
 from statemachine import State

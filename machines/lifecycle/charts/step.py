@@ -79,7 +79,7 @@ class StepEndsAfterTools(Chart):
 
 
 class StepWithToolGate(Chart):
-    """Nine phases: every call is judged at a gate of its own before any is made ready."""
+    """Nine phases: every call is judged at its own gate before any is made ready."""
 
     subject = "step"
 

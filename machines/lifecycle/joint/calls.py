@@ -60,7 +60,7 @@ class Count:
 
 
 class Calls:
-    """The model: so many calls, each with so many re-suspensions."""
+    """The model: a number of calls, each with a maximum number of re-suspensions."""
 
     def __init__(self, calls: int, *, resuspensions: int = 2, table: Table | None = None) -> None:
         self.calls, self.suspensions = calls, resuspensions + 1
@@ -103,7 +103,7 @@ class Calls:
         """The run is cancelled over the call."""
         return self._send(call, "cancel") if self.owed(call) else None
 
-    # -- one call by itself
+    # -- a single call
 
     @cached_property
     def local(self) -> tuple[Call, ...]:
@@ -154,7 +154,7 @@ class Calls:
 
 
 IsLate = Callable[[int], bool]
-"""Whether to stop, with so many states counted."""
+"""Whether to stop, given the number of states counted."""
 
 
 def never(states: int) -> bool:
@@ -254,7 +254,7 @@ class _Counters:
             yield found, taken
 
     def cancelled(self, states: set[int]) -> tuple[set[int], int]:
-        """What a cancel leads to, looked up by the counters of the live calls alone."""
+        """The result of a cancel, looked up by the counters of the live calls."""
         live, known, end = self.live, self.ends, self._end
         ended = [state - part + (known.get(part) or end(part)) for state in states if (part := state & live)]
         return set(ended), len(ended)
@@ -356,7 +356,7 @@ class _Places:
 
 
 def _repeated(bits: int, length: int, times: int) -> int:
-    """The same bits so many times, one behind the other."""
+    """The same bits, repeated."""
     found = 0
     for _ in range(times):
         found = found << length | bits

@@ -59,7 +59,8 @@ def charts_of(policies: Policies) -> Charts:
 
 
 class Driven:
-    """The joint charts under the policies of a profile, within bounds: each event takes a row, or nothing."""
+    """The joint charts under the policies of a profile, within bounds: each event takes a row, or is
+    refused."""
 
     owed: Test | None = None
 
@@ -102,7 +103,7 @@ class Driven:
 
     @property
     def drains(self) -> bool:
-        """Whether a cancel lets tools finish that execute."""
+        """Whether a cancel allows executing tools to finish."""
         return bool(self.policies["cancel.inflight"] == "drain")
 
     def _run(self, control: Control, event: str) -> tuple[str, tuple[Row, ...]] | None:
@@ -140,7 +141,7 @@ class Driven:
     def _advance(
         self, control: Control, event: str, what: str, /, work: str | None = None, **how: Any
     ) -> Iterator[Move]:
-        """The gate takes an event by itself, or with the calls that it moves."""
+        """The gate takes an event without calls, or with the calls that it moves."""
         row = self._gate_moves(control, event, how.pop("facts", frozenset()))
         if row is not None:
             to = control._replace(gate=row.target, work=work or control.work)

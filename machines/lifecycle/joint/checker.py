@@ -1,8 +1,8 @@
-"""Every rule at every state of a search, and the shortest way to whatever breaks one.
+"""Checks every rule at every state of a search, and finds the shortest path to each violation.
 
-A rule about states is asked of each state; one about steps of each kind of step that was taken: a control,
-a state of one call in it, and what the move makes of both.  A run must be able to come to its end wherever
-it stands, with a world that means well; and the runtime must not stop where nobody owes it anything.
+A rule about states is checked in each state.  A rule about steps is checked for each kind of step: a control,
+a state of one call in it, and the result of the move for both.  From every state a run must be able to reach
+its end in a cooperative environment, and the runtime must not stop unless the environment owes it something.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Judged:
     never_taken: list[tuple[Table, Row]] = field(default_factory=list)
 
     def asked(self, clause: str, times: int) -> None:
-        """A rule of the clause was asked of so many states or kinds of step."""
+        """Count the states or kinds of step in which a rule of the clause was checked."""
         self.checked[clause] = self.checked.get(clause, 0) + times
 
     @property
@@ -222,11 +222,11 @@ class _Rest(NamedTuple):
         return cls(free["runtime"], tuple(guards["runtime"]), free["world"], tuple(guards["world"]))
 
     def is_at_rest(self, bits: int) -> bool:
-        """Whether the runtime has nothing to do by itself."""
+        """Whether the runtime has nothing to do."""
         return not bits & self.runtime and not any(guard(bits) for guard in self.runtime_guards)
 
     def is_dead(self, bits: int) -> bool:
-        """Whether nobody who means well has anything to do, where the runtime has not."""
+        """Whether a cooperative environment has nothing to do when the runtime has nothing to do."""
         return not bits & self.world and not any(guard(bits) for guard in self.world_guards)
 
 
@@ -361,7 +361,7 @@ def _never_taken(tables: Sequence[Table], kinds: Sequence[_Kind]) -> Iterator[tu
 
 
 def _ask_hope(search: Search, judged: Judged) -> None:
-    """Which states cannot come to Done, though nobody cancels, rejects, breaks or crashes anything."""
+    """The states that cannot reach Done without a cancel, a rejection, a failure or a crash."""
     hope = _Hope(search)
     while hope.sweep():
         pass
@@ -393,7 +393,7 @@ class _Hope:
         return {calls for calls in states if not self.search.parts(calls).bits & owed} if owed > 0 else set()
 
     def sweep(self) -> bool:
-        """Look at every state that is left, the farthest first; whether one came to be known."""
+        """Examine every remaining state, the farthest first; returns whether one was resolved."""
         before = sum(map(len, self.hopeful.values()))
         left: list[tuple[int, Collection[int]]] = []
         for number, states in self.waiting:
@@ -415,7 +415,7 @@ class _Hope:
         return left
 
     def _moves(self, number: int) -> tuple[Steps, list[_Whole]]:
-        """The moves of a control that nobody makes who means harm, with what is hopeful where they lead."""
+        """The cooperative moves of a control, with the hopeful states that they lead to."""
         steps = {
             call: tuple(
                 (edge.call, self.hopeful[edge.to])

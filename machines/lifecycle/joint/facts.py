@@ -39,7 +39,7 @@ def is_over(call: Call) -> bool:
 
 
 def is_undecided(call: Call) -> bool:
-    """Whether it waits and nobody has decided."""
+    """Whether it waits without a decision."""
     return is_suspended(call) and not call.decided
 
 
@@ -94,7 +94,7 @@ def ready_or_rejecting(call: Call) -> bool:
 
 
 def has_unkept_outcome(call: Call) -> bool:
-    """Whether it came to something that no checkpoint holds."""
+    """Whether it has a result that no checkpoint holds."""
     return (is_over(call) or is_suspended(call)) and (call.kept is None or call.kept.status != call.status)
 
 

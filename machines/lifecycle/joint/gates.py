@@ -35,8 +35,9 @@ from runlock.machines.table import Moved, react
 __all__ = ["LOOP", "Gates"]
 
 LOOP: Final = ("after", "last", "entered", "again")
-"""What the run is at when its loop looks what is next: behind a round, behind a turn without tools, at the
-start of a segment, and there once a call has suspended again."""
+"""Where the run is when its loop decides what is next: after a round, after a turn without tools, at
+the start of a segment, and after a call has suspended again.
+"""
 
 
 class Gates(Driven):
@@ -53,7 +54,8 @@ class Gates(Driven):
             yield from self._wait_loop(control)
 
     def _resume_gate(self, control: Control) -> Iterator[Move]:
-        """One pass for each decision; where decisions act at once, beside whatever else the run is at."""
+        """One pass for each decision; concurrent with the rest of the run where decisions take effect at
+        once."""
         beside = ("model", "round") if self.is_immediate else ()
         gate, work = control.gate, control.work
         if not gate and work in (*LOOP, *beside):
@@ -85,7 +87,7 @@ class Gates(Driven):
             yield from self._advance(control, event, what)
 
     def _taking(self, call: Call) -> Changed | None:
-        """A decision is taken up if its call can be resumed, whatever it then says."""
+        """A decision is accepted if its call can be resumed, with any content."""
         can = call.status and isinstance(react(self.charts.call, call.status, "resume"), Moved)
         if not (is_decided(call) and (can or is_suspended(call))):
             return None

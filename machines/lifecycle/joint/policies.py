@@ -32,7 +32,7 @@ CHOICES: Final[Mapping[str, Value]] = {
 
 
 class NotExplored(ValueError):
-    """A policy, or a value of one, that the joint charts do not tell apart; the words say why."""
+    """A policy, or a value of one, that the joint charts do not distinguish, with the reason."""
 
 
 class Chosen(NamedTuple):

@@ -27,7 +27,7 @@ from runlock.machines.lifecycle.joint.state import (
 __all__ = ["Bounds", "Edge", "Guarded", "Parts", "Search", "State", "Step", "Stopped"]
 
 BITS: Final = 12
-"""How wide the field of a call is: no system here comes near so many states of one call."""
+"""The width of the field of a call, far more than the states that a call has here."""
 
 FIELD: Final = (1 << BITS) - 1
 
@@ -60,7 +60,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """When to stop before the end: so many states, or as soon as `is_late` says so."""
+    """When to stop early: after a number of states, or as soon as `is_late` returns true."""
 
     states: int | None = None
     is_late: Callable[[], bool] = lambda: False
@@ -349,7 +349,7 @@ class Search:
         return self._known(control).guarded
 
     def free(self, control: int, call: int) -> tuple[Edge, ...]:
-        """The moves of a control that a call in some state makes, whatever the others are in."""
+        """The moves of a control for a call in some state, independent of the other calls."""
         compiled = self._known(control)
         if call not in compiled.free:
             self._add_call(compiled, call)

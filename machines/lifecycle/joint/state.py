@@ -77,7 +77,7 @@ Test = Callable[[Call], bool]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One move: of one call that `one` changes, or of `each` call, where `some` and `none` let it."""
+    """One move: of one call that `one` changes, or of `each` call, where `some` and `none` allow it."""
 
     what: str
     to: Control
@@ -87,7 +87,7 @@ class Move:
     each: Change | None = None
     some: Test | None = None
     none: Test | None = None
-    cue: str = ""  # what of the outside world it waits for; the runtime makes it by itself if there is none
+    cue: str = ""  # the input that it needs from the environment; without one, the runtime moves by itself
 
 
 class System(Protocol):
@@ -97,7 +97,7 @@ class System(Protocol):
 
     @property
     def owed(self) -> Test | None:
-        """Which calls keep a state from being over; nothing where its control decides that alone."""
+        """The calls that keep a state from being final; None where the control alone decides."""
         ...
 
     def start(self) -> tuple[Control, Call]:

@@ -1,8 +1,8 @@
 """The joint charts of one run: how its run, its calls, its gate and its store move together.
 
-Which moves exist is decided by the charts, row by row; what is here says when something is due.  A row that
-a chart does not have is a move that is not made, and one that it has besides is made wherever its event may
-come, so that a wrong chart leads to wrong states.
+The charts decide, row by row, which moves exist; this module decides when something is due.  A row that is
+missing in a chart removes its move, and an additional row adds one wherever its event may occur, so that a
+wrong chart leads to wrong states.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Joint(Gates):
         return control.work == "done"
 
     def moves(self, control: Control) -> Iterator[Move]:
-        """Every move from a control, whoever makes it."""
+        """Every move from a control, of the runtime and of the environment."""
         yield from self._strays(control)
         if control.work == "done":
             return
@@ -237,7 +237,7 @@ class Joint(Gates):
         return not self.is_reentered and "timeout" in self.policies["stop.conditions"]
 
     def _end(self, control: Control, reason: str, who: Who, event: str | None = None) -> Iterator[Move]:
-        """The run begins to end, where its chart lets it: live calls are closed, if that is the policy."""
+        """The run starts to end, if its chart allows it: live calls are closed, if that is the policy."""
         taken = self._run(control, event or END_EVENTS[reason])
         gate = self._left_gate(control, reason)
         if taken is None or gate is None:
@@ -248,7 +248,7 @@ class Joint(Gates):
         yield Move(f"the run begins to end: {reason}", to, who, gate, each=close, cue=cue)
 
     def _left_gate(self, control: Control, reason: str) -> tuple[Row, ...] | None:
-        """The rows by which an end leaves the wait loop; None where the loop does not let it."""
+        """The rows by which an end leaves the wait loop; None if the loop does not allow it."""
         if self.is_reentered or self.has_dispatcher or not control.gate:
             return ()
         if control.work == "wait" and reason != "Cancelled":
@@ -377,7 +377,7 @@ class Joint(Gates):
         return is_ready(call) and self.is_reentered
 
     def _next_step(self, control: Control, rows: tuple[Row, ...]) -> Iterator[Move]:
-        """The model is asked again, behind a checkpoint of the step where a step has one."""
+        """The model is asked again, after a checkpoint of the step where a step has one."""
         to = self._stored(control, "model", is_kept=not self.has_triggers)
         each = None if self.has_triggers else keep
         if control.work == "again" or not self.may_mix:
@@ -404,7 +404,7 @@ class Joint(Gates):
                 )
 
     def _store(self, control: Control) -> Iterator[Move]:
-        """Where each call is durable by itself, its outcome is made so before anything makes use of it."""
+        """Where each call is stored separately, its outcome is durable before anything uses it."""
         if self.policies["durability"] == "call" and control.work in ("round", "replay"):
             to = self._stored(control, control.work)
             to = to._replace(kept_work="after" if control.work == "replay" else "round")

@@ -30,7 +30,7 @@ class Inbox(Ledger):
         return refusals
 
     def objection(self, decision: Decision) -> str | None:
-        """Why this decision cannot be taken, or nothing."""
+        """Why this decision is refused, or None."""
         if decision.id in self.state.seen_decisions:
             return f"decision {decision.id} was taken before"
         call = self.state.calls.get(decision.call)

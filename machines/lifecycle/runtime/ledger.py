@@ -1,6 +1,6 @@
-"""The books of a run: every status, message and checkpoint of the reference runtime goes through here.
+"""The state changes of a run: every status, message and checkpoint of the reference goes through here.
 
-No status changes but by a row of a chart, and whatever changes is observed as it changes.
+A status changes only by a row of a chart, and each change is reported when it happens.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Ledger(ABC):
         self.cancelling = False
         self.ending = False
         self.failing = False  # one of the calls that run together broke, and takes the run down
-        self.broken: BaseException | None = None  # what broke beside the loop
+        self.broken: BaseException | None = None  # what failed outside the loop
 
     # -- statuses
 
@@ -158,7 +158,7 @@ class Ledger(ABC):
     # -- saying and waiting
 
     def observe(self, kind: str, **fields: Any) -> None:
-        """Tell the world what happened in this run."""
+        """Report an observation of this run."""
         self.world.observe(kind, **fields)
 
     def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
@@ -173,7 +173,7 @@ class Ledger(ABC):
     # -- watchers and plugins
 
     def publish(self, name: str, **data: Any) -> None:
-        """An event for whoever watches the run."""
+        """An event for the watcher of the run."""
         self.sink.publish(name, data)
 
     async def consult(self, at: str, call: Call | None = None, **shown: Any) -> dict[str, Any]:

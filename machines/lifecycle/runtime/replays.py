@@ -1,4 +1,4 @@
-"""What the reference runtime does with decisions: RESUME_TOOL_CALL, in the loop or beside it."""
+"""How the reference runtime handles decisions: RESUME_TOOL_CALL, in the loop or concurrently with it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Replays(Rounds):
                 await self.commit("ToolResultsCommitted", cause)
 
     async def _settle_decisions(self) -> None:
-        """Apply what was decided, and wait for what acts beside the loop, until nothing of either is left."""
+        """Apply the decisions, and wait for concurrent replays, until there are no more of either."""
         await self._join()
         await self.apply_decisions("replay")
         while self._beside:
@@ -54,13 +54,14 @@ class Replays(Rounds):
             await self.apply_decisions("replay")
 
     async def _join(self) -> None:
-        """The barrier: what acts beside the loop comes to its end before the loop goes on."""
+        """The barrier: concurrent replays finish before the loop continues."""
         while self._beside:
             await asyncio.wait(self._beside[:1])
             self._beside.pop(0).result()
 
     def accept(self, decision: Decision) -> None:
-        """A decision that is taken while the loop is at something else acts beside it, if it acts at once."""
+        """If decisions take effect at once, one that arrives while the loop is busy is handled
+        concurrently."""
         super().accept(decision)
         if self.active and self.at_once and not self.suspending:
             self._act_beside()
@@ -69,7 +70,8 @@ class Replays(Rounds):
         self._beside.append(asyncio.ensure_future(self._apply_beside()))
 
     async def _apply_beside(self) -> None:
-        """What breaks beside the loop breaks the loop, wherever that waits; a cancel it hears of itself."""
+        """A failure of a concurrent replay fails the loop at its next wait; a cancel reaches the loop
+        separately."""
         try:
             await self.apply_decisions("replay")
         except RunCancelled:
@@ -81,7 +83,7 @@ class Replays(Rounds):
             raise
 
     async def _finish_beside(self, drains: bool) -> None:
-        """What acts beside a loop that has come to its end is given up, unless it drains."""
+        """Concurrent replays are cancelled when the loop ends, unless the run drains."""
         beside, self._beside = self._beside, []
         for task in beside:
             if not drains:

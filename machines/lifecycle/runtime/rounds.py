@@ -110,7 +110,7 @@ class Rounds(Inbox):
         await self.journal()
 
     async def journal(self) -> None:
-        """Under `durability=call`, what a call came to is durable before anything makes use of it."""
+        """Under `durability=call`, the result of a call is durable before anything uses it."""
         if self.policies["durability"] == "call":
             await self.commit("CallCommitted", "call")
 
@@ -139,7 +139,7 @@ class Rounds(Inbox):
                 raise failure
 
     async def _until_one_fails(self, tasks: Sequence[asyncio.Task[Any]]) -> None:
-        """Until all are over or one has failed; a wait that a cancel took fails nobody where tools drain."""
+        """Wait until all are over or one has failed; a cancelled wait fails no call if tools drain."""
         running = set(tasks)
         while running:
             over, running = await asyncio.wait(running, return_when=asyncio.FIRST_EXCEPTION)
@@ -177,7 +177,7 @@ class Rounds(Inbox):
             self.settle(call, "cancel", "cancelled", "aborted")
             raise
         except RunCancelled:
-            if self.drains and _is_taken_down():  # by a sibling: the cancel itself lets it end
+            if self.drains and _is_taken_down():  # by a sibling: a cancel would let it end
                 self.settle(call, "cancel", "cancelled", "aborted")
             raise
         if "AfterToolExecute" in self.hooks and answer.kind != "pending":
@@ -238,7 +238,8 @@ class Rounds(Inbox):
             await super().commit(trigger, cause, force=force, ending=ending)
 
     def record(self, calls: Sequence[Call]) -> None:
-        """Write results into the thread, and a placeholder for whatever waits while the loop goes on."""
+        """Write results into the thread, and a placeholder for each call that waits while the loop
+        continues."""
         for call in calls:
             if call.id in self.results:
                 status, content = self.results.pop(call.id)
@@ -273,12 +274,12 @@ class Rounds(Inbox):
 
 
 def _has_failed(task: asyncio.Task[Any]) -> bool:
-    """Whether it broke by itself, which ends the run."""
+    """Whether it failed without a cancel, which ends the run."""
     failure = task.exception() if task.done() and not task.cancelled() else None
     return failure is not None and not isinstance(failure, RunCancelled)
 
 
 def _is_taken_down() -> bool:
-    """Whether somebody has cancelled the task that runs here."""
+    """Whether the current task has been cancelled."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

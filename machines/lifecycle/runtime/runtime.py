@@ -84,14 +84,14 @@ class LeftTurn:
 class Runtime(Replays):
     """One thread of runs, one after the other.
 
-    `start`, `decide` and `cancel` give the `Segment` that they ran, or nothing where they only handed
-    something to a segment under way; they raise `TurnedDown` where they refuse.
+    `start`, `decide` and `cancel` return the `Segment` that they ran, or None if they only passed something
+    to a segment under way; they raise `TurnedDown` if they refuse.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._draining: set[asyncio.Task[Any]] = set()
-        self._leads_on = False  # a replay has ended the wait: the model is asked, whoever else waits
+        self._leads_on = False  # a replay has ended the wait: the model is asked even if other calls wait
 
     # -- verbs
 
@@ -116,7 +116,7 @@ class Runtime(Replays):
         return await self.segment(self._resume())
 
     async def cancel(self) -> Segment | None:
-        """The external cancel signal; a run that is over does not hear it."""
+        """The external cancel signal; it has no effect on a run that is over."""
         if self.state.status in (None, "Done") or self.ending:
             return None
         self.cancelling = True
@@ -145,11 +145,11 @@ class Runtime(Replays):
             self.state = from_checkpoint(value)
 
     def watch(self, watcher: str, stream: str) -> None:
-        """Somebody watches the events of the run from now on."""
+        """A watcher of the run's events is attached."""
         self.sink.connect(watcher, stream)
 
     def unwatch(self) -> None:
-        """Whoever watches is gone; the run does not care."""
+        """The watcher is detached; the run is not affected."""
         self.sink.drop()
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -164,7 +164,7 @@ class Runtime(Replays):
             self.say_call(call, resting, before=None)
 
     async def go_on(self) -> Segment | None:
-        """After `restore`: a run that was Running goes on by itself; one that waits, waits."""
+        """After `restore`: a run that was Running continues; one that was waiting still waits."""
         if self.state.status == "Created":
             return await self.segment(self._leave_created())
         if self.state.status == "Running":
@@ -176,7 +176,7 @@ class Runtime(Replays):
     # -- segments
 
     async def segment(self, steps: Awaitable[Segment]) -> Segment:
-        """Run to the end or to a wait; whatever breaks on the way ends the run."""
+        """Run to the end or to a wait; an error on the way ends the run."""
         self.active = True
         try:
             return self._handed_out(await steps)
@@ -212,7 +212,7 @@ class Runtime(Replays):
         return await self._enter_loop(decisions)
 
     async def _start_up(self) -> None:
-        """RunStart: watchers hear of it, and a plugin may set up what its later phases find again."""
+        """RunStart: watchers are notified, and a plugin may set up state for its later phases."""
         self.phase("RunStart")
         self.publish("run.started")
         self.state.setup = (await self.consult("RunStart"))["state"]
@@ -265,7 +265,7 @@ class Runtime(Replays):
         return await self._steps()
 
     async def _steps(self) -> Segment:
-        """The loop.  Each turn looks at the state alone to know what comes next."""
+        """The loop.  Each iteration decides from the state what comes next."""
         while True:
             await self._settle_decisions()
             if self.cancelling:
@@ -428,7 +428,7 @@ class Runtime(Replays):
         return Segment(reason)
 
     def _announce(self, reason: Reason, pending: Sequence[str]) -> None:
-        """Watchers hear how the segment ended, before its stream ends."""
+        """Watchers are notified how the segment ended, before its stream ends."""
         self.publish("run.finished", reason=reason.to_wire(), pending=list(pending))
         self.sink.end_segment(final=self.state.status == "Done")
 
@@ -480,7 +480,7 @@ class Runtime(Replays):
     async def outside(self, waiting: Coroutine[Any, Any, T], drains: bool = False) -> T:
         """Wait for the outside world; a cancel takes the wait away, unless tools drain."""
         if self._is_called_off:
-            waiting.close()  # never entered: the world does not hear of it
+            waiting.close()  # never entered: not reported
             raise self._why_called_off()
         task = asyncio.current_task()
         assert task is not None  # only coroutines of the loop wait

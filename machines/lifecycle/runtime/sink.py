@@ -44,20 +44,21 @@ ENCODERS: Final[Mapping[str, Callable[[str, dict[str, Any]], Encoded]]] = {
 
 
 class EventSink:
-    """The events of one run after the other, to one watcher after the other; nobody fails with it.
+    """The events of consecutive runs, for one watcher at a time; a missing watcher is no error.
 
-    `show(kind, **fields)` tells what was published and to whom, and which stream was closed.
+    `show(kind, **fields)` reports which event was published to whom, and which stream was closed.
     """
 
     def __init__(self, show: Callable[..., None]) -> None:
         self.show = show
-        self.state: str | None = None  # nobody has come yet
+        self.state: str | None = None  # no watcher yet
         self.watcher: str | None = None
         self.stream = "native"
         self.published = 0
 
     def connect(self, watcher: str, stream: str) -> None:
-        """Somebody watches, in the place of whoever did; behind the end of a run, the next one."""
+        """A watcher is attached and replaces the current one; after the end of a run, it watches the next
+        one."""
         if self.state in (None, "Closed"):
             self.state = SINK_TABLE.initial
         else:
@@ -65,13 +66,13 @@ class EventSink:
         self.watcher, self.stream = watcher, stream
 
     def drop(self) -> None:
-        """The stream of whoever watches was cut."""
+        """The stream of the watcher was cut."""
         self._move("drop")
         if self.state == "Dropped":
             self.watcher = None
 
     def publish(self, name: str, data: Mapping[str, Any]) -> None:
-        """An event goes to whoever watches; where nobody does, to nobody."""
+        """Publish an event to the watcher, if there is one."""
         if not self._move("emit"):
             return
         self.published += 1

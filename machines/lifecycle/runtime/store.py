@@ -1,7 +1,7 @@
-"""Checkpoints in one SQLite file: what was put is there after any crash, whole, or was never put.
+"""Checkpoints in one SQLite file: after any crash, a checkpoint is stored completely or not at all.
 
-A thread's runs are told apart by name, and of each run the newest checkpoint is kept.  Whatever stands in
-the way, from a lock to a damaged page, is a `StoreRefused`: a sentence with the file and the place in it.
+The runs of a thread are stored by name, with the newest checkpoint of each.  Any problem, from a lock to a
+damaged page, is a `StoreRefused`: a sentence with the file and the place in it.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _sentence(path: Path, doing: str, error: sqlite3.Error) -> str:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Every statement is a transaction of its own, and a lock is refused rather than waited for."""
+    """Every statement is a separate transaction, and a lock is refused instead of waited for."""
     return sqlite3.connect(path, timeout=0, isolation_level=None)
 
 
@@ -174,7 +174,7 @@ def _look_at(path: Path) -> None:
 
 
 def _create(path: Path) -> None:
-    """Make the file beside its place and move it there whole: a kill leaves a store, or none."""
+    """Create the file under a temporary name and move it: a kill leaves a complete store, or none."""
     if not path.parent.is_dir():
         raise StoreRefused(f"{path} could not be made: there is no folder {path.parent}.")
     unfinished = _unfinished(path)
@@ -185,7 +185,7 @@ def _create(path: Path) -> None:
             connection.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = FULL; {SCHEMA}")
         finally:
             connection.close()
-        with suppress(FileExistsError):  # somebody else was quicker, and theirs is a store too
+        with suppress(FileExistsError):  # another process was faster, and its store is valid too
             os.link(unfinished, path)
         _flush_folder(path.parent)
     except (OSError, sqlite3.Error) as error:

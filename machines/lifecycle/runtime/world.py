@@ -1,7 +1,7 @@
-"""What the reference runtime needs from outside: model, permission hook, tools, plugins, store and clock.
+"""The environment of the reference runtime: model, permission hook, tools, plugins, store and clock.
 
-Whoever runs the runtime brings a `World`.  The runtime waits in each of these calls and nowhere else,
-and tells what it does through `observe`.
+The caller of the runtime provides a `World`.  The runtime waits only in these calls, and reports what it does
+through `observe`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.protocol import ProtocolError
-from runlock.conformance.selftest.mutation_testing import Hunt, portions
+from runlock.conformance.selftest.mutation_testing import MutantRun, portions
 from runlock.conformance.transport.stdio import Pipe
 
 KITS = Path(adapters.__file__).parent
@@ -62,7 +62,7 @@ def found(open_sut):
 
 def blamed(open_sut, clause):
     """Why a clause is broken, as soon as it is."""
-    hunt = Hunt(open_sut, clause)
+    hunt = MutantRun(open_sut, clause)
     try:
         hunt.run(portions(FAMILY, Order("", EXAMPLES)))
     finally:

@@ -155,7 +155,7 @@ def test_a_baseline_that_cannot_be_read_is_wrong_usage(capsys, folder, text, sai
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--today", "2027-01-31"], "`--today` was given, and nothing expires. It goes with"),
+        (["--today", "2027-01-31"], "`--today` has no effect without a baseline. It goes with"),
         (["--baseline", "known.toml", "--today", "soon"], "`--today soon` is no date. A date is written"),
         (["--baseline", "gone.toml"], "There is no baseline at gone.toml. `runlock baseline"),
     ],
@@ -235,7 +235,7 @@ def test_reasons_are_not_written_over(capsys, folder):
     ran = run(capsys, "baseline", "write", ".", "-o", "known.toml")
 
     assert (ran.code, (folder / "known.toml").read_text()) == (2, ENTRY)
-    assert "known.toml is there already, and may hold reasons." in ran.err
+    assert "known.toml already exists, and may contain reasons." in ran.err
 
 
 def test_any_words_can_be_written(folder):

@@ -6,7 +6,7 @@ import pytest
 from command_line import run
 
 from runlock.conformance.campaign.exhaustive_campaign import exhaust
-from runlock.conformance.campaign.saved_search import FILE, Kept
+from runlock.conformance.campaign.saved_search import FILE, SavedSearch
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import INTERRUPTED
 from runlock.conformance.campaign.units import Facts, Played
@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-class Told:
+class ProgressCallbacks:
     """Hears how far a search is, and interrupts it once so many schedules were played."""
 
     def __init__(self, last=None):
@@ -63,10 +63,10 @@ def searched(order, folder, told):
 @pytest.mark.parametrize("last", [1, 40, 120])
 def test_a_search_that_was_stopped_comes_to_the_same(folder, last):
     """Verdicts, counts and witnesses are those of a search that nobody stopped, wherever it was stopped."""
-    order, whole, again = Order(BROKEN, 0, depth=3), Told(), Told()
+    order, whole, again = Order(BROKEN, 0, depth=3), ProgressCallbacks(), ProgressCallbacks()
     expected = searched(order, folder / "whole", whole)
 
-    assert searched(order, folder / "parts", Told(last))[0] == INTERRUPTED
+    assert searched(order, folder / "parts", ProgressCallbacks(last))[0] == INTERRUPTED
     assert searched(order, folder / "parts", again) == expected
     assert again.played <= whole.played - again.before
     assert not (folder / "parts" / FILE).exists()
@@ -77,13 +77,15 @@ def test_it_may_be_stopped_again_and_again(folder):
     order, parts = Order(BROKEN, 0, depth=3), folder / "parts"
     befores = []
     for last in (60, 60):
-        told = Told(last)
+        told = ProgressCallbacks(last)
         partial, _, _ = searched(order, parts, told)
         befores.append(told.before)
         assert partial == INTERRUPTED
 
     assert befores == sorted(set(befores))
-    assert searched(order, parts, Told()) == searched(order, folder / "whole", Told())
+    assert searched(order, parts, ProgressCallbacks()) == searched(
+        order, folder / "whole", ProgressCallbacks()
+    )
 
 
 def test_the_same_command_goes_on(capsys, folder):
@@ -107,10 +109,10 @@ def test_what_is_kept_of_a_shard_is_all_of_it(folder):
             bench.play(script.scenario, play(script), tally)
     found = next(iter(tally.excluded.values()))[1]
     tally.note(found.violation.clause, found)
-    kept = Kept(folder, Order("", 0, depth=3), Facts(bench.handshake, bench.policies))
-    kept.write({(1, 0): Played(tally), (2, 0): Played(Tally(), is_whole=False)})
+    saved = SavedSearch(folder, Order("", 0, depth=3), Facts(bench.handshake, bench.policies))
+    saved.write({(1, 0): Played(tally), (2, 0): Played(Tally(), is_whole=False)})
 
-    assert kept.read() == {(1, 0): Played(tally)}
+    assert saved.read() == {(1, 0): Played(tally)}
 
 
 @pytest.mark.parametrize(
@@ -141,12 +143,12 @@ def test_another_runtime_or_kit_is_refused(capsys, folder):
     file = folder / "runlock-results" / FILE
     assert f"it had the target {TINY}, and this has {BROKEN}" in run(capsys, "check", BROKEN, *words[2:]).err
 
-    kept = json.loads(file.read_text())
+    saved = json.loads(file.read_text())
     for key, value, said in (
         ("kit", "0.0.1", "it had version 0.0.1 of the kit"),
         ("handshake", {}, "in its handshake the runtime says something else of itself by now"),
     ):
-        file.write_text(json.dumps({**kept, "search": {**kept["search"], key: value}}))
+        file.write_text(json.dumps({**saved, "search": {**saved["search"], key: value}}))
         ran = run(capsys, *words)
         assert (ran.code, said in " ".join(ran.err.split())) == (2, True)
 

@@ -250,10 +250,10 @@ def test_a_list_is_filtered(capsys, words, kept):
     [
         (("clausses",), "There is no list of clausses. Did you mean `clauses`?"),
         (("things",), "There is no list of things. There are clauses, profiles,"),
-        (("clauses", "--area", "CAL"), "`--area CAL` keeps none of the clauses. Did you mean `CALL`?"),
+        (("clauses", "--area", "CAL"), "`--area CAL` matches none of the clauses. Did you mean `CALL`?"),
         (
             ("clauses", "--level", "WISH"),
-            "`--level WISH` keeps none of the clauses. There are M",
+            "`--level WISH` matches none of the clauses. There are M",
         ),
         (("errata", "--area", "CALL"), "`list errata` takes no --area. It takes no filter."),
         (("mutants", "--level", "MUST"), "`list mutants` takes no --level. It takes --area and --profile."),

@@ -214,8 +214,8 @@ def test_a_bug_has_its_traceback_on_demand(capsys, serving, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "code", "words"),
     [
-        (KeyboardInterrupt(), 3, "Interrupted before anything was judged."),
-        (SpecError("call.toml: is no TOML"), 70, "The spec that this kit carries does not hold together"),
+        (KeyboardInterrupt(), 3, "Interrupted before the first verdict."),
+        (SpecError("call.toml: is no TOML"), 70, "The spec in this kit is inconsistent"),
         (BrokenPipeError(errno.EPIPE, "gone"), 0, ""),
     ],
     ids=["interrupt", "spec", "pipe"],

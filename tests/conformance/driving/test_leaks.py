@@ -6,7 +6,7 @@ import pytest
 from command_line import run
 from sample_result import RESULT
 
-from runlock.conformance.driving.leaks import Leak, told
+from runlock.conformance.driving.leaks import Leak, in_words
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.report.html import web
 from runlock.conformance.report.markdown import markdown
@@ -41,7 +41,9 @@ def test_a_task_that_is_left_behind_is_told_with_a_schedule(capsys, tmp_path):
 )
 def test_a_leak_is_told_in_few_words(leak, words):
     """Ids are left out, so that leaks of one kind are one; what an adapter makes up is cut, and is text."""
-    assert told(leak) == words or (words is None and len(told(leak)) < 100 and told(leak).isprintable())
+    assert in_words(leak) == words or (
+        words is None and len(in_words(leak)) < 100 and in_words(leak).isprintable()
+    )
 
 
 def test_leaks_of_one_kind_add_up_and_the_shortest_schedule_stays():

@@ -14,7 +14,7 @@ import pytest
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies import exhaustive as levels
-from runlock.conformance.driving.strategies.commutation import are_alike
+from runlock.conformance.driving.strategies.commutation import commute
 from runlock.conformance.driving.strategies.exhaustive import play_level
 from runlock.conformance.driving.strategies.move_enumeration import Scope
 from runlock.conformance.driving.strategies.shortest_first import search
@@ -107,7 +107,7 @@ def told(session):
 def test_one_schedule_leaves_the_bookmark_as_it_was(make):
     """Whoever goes on from a bookmark shows what it would show alone, whatever others did from there."""
     bench = Bench(lambda: Hosted(make))
-    mark = judged(bench, [START, TURN]).bookmark()
+    mark = judged(bench, [START, TURN]).snapshot()
 
     for more in ((ANSWER, DECISION), (CANCEL,), (ANSWER, CRASH, DECISION), (DECISION, ANSWER)):
         moves = [START, TURN, *more]
@@ -117,7 +117,7 @@ def test_one_schedule_leaves_the_bookmark_as_it_was(make):
 def test_what_leads_to_a_bookmark_is_not_judged_again(monkeypatch):
     """The runtime takes each step again, and only what is new of its answers is judged."""
     bench = Bench(lambda: Hosted(factory("awaken-8")))
-    mark = judged(bench, [START, TURN]).bookmark()
+    mark = judged(bench, [START, TURN]).snapshot()
     answers, answer = [], Judge.answer
     monkeypatch.setattr(Judge, "answer", lambda self, report: answers.append(report) or answer(self, report))
     monkeypatch.setattr(bench, "judge", lambda scenario: pytest.fail("another judge is made"))
@@ -130,7 +130,7 @@ def test_what_leads_to_a_bookmark_is_not_judged_again(monkeypatch):
 def test_moves_that_begin_otherwise_are_judged_from_their_beginning():
     """A bookmark is of no use to a schedule that does not come by it."""
     bench = Bench(lambda: Hosted(factory("awaken-8")))
-    mark = judged(bench, [START, TURN]).bookmark()
+    mark = judged(bench, [START, TURN]).snapshot()
 
     assert told(judged(bench, [START, CANCEL], mark)) == told(judged(bench, [START, CANCEL]))
 
@@ -140,15 +140,15 @@ def test_there_is_no_bookmark_where_nothing_may_come_behind():
     bench = Bench(lambda: Hosted(BY_NAME["AsksOnWhenDone"]))
     moves = search(bench, lambda _: True, limit=500, depth_max=3, scenarios=[MIXED]).found.moves
 
-    assert judged(bench, moves).bookmark() is None
-    assert judged(bench, []).bookmark() is None
+    assert judged(bench, moves).snapshot() is None
+    assert judged(bench, []).snapshot() is None
 
 
 @pytest.mark.parametrize("make", RIGHT.values(), ids=RIGHT)
 def test_what_is_shared_holds_nothing_that_changes(make):
     """From what all share no call, gate, run or follower can be reached, so that nobody moves another's."""
     bench = Bench(lambda: Hosted(make))
-    mark = judged(bench, [START, TURN, ANSWER, CRASH, DECISION]).bookmark()
+    mark = judged(bench, [START, TURN, ANSWER, CRASH, DECISION]).snapshot()
 
     seen, ahead = set(), [one for one in mark._shared if not isinstance(one, type)]
     while ahead:
@@ -163,7 +163,7 @@ def test_what_is_shared_holds_nothing_that_changes(make):
 def test_what_was_attempted_ends_with_the_move_that_has_no_answer(behind_it, monkeypatch):
     """Where a runtime dies of its recovery, the crash is among the moves that are tried once more."""
     bench, moves = Bench(lambda: Hosted(factory("awaken-8"))), [START, TURN, ANSWER, CRASH]
-    mark = judged(bench, moves).bookmark() if behind_it else None
+    mark = judged(bench, moves).snapshot() if behind_it else None
     session, request = bench.session(MIXED), bench.sut.request
 
     def dies(method, params):
@@ -183,7 +183,7 @@ def test_a_kill_is_a_step_of_a_bookmark():
     words = ["-m", "runlock.conformance.cli", "serve", "reference:awaken-9", "--store", "own"]
     bench = Bench(lambda: Pipe([sys.executable, *words], timeout_scale=6))
     try:
-        mark = judged(bench, [START, TURN, KILL]).bookmark()
+        mark = judged(bench, [START, TURN, KILL]).snapshot()
         moves = [START, TURN, KILL, DECISION]
         resumed, alone = judged(bench, moves, mark), judged(bench, moves)
     finally:
@@ -198,7 +198,7 @@ def test_a_kill_is_a_step_of_a_bookmark():
 def test_the_answers_decide_and_not_the_bookmark(name, way):
     """Another runtime on the same bench is judged by what it says on the way to the bookmark."""
     bench, moves = Bench(lambda: Hosted(factory("awaken-8"))), [START, TURN, *way]
-    mark = judged(bench, moves).bookmark()
+    mark = judged(bench, moves).snapshot()
     bench.sut = Hosted(BY_NAME[name])
 
     for more in ([ANSWER], [CANCEL], [DECISION, ANSWER]):
@@ -226,7 +226,7 @@ def searched(part, monkeypatch, *, has_bookmarks):
     with monkeypatch.context() as changed:
         changed.setattr(levels, "SHARDS", part.shards)
         if not has_bookmarks:
-            changed.setattr(Session, "bookmark", lambda session: None)
+            changed.setattr(Session, "snapshot", lambda session: None)
         for stimuli in range(1, part.depth + 1):
             tally.add(play_level(bench, stimuli, 0, part.scope))
     return {one.name: getattr(tally, one.name) for one in fields(tally)}, every
@@ -273,12 +273,12 @@ def test_a_deep_search_shows_the_same_with_bookmarks_and_without(part, monkeypat
 def test_two_orders_are_compared_from_a_bookmark_on(monkeypatch):
     """What comes before the two is judged once, and they are found alike or not as they were."""
     bench = Bench(lambda: Hosted(factory("awaken-8")))
-    mark, answers, answer = judged(bench, [START]).bookmark(), [], Judge.answer
+    mark, answers, answer = judged(bench, [START]).snapshot(), [], Judge.answer
     monkeypatch.setattr(Judge, "answer", lambda self, report: answers.append(report) or answer(self, report))
 
     def compared(second, behind):
         answers.clear()
-        alike = are_alike(bench, MIXED, [START, TURN, second], Scope(), Tally(), behind=behind)
+        alike = commute(bench, MIXED, [START, TURN, second], Scope(), Tally(), behind=behind)
         return alike, len(answers)
 
     for second, is_alike in ((WAIT, True), (CANCEL, False)):

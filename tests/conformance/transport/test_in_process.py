@@ -8,7 +8,7 @@ import pytest
 
 from runlock.conformance.errors import AdapterError, TimedOut
 from runlock.conformance.protocol import NO_SUCH_GATE, UNSUPPORTED, ProtocolError
-from runlock.conformance.transport.in_process import MANDATORY, InProcess, told
+from runlock.conformance.transport.in_process import MANDATORY, InProcess, error_in_words
 
 HERE = Path(__file__).name
 
@@ -201,9 +201,9 @@ def test_an_exception_whose_words_cannot_be_read_is_told():
         def __str__(self):
             raise RuntimeError
 
-    assert told(Mute()) == "Mute: words that cannot be read (at its call)"
-    assert told(ValueError()) == "ValueError: without words (at its call)"
-    assert told(ValueError("two\nlines \x07")) == "ValueError: “two lines \\x07” (at its call)"
+    assert error_in_words(Mute()) == "Mute: words that cannot be read (at its call)"
+    assert error_in_words(ValueError()) == "ValueError: without words (at its call)"
+    assert error_in_words(ValueError("two\nlines \x07")) == "ValueError: “two lines \\x07” (at its call)"
 
 
 def test_the_place_is_the_adapters_and_not_the_librarys():
@@ -211,4 +211,4 @@ def test_the_place_is_the_adapters_and_not_the_librarys():
     with pytest.raises(json.JSONDecodeError) as caught:
         json.loads("{")
 
-    assert f"{HERE}:{sys._getframe().f_lineno - 2})" in told(caught.value)
+    assert f"{HERE}:{sys._getframe().f_lineno - 2})" in error_in_words(caught.value)

@@ -14,7 +14,7 @@ from places import GOLDEN
 from statemachine import io
 
 from runlock.diagrams.charts.data import as_object
-from runlock.diagrams.charts.dot import Wish, dot, page_of
+from runlock.diagrams.charts.dot import DotOptions, dot, page_of
 from runlock.diagrams.charts.formats import FORMS
 from runlock.diagrams.charts.mermaid import mermaid
 from runlock.diagrams.charts.picture import pictures
@@ -139,7 +139,7 @@ def test_coverage_is_painted_on_the_arrows():
     """An arrow says how often it was taken, that it never was, or that it cannot be seen."""
     counts = {row.clause: 3 for row in compile_named("Run").rows if row.clause != "RUN-6"}
     del counts["RUN-4"]
-    painted = dot(pictures()["Run"], Wish(page_of, {**counts, "RUN-6": 0}))
+    painted = dot(pictures()["Run"], DotOptions(page_of, {**counts, "RUN-6": 0}))
 
     assert painted.count("3 times") == len(counts)
     assert painted.count("never") == painted.count("not seen from outside") == 1

@@ -9,14 +9,14 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from runlock.conformance.driving.strategies.move_enumeration import Dial, Option, Scope
+from runlock.conformance.driving.strategies.move_enumeration import ChoiceSequence, EnabledMove, Scope
 from runlock.conformance.families.lifecycle.actions.context import Stage
 from runlock.conformance.families.lifecycle.actions.registry import ACTIONS
 from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.trace.moves import Move
 
 
-def asks(context: Stage, scope: Scope, *, is_race: bool) -> Iterator[Option]:
+def asks(context: Stage, scope: Scope, *, is_race: bool) -> Iterator[EnabledMove]:
     """Turns of the model: one call and more in any mixture of tools; three of one tool, and three of three.
 
     In a race, each tool alone.
@@ -36,13 +36,13 @@ def asks(context: Stage, scope: Scope, *, is_race: bool) -> Iterator[Option]:
     yield from without_renamings((_ask(context, asked) for asked in threes), context, scope)
 
 
-def _ask(context: Stage, asked: Sequence[int]) -> Option:
+def _ask(context: Stage, asked: Sequence[int]) -> EnabledMove:
     trial = context.aside()
-    move = ACTIONS["model_asks"](trial, Dial([len(asked) - 1, *asked]))
-    return Option(move or Move("settle", {}), trial.counts)
+    move = ACTIONS["model_asks"](trial, ChoiceSequence([len(asked) - 1, *asked]))
+    return EnabledMove(move or Move("settle", {}), trial.counts)
 
 
-def without_renamings(options: Iterable[Option], context: Stage, scope: Scope) -> Iterator[Option]:
+def without_renamings(options: Iterable[EnabledMove], context: Stage, scope: Scope) -> Iterator[EnabledMove]:
     """Of turns that differ by a name alone, one; without pruning all, under both orders of the names."""
     for option in options:
         if option.move.method == "settle":
@@ -88,7 +88,7 @@ def _but_for_its_name(tool: ToolSpec) -> str:
     return repr(tool.model_copy(update={"name": ""}))
 
 
-def _renamed(option: Option, calls: Sequence[Mapping[str, Any]]) -> Iterator[Option]:
+def _renamed(option: EnabledMove, calls: Sequence[Mapping[str, Any]]) -> Iterator[EnabledMove]:
     if len({call["id"] for call in calls}) < 2:
         return
     backwards = [

@@ -43,7 +43,7 @@ from runlock.conformance.family.chart_monitor import (
     Reading,
 )
 from runlock.conformance.family.coverage import ChartCoverage, Coverage
-from runlock.conformance.judging.applicability import Standing
+from runlock.conformance.judging.applicability import Applicability
 from runlock.machines.table import Row, Table
 
 
@@ -57,24 +57,24 @@ class Shown:
 
 
 def covered(
-    handshake: Handshake, policies: Mapping[str, Any], standings: Mapping[str, Standing], seen: Coverage
+    handshake: Handshake, policies: Mapping[str, Any], standings: Mapping[str, Applicability], seen: Coverage
 ) -> list[ChartCoverage]:
     """Every chart that the profile uses, with what was exercised of it."""
     charts = (_of_chart(shown, handshake, standings, seen) for shown in _charts(policies))
     return [chart for chart in charts if chart.arrows or (chart.why and chart.unseen)]
 
 
-def _applies(row: Row, standings: Mapping[str, Standing]) -> bool:
+def _applies(row: Row, standings: Mapping[str, Applicability]) -> bool:
     return standings[row.clause].verdict != "not-applicable" or _is_core(standings[row.clause])
 
 
-def _is_core(standing: Standing) -> bool:
+def _is_core(standing: Applicability) -> bool:
     """Whether only the profile keeps a clause out, and not what its runtime does."""
     return standing.why.startswith("the profile core") and not standing.clause.applies
 
 
 def _of_chart(
-    shown: Shown, handshake: Handshake, standings: Mapping[str, Standing], seen: Coverage
+    shown: Shown, handshake: Handshake, standings: Mapping[str, Applicability], seen: Coverage
 ) -> ChartCoverage:
     table, why = shown.table, _hidden(shown.table, handshake)
     rows = [row for row in table.rows if _applies(row, standings)]

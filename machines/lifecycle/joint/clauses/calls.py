@@ -1,4 +1,4 @@
-"""What is said of calls alone."""
+"""Rules for calls without a run."""
 
 from __future__ import annotations
 
@@ -91,4 +91,4 @@ CALL_RULES: Final[tuple[Rule, ...]] = (
     Due("CALL-15", "call", "New", "Failed", _in_round),
     Due("CALL-16", "call", "New", "Cancelled", _to_be_cancelled),
 )
-"""What is said of calls alone."""
+"""Rules for calls without a run."""

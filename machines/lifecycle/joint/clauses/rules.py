@@ -26,7 +26,7 @@ class Never:
     where: Where
     some: tuple[Which, ...] = ()
     none: Which | None = None
-    at_rest: bool = False  # asked only where the runtime has nothing left to do by itself
+    at_rest: bool = False  # checked only when the runtime has nothing to do
     only: tuple[str, str] = ("", "")  # asked only under this value of a policy
 
 

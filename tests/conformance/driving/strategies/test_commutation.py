@@ -4,9 +4,9 @@ import pytest
 from command_line import run
 
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.commutation import are_alike, is_second
+from runlock.conformance.driving.strategies.commutation import commute, is_second
 from runlock.conformance.driving.strategies.exhaustive import PLAYED, REORDERED, Level
-from runlock.conformance.driving.strategies.move_enumeration import Option, Scope
+from runlock.conformance.driving.strategies.move_enumeration import EnabledMove, Scope
 from runlock.conformance.driving.strategies.shortest_first import Point, length
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
@@ -34,7 +34,7 @@ def bench_of(make):
 
 def searched(laid, scope, depth):
     """Every schedule of up to so many stimuli that begins with a turn that asks for the tool."""
-    point, total = Point(ALONE, (Option(START, {"r": 1}), Option(ASKS, {"r": 1, "c": 1}))), Tally()
+    point, total = Point(ALONE, (EnabledMove(START, {"r": 1}), EnabledMove(ASKS, {"r": 1, "c": 1}))), Tally()
     for stimuli in range(3, depth + 1):
         level = Level(laid, stimuli, 0, scope)
         level.descend(point, laid.judged(ALONE, lambda session: _sent(session, point), Tally()))
@@ -52,15 +52,15 @@ def test_what_does_not_touch_is_alike_in_both_orders():
     """Time that passes while the model is asked changes nothing of its turn, whichever comes first."""
     laid = bench_of(factory("awaken-8"))
 
-    assert are_alike(laid, ALONE, [START, ASKS, WAITS], Scope(), Tally())
-    assert are_alike(laid, ALONE, [START, WAITS, ASKS], Scope(), Tally())
+    assert commute(laid, ALONE, [START, ASKS, WAITS], Scope(), Tally())
+    assert commute(laid, ALONE, [START, WAITS, ASKS], Scope(), Tally())
 
 
 def test_what_is_answered_otherwise_is_not_alike():
     """A cancel before a turn leaves no turn to come, and behind it finds a call that waits."""
     laid = bench_of(factory("awaken-8"))
 
-    assert not are_alike(laid, ALONE, [START, ASKS, CANCELS], Scope(), Tally())
+    assert not commute(laid, ALONE, [START, ASKS, CANCELS], Scope(), Tally())
 
 
 def test_what_is_not_on_the_menu_stands_for_nothing():
@@ -68,7 +68,7 @@ def test_what_is_not_on_the_menu_stands_for_nothing():
     laid = bench_of(factory("awaken-8"))
     waits = Move("clock.advance", {"ms": 1})
 
-    assert not are_alike(laid, ALONE, [START, ASKS, waits], Scope(), Tally())
+    assert not commute(laid, ALONE, [START, ASKS, waits], Scope(), Tally())
 
 
 def test_of_two_orders_one_is_the_second():
@@ -120,7 +120,7 @@ def test_one_order_is_of_a_search_alone(capsys):
     ran = run(capsys, "check", "py:cli_fakes:Tiny", "--one-order")
 
     assert ran.code == 2
-    assert "`--one-order` leaves nothing out here. Add --exhaustive to it." in ran.err
+    assert "`--one-order` has no effect without `--exhaustive`. Add --exhaustive." in ran.err
 
 
 def test_a_search_says_that_it_tried_one_order(capsys, tmp_path, monkeypatch):

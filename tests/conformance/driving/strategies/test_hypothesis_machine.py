@@ -180,7 +180,7 @@ def test_values_of_a_runtimes_own_kind_are_told_apart_too(bench: Bench) -> None:
         session.play([Move("run.start", {"run": "r1", "input": "hello"})])
         session.close()
 
-    assert len(bench.precedents) == 1
+    assert len(bench.cached_rulings) == 1
 
 
 # --- where something goes wrong -----------------------------------------------------------------

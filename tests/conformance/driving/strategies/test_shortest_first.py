@@ -5,7 +5,7 @@ import pytest
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.exhaustive import play_level
-from runlock.conformance.driving.strategies.move_enumeration import Scope, menu
+from runlock.conformance.driving.strategies.move_enumeration import Scope, enabled_moves
 from runlock.conformance.driving.strategies.shortest_first import length, search
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS, Stage
@@ -15,7 +15,7 @@ from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.family.chooser import Seeded
-from runlock.conformance.selftest.mutation_testing import Hunt, portions
+from runlock.conformance.selftest.mutation_testing import MutantRun, portions
 from runlock.conformance.trace.moves import Move
 
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
@@ -56,7 +56,7 @@ def reference():
 def test_the_first_violation_is_no_longer_than_a_shrunk_one(name):
     """Schedules are tried in the order of their lengths, so that no shrinking is needed."""
     mutant = BY_NAME[name]
-    hunt = Hunt(lambda: Hosted(mutant), mutant.clause)
+    hunt = MutantRun(lambda: Hosted(mutant), mutant.clause)
     hunt.run(portions(FAMILY, Order("", 160)))
     shrunk = length(hunt.witness(hunt.found).moves)
 
@@ -168,7 +168,7 @@ def test_of_tools_that_are_declared_alike_the_first_is_asked_for_first():
     session.play(MOVES[1])
     turns = [
         option.move.params.get("outcome", {}).get("tool_calls")
-        for option in menu(FAMILY.actions, Stage(session.state), Scope())
+        for option in enabled_moves(FAMILY.actions, Stage(session.state), Scope())
     ]
     asked = [[call["name"] for call in calls] for calls in turns if calls]
 
@@ -211,7 +211,8 @@ def test_what_a_walk_may_do_is_on_the_menu(moves, name):
     session = reference().session(TWINS)
     session.play(moves)
     listed = [
-        _blank(option.move) for option in menu(FAMILY.actions, Stage(session.state), Scope(is_pruned=False))
+        _blank(option.move)
+        for option in enabled_moves(FAMILY.actions, Stage(session.state), Scope(is_pruned=False))
     ]
 
     for index in range(20):
