@@ -6,14 +6,12 @@ What is shared with other families (messages of a thread, faults, reports) is ta
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, TypeAdapter
 from pydantic_core import PydanticCustomError
 
-from runlock.conformance.family.family import Vocabulary
 from runlock.conformance.protocol import (
     Cancel,
     ClockAdvance,
@@ -27,23 +25,18 @@ from runlock.conformance.protocol import (
     Inspect,
     JsonObject,
     Message,
-    MessageAppended,
     Observation,
-    Published,
-    Reason,
-    Refusal,
-    RunMoved,
-    RunStart,
+    Report,
     Scenario,
-    SegmentEnded,
     Settle,
     Stimulus,
     ToolCall,
     Unlisted,
     Usage,
     Wire,
+    not_misspelt,
 )
-from runlock.conformance.protocol.handshake import MISSPELT
+from runlock.conformance.protocol.vocabulary import Vocabulary
 from runlock.conformance.protocol.wire import Json
 
 RunnerStatus = Literal["Running", "Done"]
@@ -57,14 +50,6 @@ REQUIRED_GATES: Final = ("model", "tool", "yield")
 
 
 # -- the handshake
-
-
-def _known_kind(kind: str) -> str:
-    """Refuse a slip for a listed kind, which would leave untested what the runtime does show."""
-    meant = [] if kind in LISTED else get_close_matches(kind, LISTED, n=1, cutoff=MISSPELT)
-    if meant:
-        raise PydanticCustomError("misspelt", "Input should be '{meant}'", {"meant": meant[0]})
-    return kind
 
 
 def _all_gates(gates: list[RunnerGateKind]) -> list[RunnerGateKind]:
@@ -97,9 +82,11 @@ class RunnerHandshake(Handshake):
     family: Literal["tool-runner"] = "tool-runner"  # type: ignore[assignment]
     profile: str = "tool-runner"
     gates: Annotated[list[RunnerGateKind], AfterValidator(_all_gates)]  # type: ignore[assignment]
-    observes: list[Annotated[str, AfterValidator(_known_kind)]] = Field(default_factory=list)
+    observes: list[Annotated[str, AfterValidator(lambda kind: not_misspelt(kind, LISTED))]] = Field(
+        default_factory=list
+    )
     stimuli: list[RunnerStimulus] = Field(default_factory=list)  # type: ignore[assignment]
-    outcomes: RunnerOutcomes = RunnerOutcomes()  # type: ignore[assignment]
+    outcomes: RunnerOutcomes = RunnerOutcomes()
     stops: list[StopReasonName] = Field(default_factory=list)
     runner: RunnerOffer = RunnerOffer()
 
@@ -125,7 +112,7 @@ class RunnerOptions(Wire):
 class RunnerScenario(Scenario):
     """What a scenario starts from: the tools, and how the runner is configured."""
 
-    tools: list[RunnerTool] = Field(default_factory=list)  # type: ignore[assignment]
+    tools: list[RunnerTool] = Field(default_factory=list)
     runner: RunnerOptions = RunnerOptions()
 
     @cached_property
@@ -139,6 +126,14 @@ class RunnerScenario(Scenario):
 
 
 # -- stimuli
+
+
+class RunStart(Stimulus):
+    """The runner is made, with one user message, and begins to iterate."""
+
+    method: ClassVar[str] = "run.start"
+    run: str
+    input: str
 
 
 class Push(Stimulus):
@@ -274,11 +269,44 @@ class RunnerGate(Observation):
     version: int | None = None  # tool
 
 
-class RunnerMoved(RunMoved):
+class StopReason(Wire):
+    """Which limit ended the run."""
+
+    code: str
+    detail: Json = None
+
+
+class Reason(Wire):
+    """Why a run ended."""
+
+    code: Literal["NaturalEnd", "BehaviorRequested", "Stopped", "Cancelled", "Error"]
+    detail: Json = None
+    stop: StopReason | None = None
+
+
+class RunMoved(Observation):
     """The status of the run changed."""
 
+    kind: Literal["run.status"] = "run.status"
     origin: RunnerStatus | None = Field(default=None, alias="from")
     to: RunnerStatus
+    reason: Reason | None = None
+
+
+class MessageAppended(Observation):
+    """The runner put a message into the state."""
+
+    kind: Literal["message"] = "message"
+    message: Message
+
+
+class Published(Observation):
+    """A piece of a stream, or its end, reached the user."""
+
+    kind: Literal["event"] = "event"
+    stream: str | None = None
+    name: str
+    data: Json = None
 
 
 class Responded(Observation):
@@ -289,9 +317,12 @@ class Responded(Observation):
     cached: bool | None = None
 
 
-class RunnerFinished(SegmentEnded):
+class RunFinished(Observation):
     """The walk over the runner ended; `message` is the last turn that was received."""
 
+    kind: Literal["run.finished"] = "run.finished"
+    reason: Reason
+    pending: list[str] = Field(default_factory=list)
     message: Message | None = None
 
 
@@ -324,11 +355,11 @@ class RunnerInspected(RunnerSnapshot, Observation):
 LISTED: Final[dict[str, type[Observation]]] = {
     "gate.open": RunnerGate,
     "gate.closed": GateClosed,
-    "run.status": RunnerMoved,
+    "run.status": RunMoved,
     "message": MessageAppended,
     "event": Published,
     "runner.response": Responded,
-    "run.finished": RunnerFinished,
+    "run.finished": RunFinished,
     "inspect": RunnerInspected,
 }
 
@@ -341,23 +372,21 @@ def _kind_of(raw: Any) -> str:
 RunnerObservation = Annotated[
     Annotated[RunnerGate, Tag("gate.open")]
     | Annotated[GateClosed, Tag("gate.closed")]
-    | Annotated[RunnerMoved, Tag("run.status")]
+    | Annotated[RunMoved, Tag("run.status")]
     | Annotated[MessageAppended, Tag("message")]
     | Annotated[Published, Tag("event")]
     | Annotated[Responded, Tag("runner.response")]
-    | Annotated[RunnerFinished, Tag("run.finished")]
+    | Annotated[RunFinished, Tag("run.finished")]
     | Annotated[RunnerInspected, Tag("inspect")]
     | Annotated[Unlisted, Tag("unlisted")],
     Discriminator(_kind_of),
 ]
 
 
-class RunnerReport(Wire):
+class RunnerReport(Report):
     """The answer to a stimulus: all that happened since, in order."""
 
-    observations: list[RunnerObservation] = Field(default_factory=list)
-    quiescent: bool = True
-    refused: list[Refusal] = Field(default_factory=list)
+    observations: list[RunnerObservation] = Field(default_factory=list)  # type: ignore[assignment]
 
 
 METHODS: Final[dict[str, tuple[type[Wire], type[Wire]]]] = {
@@ -383,7 +412,7 @@ METHODS: Final[dict[str, tuple[type[Wire], type[Wire]]]] = {
 VOCABULARY: Final = Vocabulary(
     handshake=RunnerHandshake,
     scenario=RunnerScenario,
-    report=RunnerReport,  # type: ignore[arg-type]
+    report=RunnerReport,
     snapshot=RunnerSnapshot,
     methods=METHODS,
     observations=LISTED,
