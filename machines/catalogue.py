@@ -1,4 +1,4 @@
-"""Every chart of a family, found by looking: a new file in machines/<family>/charts needs no entry anywhere."""
+"""Every chart of a family, found by looking: a new file in its `charts` folder needs no entry anywhere."""
 
 from __future__ import annotations
 

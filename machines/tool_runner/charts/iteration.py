@@ -1,8 +1,8 @@
 """One walk over a tool runner: request, yield, the acts of the user, tools, and the next request.
 
-Clauses: spec/tool_runner/clauses.  The source draws a loop with one end, "no tool request"; the spec knows six
-(E-60).  The facts are the runner's own: `changed` is what the policy `runner.append` means by it, `paused` a turn
-that is sent back as it is, `dropped` the value of `runner.results`.
+Clauses: spec/tool_runner/clauses.  The source draws a loop with one end, "no tool request"; the spec
+knows six (E-60).  The facts are the runner's own: `changed` is what the policy `runner.append` means by
+it, `paused` a turn that is sent back as it is, `dropped` the value of `runner.results`.
 """
 
 from statemachine import State
@@ -42,14 +42,14 @@ class RunnerIteration(Chart):
     leave     = (clause("RUNNER-4",  Yielded.to(Left),           "the user leaves the loop")
                | clause("STREAM-7",  Streaming.to(Left),         "the user leaves a stream"))
     append    =  clause("RUNNER-9",  Resumed.to(Updated),        "nothing was changed: the turn is appended")
-    keep      = (clause("RUNNER-31", Resumed.to(Updated, cond="paused"), "changed: a paused turn is kept or lost")
+    keep      = (clause("RUNNER-31", Resumed.to(Updated, cond="paused"), "changed: a pause, kept or lost")
                | clause("RUNNER-10", Resumed.to(Updated),        "changed: the user's state is kept"))
     placed    =  clause("RUNNER-44", Resumed.to(Updated),        "the turn was appended on receipt")
-    handle    = (clause("RUNNER-13", Updated.to(Handling, cond="changed"), "changed: calls are left to handle")
+    handle    = (clause("RUNNER-13", Updated.to(Handling, cond="changed"), "changed: calls are handled")
                | clause("RUNNER-5",  Updated.to(Handling),       "the turn asks for tools"))
     results   = (clause("RUNNER-45", Handling.to(Settled, cond="dropped"), "the results are dropped")
                | clause("RUNNER-14", Handling.to(Settled),       "the results follow their turn"))
-    finish    = (clause("RUNNER-7",  Updated.to(Finished, cond="changed"), "changed: a final turn ends the run")
+    finish    = (clause("RUNNER-7",  Updated.to(Finished, cond="changed"), "changed: a final turn ends it")
                | clause("RUNNER-6",  Updated.to(Finished),       "a final turn ends the run"))
     go_on     = (clause("RUNNER-20", Updated.to(Settled, cond="paused"), "a paused turn goes back")
                | clause("RUNNER-16", Updated.to(Settled),        "changed: no call is left to handle"))

@@ -1,6 +1,6 @@
 """The response to the calls of one turn, as the user or the runner asks for it: made, kept, used, forgotten.
 
-Clauses: spec/tool_runner/clauses/runner.toml.  How long it is kept is the policy `runner.cache`; a response that a
+Clauses: spec/tool_runner/clauses.  How long it is kept is the policy `runner.cache`; a response that a
 change overtook while it was made is dropped as soon as it is there.
 """
 
