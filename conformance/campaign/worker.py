@@ -30,13 +30,12 @@ from runlock.conformance.driving.bench import (
 )
 from runlock.conformance.driving.strategies.shortest_first import length, search
 from runlock.conformance.errors import RunlockError
+from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.judging.applicability import Standing, standings
-from runlock.conformance.judging.determinism import DETERMINISM
 from runlock.conformance.judging.policy_hypotheses import Undeclared
 from runlock.conformance.protocol import Handshake, Scenario
 from runlock.conformance.transport.journal import Journal, Journalled
 from runlock.conformance.transport.sut import Sut
-from runlock.spec.model import load_spec
 
 Unit = tuple[int, int]
 """A stage by its number, and a unit of it."""
@@ -57,15 +56,20 @@ class Facts:
     policies: Mapping[str, Any]
     only: tuple[str, ...] = ()
 
+    @property
+    def family(self) -> Family:
+        """The family that it speaks."""
+        return family_named(self.handshake.family)
+
     @cached_property
     def standings(self) -> dict[str, Standing]:
         """How each clause stands."""
-        return standings(load_spec(), self.handshake, self.policies)
+        return standings(self.family, self.handshake, self.policies)
 
     @cached_property
     def undeclared(self) -> Undeclared:
         """Which policies it leaves open."""
-        return Undeclared.of(load_spec(), self.handshake, self.policies, self.only)
+        return Undeclared.of(self.family, self.handshake, self.policies, self.only)
 
 
 @dataclass(slots=True)
@@ -82,7 +86,6 @@ class WatchedBench(Bench):
 
     def __init__(self, order: Order, between: Between, journal: Journal | None = None) -> None:
         target = resolve(order.target, timeout_scale=order.timeout_scale)
-        self.stages = stages_of(order)
         self.between = between
         self.played = 0
         self.left_out: Mapping[int, Trouble] = {}
@@ -95,6 +98,7 @@ class WatchedBench(Bench):
 
         self.journal = journal
         super().__init__(opened, order.only)
+        self.stages = stages_of(order, self.family)
 
     def revive(self) -> Sut:
         """Kill the SUT in the middle of a scenario, which goes on in the next one."""
@@ -220,7 +224,7 @@ def shortened(bench: Bench, found: Found) -> Witness:
 
 def shorter(bench: Bench, witness: Witness, scenario: Scenario) -> Witness | None:
     """A shorter schedule that breaks the same clause in the same scenario, if the first ones have one."""
-    if witness.clause == DETERMINISM:  # it takes two schedules to break it
+    if witness.clause == bench.family.determinism:  # it takes two schedules to break it
         return None
     searched = search(
         bench,

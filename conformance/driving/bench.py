@@ -23,16 +23,15 @@ from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shrink import shrink
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.errors import AdapterError, RunlockError
-from runlock.conformance.families.lifecycle.situations import scenarios
 from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.family.coverage import Coverage, Goal
+from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.judging.applicability import SILENT, Standing, standings
-from runlock.conformance.judging.determinism import DETERMINISM, difference
+from runlock.conformance.judging.determinism import difference
 from runlock.conformance.judging.judge import Asked, Judge, Violation
 from runlock.conformance.judging.policy_hypotheses import Exclusion, Undeclared, nothing_left
 from runlock.conformance.protocol import (
     PROTOCOL_VERSION,
-    Handshake,
     Initialize,
     Party,
     ProtocolError,
@@ -43,7 +42,7 @@ from runlock.conformance.protocol.framing import quote
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
 from runlock.conformance.transport.sut import Sut
-from runlock.spec.model import SpecError, load_spec
+from runlock.spec.model import SpecError
 
 SHARDS: Final = 16
 ERRORS_MAX: Final = 3
@@ -143,28 +142,28 @@ class Bench:
         self._tidy = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self.sut = open_sut()
         try:
-            self.handshake = self._shake_hands()
+            self.family, self.handshake = self._shake_hands()
             self.policies = self._policies()
         except RunlockError:
             self.close()
             raise
-        self.standings: dict[str, Standing] = standings(load_spec(), self.handshake, self.policies)
+        self.standings: dict[str, Standing] = standings(self.family, self.handshake, self.policies)
         self.only = tuple(only)
-        self.undeclared = Undeclared.of(load_spec(), self.handshake, self.policies, self.only)
+        self.undeclared = Undeclared.of(self.family, self.handshake, self.policies, self.only)
         self.applies = {clause: self._is_asked(standing) for clause, standing in self.standings.items()}
-        self.scenarios = list(scenarios(self.handshake, self.policies))
+        self.scenarios = list(self.family.scenarios(self.handshake, self.policies))
         self.precedents: Precedents = {}
 
     @cached_property
     def asked(self) -> Asked:
         """What each scenario asks of the runtime."""
-        return Asked(self.applies, self.undeclared)
+        return Asked(self.family, self.applies, self.undeclared)
 
     def _is_asked(self, standing: Standing) -> bool:
         chosen = not self.only or any(fnmatchcase(standing.clause.id, pattern) for pattern in self.only)
         return chosen and standing.is_judged
 
-    def _shake_hands(self) -> Handshake:
+    def _shake_hands(self) -> tuple[Family, Any]:
         hello = Initialize(kit=Party(name="runlock", version=KIT_VERSION))
         params = hello.model_dump(mode="json", by_alias=True, exclude_none=True)
         try:
@@ -174,16 +173,17 @@ class Bench:
                 f"The adapter turned the handshake down with error {error.code}: {quote(error.message)}.",
                 f"It should answer `initialize` for protocol {PROTOCOL_VERSION}.",
             ) from error
-        handshake = fitted(Handshake, answer, "The handshake", "initialize.answer")
+        family = _family_of(answer)
+        handshake = fitted(family.vocabulary.handshake, answer, "The handshake", "initialize.answer")
         if handshake.protocol != PROTOCOL_VERSION:
             raise AdapterError(
                 f"The adapter speaks protocol {handshake.protocol}.", f"This kit speaks {PROTOCOL_VERSION}."
             )
-        return handshake
+        return family, handshake
 
     def _policies(self) -> dict[str, Any]:
         try:
-            return load_spec().policies_of(self.handshake.profile, self.handshake.policies)
+            return self.family.spec.policies_of(self.handshake.profile, self.handshake.policies)
         except SpecError as error:
             raise AdapterError(f"The handshake cannot be judged: {error}") from error
 
@@ -208,11 +208,21 @@ class Bench:
 
     def _opened(self, kind: type[Opened], scenario: Scenario, **more: Any) -> Opened:
         new_judge, folder = partial(self.judge, scenario), self._empty_folder()
-        return kind(self.sut, self.handshake, scenario, new_judge, folder, revive=self.revive, **more)
+        return kind(
+            self.family, self.sut, self.handshake, scenario, new_judge, folder, revive=self.revive, **more
+        )
 
     def judge(self, scenario: Scenario) -> Judge:
         """Who judges a scenario."""
-        return Judge(self.handshake, self.policies, scenario, self.applies, self.undeclared, asked=self.asked)
+        return Judge(
+            self.family,
+            self.handshake,
+            self.policies,
+            scenario,
+            self.applies,
+            self.undeclared,
+            asked=self.asked,
+        )
 
     def _empty_folder(self) -> str:
         """A folder for the bytes of a scenario: a fresh one where the runtime keeps a store of its own."""
@@ -250,21 +260,22 @@ class Bench:
     def play_twice(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
         """Play one schedule, and once more to see that the same words lead to the same."""
         once = self.play(scenario, schedule, tally)
-        if once is None or once.violation is not None or not self.applies[DETERMINISM]:
+        if once is None or once.violation is not None or not self.applies.get(self.family.determinism):
             return
         again = self.play(scenario, schedule, Tally())
         if again is None:
             return
-        tally.exercised[DETERMINISM] += 1
+        clause = self.family.determinism
+        tally.exercised[clause] += 1
         because = difference(once.trace, again.trace)
         if because:
-            broken = Violation(DETERMINISM, because, again.account.stimuli)
-            tally.note(DETERMINISM, Found(broken, scenario, tuple(again.sent), again.trace))
+            broken = Violation(clause, because, again.state.stimuli)
+            tally.note(clause, Found(broken, scenario, tuple(again.sent), again.trace))
 
     def enter(self, session: Session, tally: Tally) -> None:
         """Take what a finished session showed into a tally."""
         tally.schedules += 1
-        tally.stimuli += session.account.stimuli
+        tally.stimuli += session.state.stimuli
         ruling = session.ruling
         tally.exercised.update(ruling.exercised)
         tally.shown.update(_shown(session.trace))
@@ -274,7 +285,7 @@ class Bench:
         if ruling.violation is not None:
             tally.note(ruling.violation.clause, _found(session, ruling.violation))
         for one, exclusion in ruling.excluded.items():
-            ruled_out = Violation(exclusion.clause, exclusion.because, session.account.stimuli)
+            ruled_out = Violation(exclusion.clause, exclusion.because, session.state.stimuli)
             tally.exclude(one, exclusion, _found(session, ruled_out))
 
     def close(self) -> None:
@@ -312,6 +323,14 @@ class Bench:
             self.renew()
             return None
         return session
+
+
+def _family_of(answer: Mapping[str, Any]) -> Family:
+    """The family that a handshake names; a runtime that names none is of the first."""
+    try:
+        return family_named(str(answer.get("family", DEFAULT)))
+    except LookupError as error:
+        raise AdapterError("The handshake names an unknown family.", str(error)) from error
 
 
 def _shown(trace: Trace) -> set[str]:

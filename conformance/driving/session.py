@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from runlock.conformance.driving.session_snapshot import Bookmark, Step
 from runlock.conformance.errors import AdapterError, Restless, SutDied
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.families.lifecycle.wording import cut, plain
+from runlock.conformance.family.family import Family
 from runlock.conformance.judging.judge import Judge, Ruling, Violation
 from runlock.conformance.protocol import (
     DID_NOT_SETTLE,
@@ -21,7 +20,6 @@ from runlock.conformance.protocol import (
     ProtocolError,
     Report,
     Scenario,
-    Snapshot,
 )
 from runlock.conformance.protocol.answers import (
     Gates,
@@ -29,14 +27,8 @@ from runlock.conformance.protocol.answers import (
     fitted_report,
     moved_by_itself,
 )
-from runlock.conformance.trace.moves import (
-    CRASH_AND_RECOVER,
-    INSPECT,
-    Move,
-    admitted,
-    as_seen,
-    grounded,
-)
+from runlock.conformance.text import cut, plain
+from runlock.conformance.trace.moves import CRASH_AND_RECOVER, INSPECT, Move, as_seen
 from runlock.conformance.trace.trace import Trace
 from runlock.conformance.transport.sut import Sut
 
@@ -54,6 +46,7 @@ class Session:
 
     def __init__(
         self,
+        family: Family,
         sut: Sut,
         handshake: Handshake,
         scenario: Scenario,
@@ -62,6 +55,7 @@ class Session:
         *,
         revive: Callable[[], Sut] | None = None,
     ) -> None:
+        self.family = family
         self.sut = sut
         self.revive = revive
         self.handshake = handshake
@@ -83,9 +77,9 @@ class Session:
         return self._new_judge()
 
     @cached_property
-    def account(self) -> Account:
+    def state(self) -> Any:
         """What is known of it."""
-        return self.judge.account
+        return self.judge.state
 
     @property
     def violation(self) -> Violation | None:
@@ -115,8 +109,8 @@ class Session:
         if move.method == INSPECT:
             return self._inspect(move)
         self.attempted = [*self.sent, move]
-        offered = admitted(move, self.account)
-        params = grounded(offered, self.account) if offered is not None else None
+        offered = self.family.admit(move, self.state)
+        params = self.family.ground(offered, self.state) if offered is not None else None
         if offered is None or params is None:
             return False
         self._stimulate(offered, offered.method, params)
@@ -127,12 +121,12 @@ class Session:
     ) -> None:
         """Hand a stimulus over, unless it has its answer already, and have the answer judged."""
         self.sent.append(move)
-        is_idle = method == "settle" and self.account.quiescent and self.handshake.control.settles_exactly
+        is_idle = method == "settle" and self.state.quiescent and self.handshake.control.settles_exactly
         self.trace.add("stimulus", {"method": method, "params": dict(params)})
         self._hear_stimulus(method, params)
         raw = self._request(method, params) if answer is None else answer
         self.steps.append(Step(move, method, params, raw))
-        report = fitted_report(raw, method)
+        report = fitted_report(self.family.vocabulary, raw, method)
         self.gates.check(method, report)
         for observation in raw.get("observations") or ():
             self.trace.add("observation", observation)
@@ -149,12 +143,12 @@ class Session:
 
     def _inspect(self, move: Move) -> bool:
         """Look at the run, where the runtime lets itself be looked at; what it shows is an observation."""
-        run = self.account.run
+        run = self.state.run
         if run is None:
             return False
         self.attempted = [*self.sent, move]
         params = {"run": run.id}
-        answer = self._look(params, is_quiescent=self.account.quiescent)
+        answer = self._look(params, is_quiescent=self.state.quiescent)
         if answer is not None:
             self._stimulate(move, INSPECT, params, answer)
         return answer is not None
@@ -167,21 +161,18 @@ class Session:
             if error.code in (UNSUPPORTED, METHOD_NOT_FOUND):
                 return None
             raise _blamed(INSPECT, error) from error
-        fitted(Snapshot, shown, f"The answer to {INSPECT}", f"{INSPECT}.answer")
+        fitted(self.family.vocabulary.snapshot, shown, f"The answer to {INSPECT}", f"{INSPECT}.answer")
         return {"observations": [as_seen(params, shown)], "quiescent": is_quiescent, "refused": []}
 
     def _crash(self, wanted: str) -> bool:
-        run = self.account.run
-        by = self._way_to_crash(wanted)
-        if run is None or run.is_done or by is None or not self.account.can_come_back(run):
+        by, params = self._way_to_crash(wanted), self.family.recover(self.state)
+        if by is None or params is None:
             return False
         move = Move(CRASH_AND_RECOVER, {"by": by} if by != "soft" else {})
         self.attempted = [*self.sent, move]
         self._note_the_crash(move)
         self._end_the_life(move)
-        durable = self.account.durable(run) if self.handshake.control.store == "kit" else None
-        store = durable.state if durable is not None else None
-        self._stimulate(move, "recover", {"run": run.id, "store": store})
+        self._stimulate(move, "recover", params)
         return True
 
     def _note_the_crash(self, move: Move) -> None:
@@ -256,7 +247,7 @@ class Session:
 
     def _stand_at(self, mark: Bookmark) -> None:
         self.judge, self.gates = mark.read()
-        self.account = self.judge.account
+        self.state = self.judge.state
         self.steps, self.sent = [*mark.steps], [*mark.moves]
         self.trace = Trace([*mark.records])
 
@@ -265,28 +256,12 @@ class Session:
     def drain(self) -> None:
         """Give the run everything that it waits for, until it is Done or breaks a clause."""
         for _ in range(DRAIN_LIMIT):
-            run = self.account.run
-            if self.violation is not None or run is None or (run.is_done and self.account.quiescent):
+            run = self.state.run
+            if self.violation is not None or run is None or (run.is_done and self.state.quiescent):
                 return
-            move = self._next_of_drain()
+            move = Move("settle", {}) if not self.state.quiescent else self.family.drain(self.state)
             if move is None or not self.send(move):
                 return
-
-    def _next_of_drain(self) -> Move | None:
-        run = self.account.run
-        assert run is not None
-        if not self.account.quiescent:
-            return Move("settle", {})
-        for gate in self.account.open_gates:
-            return Move("gate.release", {"gate": gate.ref, "outcome": _easy_outcome(gate.on, gate.ref)})
-        waiting = [call for call in run.calls.values() if call.waits]
-        if not waiting or "decide" not in self.handshake.stimuli:
-            return None
-        return Move("decide", {"run": run.id, "decisions": [self._approval(call.id) for call in waiting]})
-
-    def _approval(self, call: str) -> dict[str, Any]:
-        number = len(self.account.decision_ids) + 1
-        return {"id": f"end{number}-{call}", "call": call, "action": "resume", "payload": None}
 
     def end(self) -> None:
         """Nothing more is to come: whatever waited for that is judged now."""
@@ -298,16 +273,6 @@ class Session:
         answer = self._request("scenario.close", {})
         closed = fitted(Closed, answer, "The answer to scenario.close", "scenario.close.answer")
         self.trace.add("end", {"leaks": closed.leaks})
-
-
-def _easy_outcome(on: str, ref: str) -> dict[str, Any]:
-    easy: dict[str, dict[str, Any]] = {
-        "model": {"kind": "turn", "text": "done", "tool_calls": []},
-        "permission": {"kind": "allow"},
-        "tool": {"kind": "ok", "content": f"<{ref} at the end>"},
-        "hook": {"kind": "continue"},
-    }
-    return easy.get(on, {"kind": "ok"})
 
 
 def _blamed(method: str, error: ProtocolError) -> AdapterError:

@@ -1,37 +1,42 @@
-"""The closed vocabularies of the protocol: statuses, reasons, kinds and the like, word for word."""
+"""The versions that the kit speaks, and what a family's vocabulary of messages consists of."""
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from runlock.conformance.protocol import Handshake, Observation, Report, Scenario, Wire
 
 PROTOCOL_VERSION: Final = 1
 SPEC_REVISION: Final = "1.1"
 
-RunStatus = Literal["Created", "Running", "Waiting", "Done"]
-CallStatus = Literal["New", "Running", "Suspended", "Resuming", "Succeeded", "Failed", "Cancelled"]
-GateKind = Literal["model", "permission", "tool", "hook", "store.put"]
-ResumeMode = Literal["replay", "use_as_result", "pass_to_tool"]
-Action = Literal["resume", "cancel"]
-Disposition = Literal["accepted", "buffered", "ignored", "refused", "duplicate"]
-ReasonCode = Literal[
-    "NaturalEnd", "BehaviorRequested", "Stopped", "Cancelled", "Blocked", "Suspended", "Error"
-]
-Trigger = Literal["UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "StepEnd", "RunFinished"]
-StimulusKind = Literal[
-    "decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver", "watch"
-]  # fmt: skip
-PhaseName = Literal[
-    "RunStart", "StepStart", "BeforeInference", "AfterInference", "ToolGate",
-    "BeforeToolExecute", "AfterToolExecute", "StepEnd", "RunEnd",
-]  # fmt: skip
-PermissionOutcome = Literal["allow", "block", "suspend", "set_result", "fault"]
-ToolOutcome = Literal["ok", "warning", "error", "raise", "fault", "pending", "activity"]
-HookOutcome = Literal["continue", "terminate", "skip_inference", "rewrite", "fault"]
-StreamKind = Literal["native", "ai-sdk-v6", "ag-ui"]
-ResumeState = Literal[
-    "DrainDecisionChannel", "NoDecision", "ResolveDecision", "PersistResumeDecision", "Replay",
-    "ReplayCancel", "ReplayResume", "ExecuteReplayedTool", "SetNextSuspended", "ClearResolved",
-    "SnapshotIfStateChanged", "CommitReplay",
-]  # fmt: skip
 
-FINAL_CALL_STATUSES: Final[frozenset[CallStatus]] = frozenset({"Succeeded", "Failed", "Cancelled"})
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The messages of a family: models of its handshake, scenario, verbs, observations and gate outcomes."""
+
+    handshake: type[Handshake]
+    scenario: type[Scenario]
+    report: type[Report]
+    snapshot: type[Wire]
+    methods: Mapping[str, tuple[type[Wire], type[Wire]]]  # verb: its parameters and its answer
+    observations: Mapping[str, type[Observation]]  # kind: its model
+    outcomes: Mapping[str, TypeAdapter[Any]]  # gate: what releases it
+    gate_fields: tuple[str, ...] = ("on", "call")  # fields of `gate.open` that name the gate in a schedule
+
+    @property
+    def stimuli(self) -> tuple[str, ...]:
+        """The verbs that are answered by a report."""
+        return tuple(verb for verb, (_, answer) in self.methods.items() if answer is self.report)
+
+    def check_observation(self, seen: Mapping[str, Any]) -> None:
+        """Raise a `ValidationError` if an observation does not fit the model of its kind."""
+        self.report.model_validate({"observations": [seen]})
+
+    def gate_name(self, opened: Mapping[str, Any]) -> str:
+        """The name of a gate in schedules and scenario files: `model`, `tool:c1`."""
+        return ":".join(str(opened[key]) for key in self.gate_fields if opened.get(key) is not None)

@@ -17,13 +17,15 @@ from runlock.conformance.driving.strategies.scripted import (
     corpus,
     send,
 )
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import Mutant
 from runlock.conformance.families.lifecycle.reference import factory
-from runlock.conformance.families.lifecycle.wording import plain, shown
+from runlock.conformance.families.lifecycle.wording import shown
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.report.clause_names import seen_by
 from runlock.conformance.selftest.witnesses import exhibit_of, innocent, mutants_of
+from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams.lifecycle.timeline import timeline
@@ -150,7 +152,7 @@ class Scene:
 @cache
 def _corpus_on(profile: str) -> list[tuple[Script, Scene]]:
     bench = Bench(lambda: Hosted(factory(profile)))
-    fitting = [one for one in corpus() if not applicable(one, bench.handshake)]
+    fitting = [one for one in corpus(FAMILY) if not applicable(FAMILY, one, bench.handshake)]
     scenes = [(one, _played(bench, one.scenario, one.moves)) for one in fitting]
     bench.close()
     return scenes

@@ -22,7 +22,6 @@ from runlock.conformance.campaign.result import Trouble
 from runlock.conformance.campaign.stages import (
     DRAWN,
     SCRIPTED,
-    TOURED,
     WALKED,
     WITNESSED,
     Order,
@@ -39,6 +38,7 @@ from runlock.conformance.driving.bench import (
 )
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.shortest_first import length, search
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.families.lifecycle.variants import VARIANTS
@@ -46,7 +46,7 @@ from runlock.conformance.protocol import Scenario
 from runlock.conformance.selftest.witnesses import BY_COMPARISON
 from runlock.conformance.transport.sut import Sut
 
-BY_TURNS: Final = (WALKED, DRAWN, TOURED)
+BY_TURNS: Final = (WALKED, DRAWN, *(strategy.name for strategy in FAMILY.strategies))
 """The stages whose shards are played by turns, when the scripts are over."""
 
 CALM_SHARDS: Final = 1
@@ -152,7 +152,7 @@ def _units(stage: Stage) -> Iterator[tuple[Stage, int]]:
 @cache
 def _stages(order: Order) -> Mapping[str, Stage]:
     """The stages of an order by name, made once for all mutants."""
-    return {stage.name: stage for stage in stages_of(order)}
+    return {stage.name: stage for stage in stages_of(order, FAMILY)}
 
 
 # --- mutants ------------------------------------------------------------------------------------

@@ -23,11 +23,12 @@ from runlock.conformance.driving.strategies.scripted import (
     play,
 )
 from runlock.conformance.errors import RunlockError
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.judging.judge import Violation
-from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move, moves_of
 from runlock.conformance.trace.scenario_file import (
     ENDING,
@@ -64,7 +65,7 @@ class Exhibit:
     @property
     def moves(self) -> list[Move]:
         """What the kit sends."""
-        return list(moves_of(self.trace))
+        return list(moves_of(self.trace, FAMILY.vocabulary.gate_name))
 
 
 def exhibit_of(mutant: Mutant) -> Exhibit | None:
@@ -168,8 +169,8 @@ def rewritten(mutant: Mutant, scenario: Scenario, moves: Sequence[Move]) -> str:
 
 def _found(case: Case) -> Iterator[tuple[Scenario, Sequence[Move]]]:
     """Schedules that break the clause: those of the corpus, the shortest first, then those of walks."""
-    for script in sorted(corpus(), key=lambda one: (len(one.moves), one.name)):
-        if applicable(script, case.bench.handshake):
+    for script in sorted(corpus(FAMILY), key=lambda one: (len(one.moves), one.name)):
+        if applicable(FAMILY, script, case.bench.handshake):
             continue
         if (one := _tried(case, script.scenario, play(script))) is not None:
             yield one

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.wording import plain, shown, step
-from runlock.conformance.protocol import gate_name
+from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.families.lifecycle.messages import gate_name
+from runlock.conformance.families.lifecycle.wording import shown, step
+from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move, moves_of
 from runlock.conformance.trace.trace import Trace
 
@@ -44,7 +46,7 @@ Part = Sent | Noted
 def sequence(trace: Trace, because: str = "") -> list[Part]:
     """The parts of a trace in order; what it breaks, if it does, comes last."""
     parts: list[Part] = []
-    moves, gates, became = moves_of(trace), dict[str, str](), list[str]()
+    moves, gates, became = moves_of(trace, FAMILY.vocabulary.gate_name), dict[str, str](), list[str]()
     for record in trace.records:
         ((key, value),) = record.items()
         if key in ("stimulus", "crash"):

@@ -23,7 +23,6 @@ from runlock.conformance.driving.strategies.move_enumeration import (
     pairs,
 )
 from runlock.conformance.driving.strategies.shortest_first import Point, Siblings, length
-from runlock.conformance.families.lifecycle.actions import Stage
 from runlock.conformance.family.chooser import Chooser, Seeded
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move
@@ -129,9 +128,10 @@ class Level:
 def options(point: Point, session: Session, scope: Scope, left: int) -> list[Option]:
     """Every move at this point that takes no more stimuli than are left."""
     counts = dict(point.options[-1].counts) if point.options else {}
-    stage = Stage(session.account, counts)
-    races = pairs(stage, scope, point.uneven) if left > 1 else []
-    return [*menu(stage, scope, point.uneven), *races]
+    actions = session.family.actions
+    context = actions.new_context(session.state, counts)
+    races = pairs(actions, context, scope, point.uneven) if left > 1 else []
+    return [*menu(actions, context, scope, point.uneven), *races]
 
 
 class _schedule:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import Any
 
 from runlock.conformance.driving.bench import Bench, Found
 from runlock.conformance.driving.session import Session
@@ -22,13 +23,13 @@ from runlock.conformance.driving.strategies.move_enumeration import (
     pairs,
 )
 from runlock.conformance.errors import RunlockError
-from runlock.conformance.families.lifecycle.actions import Stage
+from runlock.conformance.family.family import Actions
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move
 
 Wanted = Callable[[Violation], bool]
-Menu = Callable[[Stage, Scope, int], list[Option]]
+Menu = Callable[[Actions, Any, Scope, int], list[Option]]
 
 
 def length(moves: Iterable[Move]) -> int:
@@ -76,7 +77,7 @@ class Siblings:
 
     def is_plain(self, move: Move, session: Session) -> bool:
         """Whether its turns were not used up, so that whatever follows it follows it without a limit too."""
-        is_idle = self._is_pruned and move.turns is not None and session.account.quiescent
+        is_idle = self._is_pruned and move.turns is not None and session.state.quiescent
         if is_idle:
             self._idle.add(repr(replace(move, turns=None)))
         return is_idle
@@ -152,7 +153,8 @@ class Search:
 
     def _options(self, point: Point, session: Session, moves: Menu) -> list[Option]:
         counts = dict(point.options[-1].counts) if point.options else {}
-        return moves(Stage(session.account, counts), self.scope, point.uneven)
+        actions = session.family.actions
+        return moves(actions, actions.new_context(session.state, counts), self.scope, point.uneven)
 
     def _enter(self, session: Session) -> None:
         self.searched.schedules += 1

@@ -14,15 +14,6 @@ from runlock.conformance.trace.scenario_file import Document, is_move
 from runlock.conformance.trace.trace import Record
 
 
-def unmet_policy(need: str, policies: Mapping[str, Any]) -> str:
-    """Why a policy does not hold what is needed; one that is open may hold it."""
-    word, _, what = need.partition(" ")
-    key, _, value = what.partition("=")
-    if word != "policy" or value in policies.get(key, (value,)):
-        return ""
-    return f"the policy {key} has no {value}"
-
-
 def needs_of(document: Document) -> Iterator[str]:
     """What a runtime has to offer for the script in this file, in the words of the clauses' needs."""
     state = _Occasion()

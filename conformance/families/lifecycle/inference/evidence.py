@@ -8,14 +8,16 @@ be what was seen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from runlock.conformance.families.lifecycle.invariants import HELD, Invariant
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import Handshake
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call
+from runlock.conformance.family.family import family_named
+from runlock.conformance.family.invariant import HELD, Invariant
+from runlock.conformance.family.state import PolicyView
 from runlock.conformance.judging.applicability import unmet
-from runlock.conformance.protocol import Handshake, Observation
+from runlock.conformance.protocol import Observation
 
 Excluded = Iterator[tuple[str, str]]
 """Values that are ruled out, each with what was seen."""
@@ -23,9 +25,9 @@ Excluded = Iterator[tuple[str, str]]
 
 @dataclass(slots=True)
 class Evidence:
-    """What signs look at: the account, and what held just before a crash or a cancel."""
+    """What signs look at: the state, and what held just before a crash or a cancel."""
 
-    account: Account
+    state: ObservedState
     whole: Mapping[str, list[Call]] = field(
         default_factory=dict
     )  # by durability: what the crash may not cost
@@ -39,27 +41,23 @@ class Evidence:
             self.stored = frozenset(self._stored())
 
     def _whole(self, unit: str) -> list[Call]:
-        run = self.account.run
-        with supposing(self.account, {"durability": unit}):
-            return [c for c in run.calls.values() if self.account.is_whole(run, c)] if run is not None else []
+        run = self.state.run
+        supposed = supposing(self.state, {"durability": unit})
+        return (
+            [call for call in run.calls.values() if supposed.is_whole(run, call)] if run is not None else []
+        )
 
     def _stored(self) -> Iterator[str]:
-        for checkpoint in self.account.checkpoints:
+        for checkpoint in self.state.checkpoints:
             messages = (checkpoint.state or {}).get("messages")
             for one in messages if isinstance(messages, list) else ():
                 if isinstance(one, dict) and one.get("role") == "tool":
                     yield str(one.get("call"))
 
 
-@contextmanager
-def supposing(account: Account, values: Mapping[str, str]) -> Iterator[None]:
-    """The account of a runtime that has these values."""
-    before = account.policies
-    account.policies = {**before, **values}
-    try:
-        yield
-    finally:
-        account.policies = before
+def supposing(state: ObservedState, values: Mapping[str, str]) -> ObservedState:
+    """The state, read as that of a runtime whose policies have these values."""
+    return state.under(PolicyView({**state.policies, **values}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ class Sign:
 
     def lacks(self, handshake: Handshake) -> list[str]:
         """Why it is never seen on such a runtime."""
-        whys = [why for need in self.needs if (why := unmet(need, handshake))]
+        whys = [why for need in self.needs if (why := unmet(family_named("lifecycle"), need, handshake))]
         if self.seeing is None and not handshake.control.settles_exactly:
             whys.append("it rests on silence, and the runtime settles as observed")
         return whys
@@ -92,8 +90,8 @@ def by_a_clause(
 
     def seen(evidence: Evidence, *shown: Observation) -> Excluded:
         for value in values if not unless(evidence) else ():
-            with supposing(evidence.account, {policy: value}):
-                because = next((one for one in check.judge(evidence.account, *shown) if one != HELD), HELD)
+            supposed = supposing(evidence.state, {policy: value})
+            because = next((one for one in check.judge(supposed, *shown) if one != HELD), HELD)
             if because != HELD:
                 yield value, because
 

@@ -12,6 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Literal, TypeVar, cast
 
+from runlock.conformance.families.lifecycle.messages import (
+    Checkpointed,
+    GateOpened,
+    Handshake,
+    Scenario,
+)
 from runlock.conformance.families.lifecycle.state.decisions import turned_down
 from runlock.conformance.families.lifecycle.state.observations import SHOWN
 from runlock.conformance.families.lifecycle.state.records import (
@@ -22,18 +28,10 @@ from runlock.conformance.families.lifecycle.state.records import (
     Run,
 )
 from runlock.conformance.families.lifecycle.state.stimuli import SENT
-from runlock.conformance.protocol import (
-    Checkpointed,
-    GateOpened,
-    Handshake,
-    Message,
-    Observation,
-    Refusal,
-    Report,
-    Scenario,
-)
+from runlock.conformance.family.state import PolicyView
+from runlock.conformance.protocol import Message, Observation, Report
 
-CameTo = Literal[
+Feature = Literal[
     "a stop condition", "calls", "a wait", "a decision", "a cancel", "a crash", "a watcher", "a plugin",
     "a fault",
 ]  # fmt: skip
@@ -43,26 +41,25 @@ Look = TypeVar("Look", bound=Callable[..., Any])
 
 
 def once(look: Look) -> Look:
-    """Look once, and again when the account has taken something in; for looks that ask for no policy."""
+    """Look once, and again when the state has taken something in; for looks that ask for no policy."""
 
     @wraps(look)
-    def looked(account: Account, *of: object) -> Any:
-        known, key = account.known, (look, *map(id, of))
+    def looked(state: ObservedState, *of: object) -> Any:
+        known, key = state.known, (look, *map(id, of))
         if key not in known:
-            known[key] = look(account, *of)
+            known[key] = look(state, *of)
         return known[key]
 
     return cast("Look", looked)
 
 
-class Account:
+class ObservedState:
     """The fold of one scenario's trace; `stimulus`, `observe` and `report` take it forward."""
 
     def __init__(self, handshake: Handshake, policies: Mapping[str, Any], scenario: Scenario) -> None:
         self.handshake = handshake
-        self.policies = dict(policies)
-        self.came_to: frozenset[CameTo] = frozenset(["a stop condition"] if scenario.agent.stop else [])
-        self.asked: set[str] = set()  # policies that somebody has read since this was emptied
+        self.policies: Mapping[str, Any] = dict(policies)
+        self.features: frozenset[Feature] = frozenset(["a stop condition"] if scenario.agent.stop else [])
         self.kinds = frozenset(handshake.observes)  # of observations that the SUT shows
         self.scenario = scenario
         self.tools = {tool.name: tool for tool in scenario.tools}
@@ -111,9 +108,14 @@ class Account:
         return self.observes("run.status") or self.observes("run.finished")
 
     def policy(self, key: str) -> Any:
-        """The value of a policy, or nothing while it is open."""
-        self.asked.add(key)
+        """The value of a policy, or None while it is open."""
         return self.policies.get(key)
+
+    def under(self, policies: PolicyView) -> ObservedState:
+        """The same state, read under other policies."""
+        view = object.__new__(ObservedState)
+        vars(view).update(vars(self), policies=policies)
+        return view
 
     def call_of(self, seen: Observation) -> Call | None:
         """The call that an observation speaks of."""
@@ -174,10 +176,10 @@ class Account:
 
     # -- what it takes in
 
-    def comes_to(self, what: CameTo) -> None:
+    def add_feature(self, what: Feature) -> None:
         """The scenario has come to this."""
-        if what not in self.came_to:
-            self.came_to |= {what}
+        if what not in self.features:
+            self.features |= {what}
 
     def shut(self, gate: Gate) -> None:
         """The SUT waits at a gate no longer."""
@@ -222,15 +224,15 @@ class Account:
         """Take a whole answer in: what the SUT shows, in order, and its end."""
         for seen in report.observations:
             self.observe(seen)
-        self.report(report.quiescent, report.refused)
+        self.report(report)
 
-    def report(self, quiescent: bool, refused: list[Refusal]) -> None:
+    def report(self, report: Report) -> None:
         """The answer is complete."""
-        self.quiescent = quiescent
+        self.quiescent = report.quiescent
         self.known.clear()
-        for refusal in refused:
+        for refusal in report.refused:
             turned_down(self, refusal)
-        if quiescent:
+        if report.quiescent:
             self.last_settled = self.stimuli
             self.audience.possible = {self.audience.watcher}
             for run in self.runs.values():
