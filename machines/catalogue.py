@@ -1,4 +1,4 @@
-"""Every chart there is, found by looking: a new file in machines/charts needs no entry anywhere."""
+"""Every chart of a family, found by looking: a new file in its `charts` folder needs no entry anywhere."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from functools import cache
 from importlib import import_module
 
 from runlock.machines.chart import Chart
-from runlock.machines.lifecycle import charts
 from runlock.machines.table import Table, compile_chart
 
 
 @cache
-def every_chart() -> tuple[type[Chart], ...]:
-    """Every chart, in the order of the files and, within one, of the page."""
+def every_chart(family: str = "lifecycle") -> tuple[type[Chart], ...]:
+    """Every chart of a family, in the order of the files and, within one, of the page.
+
+    One family at a time: a clause id on a chart is one of its family, and another may have the same.
+    """
+    charts = import_module(f"{__package__}.{family.replace('-', '_')}.charts")
     modules = [
         import_module(f"{charts.__name__}.{one.name}") for one in pkgutil.iter_modules(charts.__path__)
     ]
@@ -26,6 +29,6 @@ def every_chart() -> tuple[type[Chart], ...]:
 
 
 @cache
-def tables() -> tuple[Table, ...]:
-    """Every chart as a table."""
-    return tuple(compile_chart(chart) for chart in every_chart())
+def tables(family: str = "lifecycle") -> tuple[Table, ...]:
+    """Every chart of a family as a table."""
+    return tuple(compile_chart(chart) for chart in every_chart(family))
