@@ -59,6 +59,9 @@ class ObservedRunner:
         self.given: set[str] = {tool.name for tool in scenario.tools if tool.offered}
         self.tools_changed = False
         self.ill_formed = False
+        self.taken_up: Run | None = None  # the newest run that `runner.again` asked for
+        self.late_cancel = False  # the newest stimulus is the cancel of a run that is Done
+        self.shown = 0  # observations since the newest stimulus
         self.known: dict[Any, Any] = {}  # what was worked out since it took something in
 
     # -- what it knows
@@ -128,6 +131,7 @@ class ObservedRunner:
         if method == "deliver":
             self.parts = [(part["method"], part["params"]) for part in params["stimuli"]]
         self.alone = len(self.parts) == 1 and self.settled_before
+        self.late_cancel, self.shown = False, 0
         for place, (name, inner) in enumerate(self.parts):
             self._sent(name, inner, place)
         self.known.clear()
@@ -137,6 +141,7 @@ class ObservedRunner:
         fold = SHOWN.get(type(seen))
         if fold is not None:
             fold(self, seen)
+        self.shown += 1
         self.known.clear()
 
     def report(self, report: Report) -> None:
@@ -199,11 +204,13 @@ class ObservedRunner:
         elif iteration is not None and (iteration.fault or (before is not None and _is_error(before))):
             run.after, iteration.retried_at = "fault", self.stimuli
         self._begin(run)
+        self.taken_up = run
         self.features |= {"again"}
 
     def _cancelled(self, run_id: str) -> None:
         run = self.runs.get(run_id)
         if run is None or run.is_done:
+            self.late_cancel = self.alone
             return
         run.cancel_at = run.cancel_at or self.stimuli
         run.cancel_alone = self.alone

@@ -1,0 +1,84 @@
+"""RUNNER: the user iterates over the same runner again, after a break or a fault."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.tool_runner.invariants.looks import every, judged
+from runlock.conformance.families.tool_runner.messages import RunnerGate
+from runlock.conformance.families.tool_runner.state import ObservedRunner
+from runlock.conformance.families.tool_runner.state.plan import is_used_up
+from runlock.conformance.families.tool_runner.state.records import Run
+from runlock.conformance.family.invariant import Invariant, Judgements
+
+
+def _taken_up(state: ObservedRunner, after: str) -> Run | None:
+    """The run that the newest stimulus asked for, if it follows a break, or a fault."""
+    run = state.taken_up
+    if run is None or run.began_at != state.stimuli or run.after != after or state.is_cancelled:
+        return None
+    return run
+
+
+def _is_over(state: ObservedRunner, run: Run) -> bool:
+    """Whether the runner did nothing when it was taken up."""
+    worked = any(gate.is_after_again and gate.at == state.stimuli for gate in state.gates.values())
+    return run.refused or (run.is_done and not run.requests and not worked)
+
+
+def a_runner_taken_up_after_a_break_does_as_declared(state: ObservedRunner) -> Judgements:
+    """After a break the runner is over, or goes on from where it was left."""
+    run, iteration = _taken_up(state, "break"), state.iteration
+    if run is None or iteration is None:
+        return
+    over = _is_over(state, run)
+    if state.policy("again.break") == "over":
+        yield judged(over, "the runner is over after a break, and went on when it was taken up")
+    elif state.policy("again.break") == "goes_on":
+        left = iteration if run.requests == 0 else state.iterations[-2]
+        ends = left.turn is None or not every(state, left, lambda plan: not plan.may_end)
+        if not ends:
+            yield judged(not over, "the user left a turn that asks for more, and the runner did not go on")
+
+
+def a_runner_that_is_over_opens_no_gate(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A runner that is over opens no gate when it is taken up."""
+    run = state.run_of(seen)
+    if run is not None and run.is_again and run.after == "break" and not state.is_cancelled:
+        if state.policy("again.break") == "over":
+            yield f"the runner is over after a break, and opened a {seen.on} gate when it was taken up"
+
+
+def a_runner_taken_up_after_a_fault_does_as_declared(state: ObservedRunner) -> Judgements:
+    """After a fault the runner is over, or sends a request with the state that it has."""
+    run = _taken_up(state, "fault")
+    if run is None or not state.iterations:
+        return
+    over = _is_over(state, run)
+    if state.policy("again.fault") == "over":
+        yield judged(over, "the runner is over after a fault, and went on when it was taken up")
+    elif state.policy("again.fault") == "retries":
+        broken = state.iterations[-1] if run.requests == 0 else state.iterations[-2]
+        stopped = any(is_used_up(state, broken, lambda key: value) for value in _limits(state))
+        if not stopped and broken.fault:
+            yield judged(
+                run.requests > 0, "the model broke, and no request was sent when the runner was taken up"
+            )
+
+
+def _limits(state: ObservedRunner) -> tuple[str, ...]:
+    return (*state.values("limit.counts"), *state.values("limit.zero"))
+
+
+def a_runner_that_is_over_after_a_fault_opens_no_gate(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A runner that is over after a fault opens no gate when it is taken up."""
+    run = state.run_of(seen)
+    if run is not None and run.is_again and run.after == "fault" and not state.is_cancelled:
+        if state.policy("again.fault") == "over":
+            yield f"the runner is over after a fault, and opened a {seen.on} gate when it was taken up"
+
+
+INVARIANTS = (
+    Invariant("RUNNER-24", a_runner_that_is_over_opens_no_gate, RunnerGate, requires="again"),
+    Invariant("RUNNER-36", a_runner_that_is_over_after_a_fault_opens_no_gate, RunnerGate, requires="again"),
+    Invariant("RUNNER-24", a_runner_taken_up_after_a_break_does_as_declared, requires="again"),
+    Invariant("RUNNER-36", a_runner_taken_up_after_a_fault_does_as_declared, requires="again"),
+)

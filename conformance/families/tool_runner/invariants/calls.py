@@ -1,0 +1,470 @@
+"""RUNNER and ONCE: which bodies of tools are entered, when, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from runlock.conformance.families.tool_runner.invariants.looks import (
+    acts_of,
+    ends_by_fault,
+    every,
+    follows,
+    is_changed,
+    judged,
+    some,
+    turn_of,
+)
+from runlock.conformance.families.tool_runner.invariants.runner_order import pushed_turn_and_response
+from runlock.conformance.families.tool_runner.messages import RunFinished, RunnerGate
+from runlock.conformance.families.tool_runner.state import ObservedRunner
+from runlock.conformance.families.tool_runner.state.plan import (
+    is_cut_off,
+    is_in_set,
+    is_paused,
+    plans,
+)
+from runlock.conformance.families.tool_runner.state.records import Gate, Iteration, answered_calls
+from runlock.conformance.family.invariant import Invariant, Judgements
+from runlock.conformance.protocol import ToolCall
+
+TOOL = ("tool",)
+MODEL = ("model",)
+
+
+def _entered(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str, str] | None:
+    """The iteration, the phase and the call of an entry that can be judged."""
+    iteration = state.iteration
+    if iteration is None or seen.call is None or iteration.has_doubled_ids:
+        return None
+    return iteration, state.phase(iteration)[0], seen.call
+
+
+def _handled(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str] | None:
+    """The iteration and the call of an entry after the resume, in the normal course of the run."""
+    found = _entered(state, seen)
+    if found is None or found[1] != "handling" or state.is_cancelled or found[0].turn is None:
+        return None
+    return found[0], found[2]
+
+
+def no_tool_starts_while_the_user_has_the_turn(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Between a yield and its resume only `runner.respond` starts a tool, or the stream."""
+    iteration = state.iteration
+    if iteration is None or state.is_cancelled:
+        return
+    phase, _ = state.phase(iteration)
+    if phase not in ("yield", "request") or _may_stream(state, iteration):
+        return
+    when = "the turn was with the user" if phase == "yield" else f"request {iteration.number} was under way"
+    yield f"call {seen.call} was entered while {when}"
+
+
+def _may_stream(state: ObservedRunner, iteration: Iteration) -> bool:
+    return "streaming" in state.values("tools.start") and state.scenario.runner.stream
+
+
+def a_tool_waits_for_the_resume(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A tool that starts after the resume has waited for it."""
+    found = _entered(state, seen)
+    if found is not None and found[1] == "handling":
+        yield judged(True, "")
+
+
+def no_tool_starts_after_the_user_left(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """After a break no tool starts, unless the runner is taken up again."""
+    iteration = state.iteration
+    if iteration is not None and state.phase(iteration)[0] == "left":
+        yield f"call {seen.call} was entered after the user left the loop"
+
+
+def nothing_started_after_the_user_left(state: ObservedRunner) -> Judgements:
+    """A run that the user left is at rest without a tool."""
+    iteration = state.iteration
+    if iteration is not None and iteration.left_at == state.stimuli:
+        late = [gate for gate in state.open_gates if gate.on == "tool"]
+        yield judged(not late, f"{late[0].ref if late else ''} is open, but the user has left the loop")
+
+
+# -- which calls
+
+
+def a_call_that_has_a_result_is_not_run_when_taken_up(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A call that has a result does not run again when the runner is taken up."""
+    found = _entered(state, seen)
+    run = state.run_of(seen)
+    if found is None or run is None or not run.is_again or found[0].run == run.id:
+        return
+    iteration, _, call = found
+    answered = [
+        gate
+        for gate in iteration.entries_of(call)
+        if gate.phase == "handling" and gate.kind in ("ok", "error")
+    ]
+    in_state = call in _answered_before(iteration)
+    yield judged(
+        not answered and not in_state,
+        f"call {call} had a result when the runner was taken up again, and was entered once more",
+    )
+
+
+def _answered_before(iteration: Iteration) -> set[str]:
+    own = {call.id for call in iteration.calls}
+    return {message.call for message in iteration.base if message.role == "tool" and message.call} - own
+
+
+def a_paused_turn_runs_no_call(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """The calls of a paused turn do not run after the resume, unless the user pushed the turn."""
+    found = _handled(state, seen)
+    if found is not None and is_paused(found[0]):
+        iteration, call = found
+        own = call in {one.id for one in iteration.calls}
+        allowed = some(state, iteration, lambda plan: plan.may_enter(call))
+        yield judged(allowed or not own, f"{turn_of(iteration)} is paused, and its call {call} was entered")
+
+
+def a_cut_off_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """The calls of a turn that was cut off run only where the policy says so."""
+    found = _handled(state, seen)
+    if found is not None and is_cut_off(found[0]) and not found[0].touched:
+        iteration, call = found
+        allowed = some(state, iteration, lambda plan: plan.may_enter(call))
+        yield judged(allowed, f"{turn_of(iteration)} was cut off, and its call {call} was entered")
+
+
+def an_answered_call_does_not_run(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A call that the user answered does not run."""
+    for iteration, call in _forbidden(state, seen, "RUNNER-15"):
+        if not pushed_turn_and_response(iteration):
+            yield f"the user answered call {call} of request {iteration.number}, and it was entered all the same"
+
+
+def a_pushed_response_is_not_made_again(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """After the user pushed the turn and its response, no tool runs before the next request."""
+    for iteration, call in _forbidden(state, seen, "RUNNER-15"):
+        if pushed_turn_and_response(iteration):
+            yield f"the user pushed the turn and its response, and call {call} was entered all the same"
+
+
+def a_kept_response_is_used_by_the_runner(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """While a response is kept, the runner uses it and enters no body."""
+    for iteration, call in _forbidden(state, seen, "RUNNER-18"):
+        yield f"the response of request {iteration.number} is kept, and its call {call} was entered again"
+
+
+def the_last_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """The calls of the last turn that the limit allows run only where the policy says so."""
+    for iteration, call in _forbidden(state, seen, "STOP-5"):
+        yield f"the limit preempts the calls of request {iteration.number}, and call {call} was entered"
+
+
+def a_tool_outside_the_set_does_not_run(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A tool that is not in the set when its call starts does not run."""
+    found = _entered(state, seen)
+    if found is None or seen.name is None:
+        return
+    name, iteration = seen.name, found[0]
+    if name not in state.tools and name not in iteration.tools:
+        yield f"call {seen.call} entered the tool {name}, which is not in the set"
+
+
+def an_added_tool_counts_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A tool that was added or replaced counts for calls from when the policy says."""
+    found = _entered(state, seen)
+    if found is None or seen.name is None or state.is_cancelled:
+        return
+    name, iteration = seen.name, found[0]
+    if name not in state.tools or state.tools[name] == iteration.tools.get(name):
+        return
+    if name not in iteration.tools:
+        counts = is_in_set(state, iteration, name, _first(state))
+        allowed = counts or "at_once" in state.values("tools.added")
+        yield judged(
+            allowed, f"the tool {name} was added in this iteration and counts from the next request on"
+        )
+    elif seen.version is not None:
+        at_once = "at_once" in state.values("tools.added") and seen.version in state.tools[name]
+        later = "next_request" in state.values("tools.added") and seen.version in iteration.tools[name]
+        yield judged(at_once or later, f"call {seen.call} ran version {seen.version} of the tool {name}")
+
+
+def a_removed_tool_is_gone_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A tool that was removed is gone for calls from when the policy says."""
+    found = _entered(state, seen)
+    if found is None or seen.name is None or state.is_cancelled:
+        return
+    name, iteration = seen.name, found[0]
+    if name in iteration.tools and name not in state.tools:
+        allowed = "next_request" in state.values("tools.removed")
+        yield judged(allowed, f"the tool {name} was removed, and call {seen.call} entered it")
+
+
+def the_version_of_a_tool_is_the_one_that_counts(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A tool that was not touched in this iteration runs in the version of the set."""
+    found = _entered(state, seen)
+    if found is None or seen.name is None or seen.version is None:
+        return
+    iteration, versions = found[0], state.tools.get(seen.name)
+    if state.tools_changed and versions is not None and versions == iteration.tools.get(seen.name):
+        right = seen.version in versions
+        yield judged(
+            right, f"call {seen.call} ran version {seen.version} of {seen.name}, not {max(versions)}"
+        )
+
+
+def the_calls_that_count_are_handled(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """In a changed iteration only the calls run that the policies say."""
+    found = _handled(state, seen)
+    if found is None or follows_fault(found[0]):
+        return
+    iteration, call = found
+    if is_changed(state, iteration) is True and not is_paused(iteration):
+        allowed = some(state, iteration, lambda plan: plan.may_enter(call))
+        yield judged(
+            allowed, f"{acts_of(iteration)}, and call {call} was entered, which is not to be handled"
+        )
+
+
+def only_calls_of_the_turn_are_entered(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """In an unchanged iteration only calls of the received turn run."""
+    found = _handled(state, seen)
+    if found is None or found[0].touched or follows_fault(found[0]):
+        return
+    iteration, call = found
+    allowed = some(state, iteration, lambda plan: plan.may_enter(call))
+    yield judged(allowed, f"call {call} was entered, which is none of {turn_of(iteration)} to handle")
+
+
+def follows_fault(iteration: Iteration) -> bool:
+    """Whether the runner was taken up after a tool broke."""
+    return iteration.retried_at is not None
+
+
+def a_call_is_entered_as_the_model_asked(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A call runs the tool that the model named, with the arguments that it gave."""
+    found = _entered(state, seen)
+    call = _call(state, found[0], found[2]) if found is not None else None
+    if call is None or seen.args is None:
+        return
+    right = call.name == (seen.name or call.name) and call.args == seen.args
+    yield judged(
+        right, f"call {call.id} asks for {call.name} {call.args}, and {seen.name} {seen.args} was entered"
+    )
+
+
+def _call(state: ObservedRunner, iteration: Iteration, wanted: str) -> ToolCall | None:
+    own = next((call for call in iteration.calls if call.id == wanted), None)
+    if own is not None or iteration.turn is None:
+        return own
+    handled = (call for plan in plans(state, iteration) for call in plan.calls)
+    return next((call for call in handled if call.id == wanted), None)
+
+
+# -- how often
+
+
+def a_body_is_entered_once_in_an_iteration(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """The body of a call is entered once for each response, and once after the resume."""
+    found = _entered(state, seen)
+    if found is None:
+        return
+    iteration, _, call = found
+    phase, response = state.phase(iteration)
+    earlier = [gate for gate in iteration.entries_of(call) if _in_one_go(gate, phase, response)]
+    yield judged(
+        not earlier, f"call {call} was entered a second time in the iteration of request {iteration.number}"
+    )
+
+
+def _in_one_go(gate: Gate, phase: str, response: int | None) -> bool:
+    streamed = gate.phase in ("request", "yield")
+    return streamed or (gate.phase == phase and gate.response == response)
+
+
+def a_body_is_not_entered_while_it_runs(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A call is not entered while its body is running."""
+    found = _entered(state, seen)
+    if found is not None:
+        running = any(gate.is_open for gate in found[0].entries_of(found[2]))
+        yield judged(not running, f"call {found[2]} was entered while its body was still running")
+
+
+# -- what was not entered
+
+
+def handled_calls_are_entered(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Before the next request the calls of an unchanged turn have run, each once."""
+    iteration = _complete(state)
+    if iteration is None or iteration.touched or not iteration.calls or is_paused(iteration):
+        return
+    wanted = _wanted(state, iteration)
+    if wanted:
+        skipped = [call for call in wanted if not _ran(iteration, call)]
+        reason = f"{turn_of(iteration)} was not handled: call {' '.join(skipped[:1])} did not run before the request"
+        yield judged(not skipped, reason)
+
+
+def calls_of_a_changed_iteration_are_entered(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Before the next request of a changed iteration the calls have run that the policies say."""
+    iteration = _complete(state)
+    if iteration is None or is_changed(state, iteration) is not True:
+        return
+    wanted = _wanted(state, iteration)
+    if wanted:
+        skipped = [call for call in wanted if not _ran(iteration, call)]
+        reason = f"{acts_of(iteration)}: call {' '.join(skipped[:1])} is to be handled, and did not run"
+        yield judged(not skipped, reason)
+
+
+def calls_that_the_user_answered_run_all_the_same(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Where the policy says so, a call that the user answered runs."""
+    iteration = _complete(state)
+    if iteration is None or not iteration.pushed or iteration.message is None:
+        return
+    given = [*iteration.before_pushes(), *iteration.pushes()]
+    wanted = [call for call in _wanted(state, iteration) if call in answered_calls(iteration.message, given)]
+    if wanted:
+        skipped = [call for call in wanted if not _ran(iteration, call)]
+        yield judged(not skipped, f"call {' '.join(skipped[:1])}, which the user answered, did not run")
+
+
+def calls_of_a_cut_off_turn_are_entered_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Where the policy says so, the calls of a turn that was cut off run."""
+    iteration = _complete(state)
+    if iteration is not None and is_cut_off(iteration) and not iteration.touched:
+        skipped = [call for call in _wanted(state, iteration) if not _ran(iteration, call)]
+        yield judged(not skipped, f"{turn_of(iteration)} was cut off, and its calls were not run")
+
+
+def a_cut_off_turn_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -> Judgements:
+    """Where the calls of a turn that was cut off run, the run does not end with it."""
+    iteration = state.iteration
+    if iteration is None or not is_cut_off(iteration) or iteration.touched or not iteration.goes_on:
+        return
+    if not state.is_cancelled and not ends_by_fault(state, iteration):
+        allowed = some(state, iteration, lambda plan: plan.may_end)
+        yield judged(allowed, f"{turn_of(iteration)} was cut off, its calls are to run, and the run ended")
+
+
+def tools_run_anew_where_no_response_is_kept(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Where the response of the user is not kept, the runner runs the tools anew."""
+    iteration = _complete(state)
+    if iteration is None or not iteration.responses:
+        return
+    wanted = _wanted(state, iteration)
+    if wanted and iteration.responses[-1].seen is not None and iteration.responses[-1].seen.messages:
+        skipped = [call for call in wanted if not _ran(iteration, call)]
+        yield judged(not skipped, f"no response is kept, and call {' '.join(skipped[:1])} was not run anew")
+
+
+def a_kept_response_saves_the_runner_the_calls(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A kept response was used by the runner: no body was entered after the resume."""
+    iteration = _complete(state)
+    if iteration is None or not iteration.responses:
+        return
+    kept = every(state, iteration, lambda plan: plan.why and set(plan.why.values()) == {"RUNNER-18"})
+    if kept and every(state, iteration, lambda plan: set(plan.enter.values()) == {False}):
+        again = [gate for gate in iteration.entries if gate.phase == "handling"]
+        yield judged(not again, "a kept response was made again")
+
+
+def an_added_tool_is_entered_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Where an added tool counts at once, the calls of the received turn that name it run."""
+    iteration = _complete(state)
+    if iteration is None or not iteration.changes_tools or iteration.touched:
+        return
+    added = {
+        call.id for call in iteration.calls if call.name in state.tools and call.name not in iteration.tools
+    }
+    wanted = [call for call in _wanted(state, iteration) if call in added]
+    if wanted:
+        skipped = [call for call in wanted if not _ran(iteration, call)]
+        yield judged(
+            not skipped, f"the tool of call {' '.join(skipped[:1])} was added, and the call did not run"
+        )
+
+
+def a_removed_tool_is_entered_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Where a removed tool is gone only from the next request on, the calls that name it run."""
+    iteration = _complete(state)
+    if iteration is None or not iteration.changes_tools or iteration.touched:
+        return
+    gone = {
+        call.id for call in iteration.calls if call.name in iteration.tools and call.name not in state.tools
+    }
+    wanted = [call for call in _wanted(state, iteration) if call in gone]
+    if wanted:
+        skipped = [call for call in wanted if not _ran(iteration, call)]
+        yield judged(not skipped, f"the tool of call {' '.join(skipped[:1])} counts until the next request")
+    elif gone and every(
+        state, iteration, lambda plan: not plan.must_enter() or not gone & set(plan.must_enter())
+    ):
+        yield judged(True, "")
+
+
+def _complete(state: ObservedRunner) -> Iteration | None:
+    """The iteration whose calls have all been handled when a request is sent."""
+    before = state.iteration
+    if before is None or state.is_cancelled or follows(state) != "iteration" or before.has_doubled_ids:
+        return None
+    return None if ends_by_fault(state, before) else before
+
+
+def _wanted(state: ObservedRunner, iteration: Iteration) -> list[str]:
+    """The calls that every reading of the policies wants to run."""
+    wanted = [set(plan.must_enter()) for plan in plans(state, iteration)]
+    return sorted(set.intersection(*wanted)) if wanted else []
+
+
+def _ran(iteration: Iteration, call: str) -> bool:
+    return any(gate.phase in ("handling", "request", "yield") for gate in iteration.entries_of(call))
+
+
+def _forbidden(state: ObservedRunner, seen: RunnerGate, why: str) -> Iterator[tuple[Iteration, str]]:
+    """An entry that every reading forbids, the first of them for this reason."""
+    found = _handled(state, seen)
+    if found is None or follows_fault(found[0]):
+        return
+    iteration, call = found
+    every_plan = plans(state, iteration)
+    if not any(plan.may_enter(call) for plan in every_plan) and every_plan[0].why.get(call) == why:
+        yield found
+
+
+def _first(state: ObservedRunner):  # type: ignore[no-untyped-def]
+    return lambda key: state.values(key)[0]
+
+
+FIRST_INVARIANTS = (
+    Invariant("RUNNER-4", no_tool_starts_after_the_user_left, RunnerGate, at=TOOL),
+    Invariant("RUNNER-3", no_tool_starts_while_the_user_has_the_turn, RunnerGate, at=TOOL),
+    Invariant("RUNNER-3", a_tool_waits_for_the_resume, RunnerGate, at=TOOL),
+    Invariant("ONCE-2", a_body_is_not_entered_while_it_runs, RunnerGate, at=TOOL),
+    Invariant("RUNNER-37", a_call_that_has_a_result_is_not_run_when_taken_up, RunnerGate, at=TOOL),
+    Invariant("ONCE-1", a_body_is_entered_once_in_an_iteration, RunnerGate, at=TOOL),
+    Invariant("RUNNER-34", a_tool_outside_the_set_does_not_run, RunnerGate, at=TOOL),
+    Invariant("RUNNER-33", a_removed_tool_is_gone_as_declared, RunnerGate, at=TOOL),
+    Invariant("RUNNER-22", an_added_tool_counts_as_declared, RunnerGate, at=TOOL),
+    Invariant("RUNNER-22", the_version_of_a_tool_is_the_one_that_counts, RunnerGate, at=TOOL),
+    Invariant("RUNNER-32", a_paused_turn_runs_no_call, RunnerGate, at=TOOL),
+    Invariant("RUNNER-21", a_cut_off_turn_runs_calls_as_declared, RunnerGate, at=TOOL),
+    Invariant("RUNNER-16", a_pushed_response_is_not_made_again, RunnerGate, at=TOOL),
+    Invariant("RUNNER-15", an_answered_call_does_not_run, RunnerGate, at=TOOL),
+    Invariant("RUNNER-18", a_kept_response_is_used_by_the_runner, RunnerGate, at=TOOL),
+    Invariant("STOP-5", the_last_turn_runs_calls_as_declared, RunnerGate, at=TOOL),
+    Invariant("RUNNER-13", the_calls_that_count_are_handled, RunnerGate, at=TOOL),
+    Invariant("RUNNER-5", only_calls_of_the_turn_are_entered, RunnerGate, at=TOOL),
+    Invariant("RUNNER-5", a_call_is_entered_as_the_model_asked, RunnerGate, at=TOOL),
+)
+
+INVARIANTS = (
+    Invariant("RUNNER-21", a_cut_off_turn_ends_the_run_as_declared, RunFinished),
+    Invariant("RUNNER-21", calls_of_a_cut_off_turn_are_entered_as_declared, RunnerGate, at=MODEL),
+    Invariant("RUNNER-22", an_added_tool_is_entered_as_declared, RunnerGate, at=MODEL),
+    Invariant("RUNNER-33", a_removed_tool_is_entered_as_declared, RunnerGate, at=MODEL),
+    Invariant("RUNNER-47", calls_that_the_user_answered_run_all_the_same, RunnerGate, at=MODEL),
+    Invariant("RUNNER-30", tools_run_anew_where_no_response_is_kept, RunnerGate, at=MODEL),
+    Invariant("RUNNER-18", a_kept_response_saves_the_runner_the_calls, RunnerGate, at=MODEL),
+    Invariant("RUNNER-13", calls_of_a_changed_iteration_are_entered, RunnerGate, at=MODEL),
+    Invariant("RUNNER-5", handled_calls_are_entered, RunnerGate, at=MODEL),
+    Invariant("RUNNER-4", nothing_started_after_the_user_left),
+)

@@ -1,0 +1,387 @@
+"""RUNNER: what a request holds: the state as it then is."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.tool_runner.invariants.looks import (
+    Reading,
+    acts_of,
+    every,
+    follows,
+    held_or,
+    judged,
+    named,
+    reading,
+    some,
+    turn_of,
+)
+from runlock.conformance.families.tool_runner.messages import RunnerGate
+from runlock.conformance.families.tool_runner.state import ObservedRunner
+from runlock.conformance.families.tool_runner.state.plan import is_cut_off, is_paused, plans
+from runlock.conformance.families.tool_runner.state.records import Iteration, same, stands, without_system
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.protocol import Message
+
+MODEL = ("model",)
+
+
+def the_first_request_holds_the_input(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """The first request holds the message of the user."""
+    if follows(state) == "first" and seen.messages is not None:
+        words = [message.text for message in seen.messages if message.role == "user"]
+        yield judged(words == [state.input], f"request 1 holds {words} of the user, not “{state.input}”")
+
+
+def a_request_after_a_fault_holds_the_same(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A request that is sent again after a fault of the model holds what it held."""
+    before = state.iteration
+    if follows(state) != "retry" or before is None or seen.messages is None or state.is_cancelled:
+        return
+    now = without_system(seen.messages)
+    right = len(now) == len(before.base) and all(map(same, now, before.base))
+    yield judged(right, f"request {before.number} met a fault, and the request after it holds other messages")
+
+
+def set_messages_replace_all_before_them(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Messages that were set replace all before them."""
+    read = reading(state, seen)
+    if read is None or not read.before.sets_messages:
+        return
+    given = read.before.before_pushes()
+    lost = [
+        f"request {read.number} lacks {named(one)}, which the user set"
+        for one in read.missing
+        if stands(one, given)
+    ]
+    old = [one for one in read.strangers if stands(one, read.before.base)]
+    kept = [f"request {read.number} still holds {named(one)}, which the user's set replaced" for one in old]
+    yield from held_or([*lost, *kept][:1])
+
+
+def pushed_messages_are_sent_in_order(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Each message that the user gave is sent, once, in the order given."""
+    read = reading(state, seen)
+    if read is None:
+        return
+    pushed = read.before.pushes()
+    lost = [
+        f"request {read.number} lacks {named(one)}, which stood in the state, or holds it out of order"
+        for one in read.missing
+    ]
+    doubled = [one for one in read.strangers if stands(one, pushed)]
+    twice = [f"request {read.number} holds {named(one)} twice; the user pushed it once" for one in doubled]
+    if pushed or lost or twice:
+        yield from held_or([*lost, *twice][:1])
+
+
+def nothing_else_is_added(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A request holds nothing but what the user gave, turns, results, and news of the tools."""
+    if follows(state) == "first" and seen.messages is not None:
+        others = [named(one) for one in seen.messages if one.role != "user"]
+        yield judged(not others, f"request 1 holds {', '.join(others)}, which nobody gave")
+    read = reading(state, seen)
+    if read is None:
+        return
+    strange = [f"request {read.number} holds {named(one)}, which nobody gave" for one in read.strangers]
+    if not state.tools_changed and any(one.role == "system" for one in seen.messages or ()):
+        strange.append(f"request {read.number} holds a system message, though no tool was changed")
+    yield from held_or(strange[:1])
+
+
+# -- the received turn
+
+
+def the_same_request_is_not_sent_again(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A request is not sent again with the same messages."""
+    read = reading(state, seen)
+    if read is None or read.before.touched or read.before.retried_at is not None:
+        return
+    before = read.before
+    if is_paused(before) and stands(before.message, before.base):
+        return
+    again = len(read.messages) == len(before.base) and all(map(same, read.messages, before.base))
+    yield judged(
+        not again, f"request {read.number} holds the messages of request {before.number}, and nothing changed"
+    )
+
+
+def an_unchanged_turn_is_appended(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """An unchanged turn enters the state after the messages of its request."""
+    read = _unchanged(state, seen)
+    if read is not None and not read.before.changes_tools and not read.before.responses:
+        yield _appended(read)
+
+
+def a_change_of_tools_is_no_change(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """The turn of an iteration in which only tools were changed is appended."""
+    read = _unchanged(state, seen)
+    if read is not None and read.before.changes_tools:
+        yield _appended(read)
+
+
+def a_response_is_no_change(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """The turn of an iteration in which the user only asked for a response is appended."""
+    read = _unchanged(state, seen)
+    if read is not None and read.before.responses and not read.before.changes_tools:
+        yield _appended(read)
+
+
+def a_change_is_forgotten_at_the_next_request(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """An unchanged iteration after a changed one appends its turn."""
+    read = _unchanged(state, seen)
+    if read is not None and len(state.iterations) > 1 and state.iterations[-2].touched:
+        yield _appended(read)
+
+
+def _unchanged(state: ObservedRunner, seen: RunnerGate) -> Reading | None:
+    """A request after an iteration whose turn every reading of the policies puts into the state."""
+    read = reading(state, seen)
+    if read is None or follows(state) != "iteration" or read.before.message is None:
+        return None
+    if read.before.touched and not every(state, read.before, lambda plan: not plan.changed):
+        return None
+    is_kept = every(state, read.before, lambda plan: plan.kept is True)
+    return read if is_kept and not stands(read.before.message, read.given) else None
+
+
+def _appended(read: Reading) -> str:
+    turn = turn_of(read.before)
+    if not read.turns:
+        return f"request {read.number} lacks {turn}, though {acts_of(read.before)}"
+    if len(read.turns) > 1:
+        return f"request {read.number} holds {turn} {len(read.turns)} times"
+    return (
+        HELD if _in_place(read) else f"in request {read.number} {turn} stands before messages of its request"
+    )
+
+
+def _in_place(read: Reading) -> bool:
+    """Whether the turn stands after the state of its request, and before what was pushed."""
+    first = len(read.before.before_pushes())
+    earlier, later = read.places[:first], read.places[first:]
+    place = read.turns[0]
+    return all(one < place for one in earlier) and all(one > place for one in later)
+
+
+def a_changed_turn_is_left_out(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """The turn of a changed iteration is not put into the state by the runner."""
+    read = _changed(state, seen)
+    if read is None or is_paused(read.before):
+        return
+    allowed = some(state, read.before, lambda plan: plan.kept is not False)
+    reason = f"{acts_of(read.before)}, and request {read.number} holds {turn_of(read.before)} from the runner"
+    if read.turns and stands(read.before.message, read.given):
+        yield f"the user pushed {turn_of(read.before)}, and request {read.number} holds it twice"
+    else:
+        yield judged(allowed or not read.turns, reason)
+
+
+def a_paused_turn_of_a_changed_iteration_is_kept_as_declared(
+    state: ObservedRunner, seen: RunnerGate
+) -> Judgements:
+    """A paused turn of a changed iteration is left out, or stands before what the user pushed."""
+    read = _changed(state, seen)
+    if read is None or not is_paused(read.before) or stands(read.before.message, read.given):
+        return
+    kept = {plan.kept for plan in plans(state, read.before)}
+    turn = turn_of(read.before)
+    if not read.turns:
+        lost = kept == {True}
+        yield judged(not lost, f"{turn} is paused and to be kept, and request {read.number} lacks it")
+    elif kept == {False}:
+        yield f"{acts_of(read.before)}: {turn} is dropped, and request {read.number} holds it"
+    else:
+        yield judged(_in_place(read), f"in request {read.number} {turn} stands after what the user pushed")
+
+
+def a_turn_that_was_put_on_receipt_stays(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A turn that the runner put into the state on receipt stays there, before what was pushed."""
+    read = _changed(state, seen)
+    if read is None or stands(read.before.message, read.given):
+        return
+    if state.values("runner.append") == ("on_receipt",) and every(
+        state, read.before, lambda plan: plan.kept is True
+    ):
+        right = len(read.turns) == 1 and _in_place(read)
+        yield judged(right, f"request {read.number} does not hold {turn_of(read.before)} where it was put")
+
+
+def _changed(state: ObservedRunner, seen: RunnerGate) -> Reading | None:
+    read = reading(state, seen)
+    if read is None or follows(state) != "iteration" or read.before.message is None:
+        return None
+    return read if every(state, read.before, lambda plan: plan.changed) else None
+
+
+# -- results and where they stand
+
+
+def results_follow_their_turn(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Results stand directly after the turn that they answer."""
+    read = reading(state, seen)
+    if read is None or not read.results:
+        return
+    reasons = []
+    for place, result in read.results:
+        owner = read.owner(place)
+        has_turn = any(_asks(message, result.call) for message in read.messages[:place])
+        if has_turn and not (owner is not None and _asks(owner, result.call)):
+            reasons.append(f"in request {read.number} {named(result)} does not stand directly after its turn")
+    yield from held_or(reasons[:1])
+
+
+def results_of_a_turn_that_does_not_stand_are_left_out(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Results enter the state only if the turn that they answer stands in it."""
+    read = reading(state, seen)
+    if read is None:
+        return
+    turn = read.before.message
+    if turn is None or not turn.tool_calls or stands(turn, read.messages):
+        return
+    ids = {call.id for call in turn.tool_calls}
+    lost = [result for _, result in read.results if result.call in ids and not _stands_before(read, result)]
+    reason = f"request {read.number} holds {named(lost[0])}, but not its turn" if lost else ""
+    if read.before.entries or read.results:
+        yield judged(not lost, reason)
+
+
+def _stands_before(read: Reading, result: Message) -> bool:
+    return any(_asks(message, result.call) for message in read.messages)
+
+
+def _asks(message: Message, call: str | None) -> bool:
+    return message.role == "assistant" and any(one.id == call for one in message.tool_calls)
+
+
+def a_call_that_the_user_answered_has_one_result(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A call that the user answered has no second result."""
+    read = reading(state, seen)
+    if read is None or read.before.has_doubled_ids:
+        return
+    answered = {message.call for message in read.before.pushes() if message.role == "tool"}
+    if answered and read.before.pushed:
+        twice = [result for _, result in read.results if result.call in answered]
+        reason = f"the user answered call {twice[0].call if twice else ''}, and request {read.number} holds two results"
+        yield judged(not twice, reason)
+
+
+def the_answer_of_the_user_is_what_is_sent(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """The user's answer to a call is what is sent."""
+    read = reading(state, seen)
+    if read is None:
+        return
+    answers = [message for message in read.before.pushes() if message.role == "tool"]
+    own = {call.id for call in read.before.calls}
+    for answer in [one for one in answers if one.call in own]:
+        yield judged(
+            not stands(answer, read.missing),
+            f"request {read.number} lacks the user's answer to {answer.call}",
+        )
+
+
+def results_of_a_changed_iteration_enter_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Results of a changed iteration are appended or dropped, as declared."""
+    read = _changed(state, seen)
+    if read is None or follows(state) != "iteration" or read.before.has_doubled_ids:
+        return
+    wanted = {plan.results for plan in plans(state, read.before)}
+    handled = plans(state, read.before)[0].handled
+    if handled is None or None in wanted or len(wanted) > 1 or not stands(handled, read.messages):
+        return
+    ids = {call.id for call in handled.tool_calls}
+    there = [result for _, result in read.results if result.call in ids]
+    ran = {gate.seen.call for gate in read.before.entries if gate.phase == "handling"} & ids
+    if wanted == {False}:
+        yield judged(
+            not there, f"results of a changed iteration are dropped, and request {read.number} holds some"
+        )
+    elif ran:
+        lost = ran - {result.call for result in there}
+        yield judged(
+            not lost, f"request {read.number} lacks the result of call {' '.join(sorted(map(str, lost))[:1])}"
+        )
+
+
+def no_result_is_made_for_a_call_that_is_not_handled(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """The runner adds no result for a call that it does not handle."""
+    read = reading(state, seen)
+    if read is None or follows(state) != "iteration" or read.before.touched or not read.results:
+        return
+    before = read.before
+    if is_paused(before) or is_cut_off(before):
+        handled = {call.id for plan in plans(state, before) for call in plan.calls}
+        extra = [result for _, result in read.results if result.call not in handled]
+        yield judged(
+            not extra, f"request {read.number} holds {named(extra[0]) if extra else ''}, which did not run"
+        )
+
+
+# -- params, and what the server holds
+
+
+def params_that_were_set_are_sent(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Params that were set are in every later request; others stay as they are."""
+    if seen.params is None or not state.params_set or state.is_cancelled:
+        return
+    number = len(state.iterations) + 1
+    for key, value in state.params_set.items():
+        right = key in seen.params and seen.params[key] == value
+        yield judged(
+            right, f"the user set {key} to {value!r}, and request {number} has {seen.params.get(key)!r}"
+        )
+    for key, value in (state.first_params or {}).items():
+        if key not in state.params_set and seen.params.get(key) != value:
+            yield f"{key} was not set, and request {number} has {seen.params.get(key)!r} instead of {value!r}"
+
+
+def each_request_carries_the_whole_state(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A runner that keeps the history itself sends all of it."""
+    if seen.sent is not None and seen.messages is not None and not state.is_cancelled:
+        whole = seen.sent == len(seen.messages)
+        yield judged(
+            whole, f"request {len(state.iterations) + 1} carries {seen.sent} of {len(seen.messages)} messages"
+        )
+
+
+def what_is_not_sent_is_with_the_server(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """What a request leaves out is what earlier requests and turns gave the server."""
+    if seen.sent is None or seen.messages is None or state.is_cancelled:
+        return
+    left_out = seen.messages[: len(seen.messages) - seen.sent]
+    number = len(state.iterations) + 1
+    held = not left_out or any(_server_holds(one, left_out) for one in state.iterations)
+    yield judged(
+        held, f"request {number} leaves out {len(left_out)} messages that the server does not hold so"
+    )
+
+
+def _server_holds(iteration: Iteration, messages: list[Message]) -> bool:
+    """Whether messages are what a request and its turn gave the server, or the beginning of it."""
+    turn = [iteration.message] if iteration.message is not None else []
+    thread = [*(iteration.request.seen.messages or ()), *turn]
+    return len(messages) <= len(thread) and all(map(same, messages, thread[: len(messages)]))
+
+
+INVARIANTS = (
+    Invariant("RUNNER-8", the_first_request_holds_the_input, RunnerGate, at=MODEL),
+    Invariant("RUNNER-8", a_request_after_a_fault_holds_the_same, RunnerGate, at=MODEL),
+    Invariant("RUNNER-43", params_that_were_set_are_sent, RunnerGate, at=MODEL),
+    Invariant("RUNNER-12", set_messages_replace_all_before_them, RunnerGate, at=MODEL),
+    Invariant("RUNNER-15", the_answer_of_the_user_is_what_is_sent, RunnerGate, at=MODEL),
+    Invariant("RUNNER-8", pushed_messages_are_sent_in_order, RunnerGate, at=MODEL),
+    Invariant("RUNNER-11", a_change_is_forgotten_at_the_next_request, RunnerGate, at=MODEL),
+    Invariant("RUNNER-48", a_change_of_tools_is_no_change, RunnerGate, at=MODEL),
+    Invariant("RUNNER-29", a_response_is_no_change, RunnerGate, at=MODEL),
+    Invariant("RUNNER-23", the_same_request_is_not_sent_again, RunnerGate, at=MODEL),
+    Invariant("RUNNER-9", an_unchanged_turn_is_appended, RunnerGate, at=MODEL),
+    Invariant("RUNNER-31", a_paused_turn_of_a_changed_iteration_is_kept_as_declared, RunnerGate, at=MODEL),
+    Invariant("RUNNER-10", a_changed_turn_is_left_out, RunnerGate, at=MODEL),
+    Invariant("RUNNER-44", a_turn_that_was_put_on_receipt_stays, RunnerGate, at=MODEL),
+    Invariant("RUNNER-28", a_call_that_the_user_answered_has_one_result, RunnerGate, at=MODEL),
+    Invariant("RUNNER-27", results_of_a_turn_that_does_not_stand_are_left_out, RunnerGate, at=MODEL),
+    Invariant("RUNNER-14", results_follow_their_turn, RunnerGate, at=MODEL),
+    Invariant("RUNNER-45", results_of_a_changed_iteration_enter_as_declared, RunnerGate, at=MODEL),
+    Invariant("RUNNER-21", no_result_is_made_for_a_call_that_is_not_handled, RunnerGate, at=MODEL),
+    Invariant("RUNNER-42", nothing_else_is_added, RunnerGate, at=MODEL),
+    Invariant("RUNNER-26", what_is_not_sent_is_with_the_server, RunnerGate, at=MODEL),
+    Invariant("RUNNER-38", each_request_carries_the_whole_state, RunnerGate, at=MODEL),
+)
