@@ -1,6 +1,6 @@
 """The messages of the family tool-runner, as pydantic models: what its requests and answers carry.
 
-What is shared with other families (messages of a thread, faults, reports) is taken from the protocol as it is.
+What every family has (messages of a thread, faults, reports) is taken from the protocol as it is.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ RunnerStatus = Literal["Running", "Done"]
 StopReasonName = Literal["tool_use", "end_turn", "max_tokens", "refusal", "pause_turn", "stop_sequence"]
 RunnerGateKind = Literal["model", "tool", "yield"]
 RunnerStimulus = Literal[
-    "runner.push", "runner.set.params", "runner.set.messages", "runner.respond", "runner.tools", "runner.again",
-    "cancel", "cancel.yield", "clock.advance", "deliver",
+    "runner.push", "runner.set.params", "runner.set.messages", "runner.respond", "runner.tools",
+    "runner.again", "cancel", "cancel.yield", "clock.advance", "deliver",
 ]  # fmt: skip
 REQUIRED_GATES: Final = ("model", "tool", "yield")
 
@@ -53,7 +53,7 @@ REQUIRED_GATES: Final = ("model", "tool", "yield")
 
 
 def _all_gates(gates: list[RunnerGateKind]) -> list[RunnerGateKind]:
-    """Refuse a runner that lacks a gate: without a yield that the user can act on it is not of this family."""
+    """Refuse a runner that lacks a gate: a runner without a yield is not of this family."""
     missing = [gate for gate in REQUIRED_GATES if gate not in gates]
     if missing:
         raise PydanticCustomError("gate", "Input should name '{gate}' too", {"gate": missing[0]})
