@@ -22,7 +22,7 @@ from runlock.conformance.protocol import Control, Party
 from runlock.machines.tool_runner.runtime import runner, world
 from runlock.machines.tool_runner.runtime.choices import policies_of
 
-OBSERVES: Final = ("run.status", "message", "runner.response", "event", "run.finished")
+OBSERVES: Final = ("message", "runner.response", "event", "run.finished")
 STIMULI: Final = (
     "runner.push", "runner.set.params", "runner.set.messages", "runner.respond", "runner.tools",
     "runner.again", "cancel", "cancel.yield", "deliver", "clock.advance",
@@ -62,7 +62,7 @@ class HostedWorld:
         messages: Sequence[Mapping[str, Any]],
         sent: int,
         params: Mapping[str, Any],
-        tools: Sequence[str],
+        tools: Sequence[str] | None,
         on_piece: Callable[[Any], None] | None = None,
     ) -> world.ModelTurn:
         with _translated():
@@ -75,7 +75,7 @@ class HostedWorld:
         messages: Sequence[Mapping[str, Any]],
         sent: int,
         params: Mapping[str, Any],
-        tools: Sequence[str],
+        tools: Sequence[str] | None,
         on_piece: Callable[[Any], None],
     ) -> world.ModelTurn:
         pieces: Any = self.host.stream(messages, sent=sent, params=params, tools=tools)
@@ -86,7 +86,9 @@ class HostedWorld:
                 on_piece(piece)
         raise world.WorldFault("the stream ended without a turn")
 
-    async def execute(self, call: str, name: str, args: Mapping[str, Any], version: int) -> world.Answer:
+    async def execute(
+        self, call: str | None, name: str, args: Mapping[str, Any], version: int
+    ) -> world.Answer:
         with _translated():
             return await self.host.tool(call, name, args, version=version)
 

@@ -33,10 +33,14 @@ class Pieces:
     def __aiter__(self) -> Pieces:
         return self
 
-    async def __anext__(self) -> Any:
-        while not self._waiting:
-            if self._is_closed:
-                raise self._broken or StopAsyncIteration
+    async def wait(self) -> None:
+        """Wait until there is a piece, or none will come."""
+        while not self._waiting and not self._is_closed:
             self._arrived.clear()
             await self._arrived.wait()
+
+    async def __anext__(self) -> Any:
+        await self.wait()
+        if not self._waiting:
+            raise self._broken or StopAsyncIteration
         return self._waiting.popleft()

@@ -37,6 +37,10 @@ class Requests(RunnerCore):
             return len(messages)
         return len(messages) - len(held) or len(messages)
 
+    def named_tools(self) -> list[str] | None:
+        """The tools that a request names; None if it names none."""
+        return self.state.tools.names()
+
     async def _ask(self) -> None:
         messages = self.to_send()
         try:
@@ -44,7 +48,7 @@ class Requests(RunnerCore):
                 messages,
                 self.number_sent(messages),
                 dict(self.state.params),
-                self.state.tools.names(),
+                self.named_tools(),
                 self.take_piece if self.stream else None,
             )
         except WorldFault as fault:

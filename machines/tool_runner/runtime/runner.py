@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +46,7 @@ class Runner(Responses):
             raise TurnedDown("the runner is over")
         return self.walk()
 
-    async def walk(self) -> AsyncIterator[Item]:
+    async def walk(self) -> AsyncGenerator[Item, None]:
         """Yield turn after turn, and do what follows each."""
         try:
             if self.at == "Resumed":

@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from runlock.conformance.families.tool_runner.mutants import ends, history, iteration, tools
+from runlock.conformance.families.tool_runner.mutants import (
+    cancels,
+    ends,
+    history,
+    iteration,
+    limits,
+    responses,
+    results,
+    rounds,
+    streams,
+    toolsets,
+)
 from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -15,6 +26,12 @@ __all__ = ["MUTANTS", "Mutant"]
 MUTANTS: Final[tuple[Mutant, ...]] = (
     *iteration.MUTANTS,
     *history.MUTANTS,
-    *tools.MUTANTS,
+    *results.MUTANTS,
+    *rounds.MUTANTS,
+    *responses.MUTANTS,
+    *toolsets.MUTANTS,
+    *limits.MUTANTS,
     *ends.MUTANTS,
+    *cancels.MUTANTS,
+    *streams.MUTANTS,
 )

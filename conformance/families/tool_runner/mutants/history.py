@@ -13,11 +13,9 @@ from runlock.machines.tool_runner.runtime.history import (
     answered,
     calls_of,
     plain,
-    result_message,
 )
-from runlock.machines.tool_runner.runtime.rounds import Round
 from runlock.machines.tool_runner.runtime.runner import Runner
-from runlock.machines.tool_runner.runtime.world import Answer, ModelTurn
+from runlock.machines.tool_runner.runtime.world import ModelTurn
 
 GO = "tool-runner-go"
 RECEIVED: Mapping[str, Any] = {"runner.inspects": "received"}
@@ -231,47 +229,6 @@ class KeepsARefusal(Runner):
         return True
 
 
-class LosesResultsOfFailures(Runner):
-    """A call that failed leaves no result."""
-
-    def put_results(self, turn: Message, results: Sequence[Message]) -> None:
-        super().put_results(turn, [one for one in results if one["status"] == "ok"])
-
-
-class MarksAnswersDown(Runner):
-    """What a tool answered is cut short."""
-
-    def result(self, call: Call, answer: Answer) -> Message:
-        return {**super().result(call, answer), "text": "done"}
-
-
-class PraisesTheUnknown(Runner):
-    """A call without a tool has a success for a result."""
-
-    async def run_call(self, call: Call, the_round: Round) -> None:
-        await super().run_call(call, the_round)
-        if self.version_of(call["name"]) is None:
-            the_round.results[call["id"]] = result_message(call, "ok", "done")
-
-
-class ReportsTwice(Runner):
-    """Each message that enters the state is reported a second time."""
-
-    def put(self, at: int, messages: Sequence[Message]) -> None:
-        super().put(at, messages)
-        for message in messages:
-            self.world.message(message)
-
-
-class ReportsWhatWasPushed(Runner):
-    """What the user pushes is reported as the runner's."""
-
-    def push(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        super().push(messages)
-        for message in messages:
-            self.world.message(message)
-
-
 MUTANTS = (
     Mutant(LosesAPush, "RUNNER-8"),
     Mutant(PushesBackwards, "RUNNER-8"),
@@ -298,9 +255,4 @@ MUTANTS = (
     Mutant(DropsWhatIsAppended, "RUNNER-45"),
     Mutant(DropsTheFinalTurn, "RUNNER-46"),
     Mutant(KeepsARefusal, "RUNNER-46", policies={"end.turn": "unless_refused"}),
-    Mutant(LosesResultsOfFailures, "PAIR-1"),
-    Mutant(MarksAnswersDown, "PAIR-4"),
-    Mutant(PraisesTheUnknown, "PAIR-5"),
-    Mutant(ReportsTwice, "RUN-12"),
-    Mutant(ReportsWhatWasPushed, "RUN-12"),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -17,7 +17,7 @@ from runlock.machines.tool_runner.runtime.world import ModelTurn
 class YieldsATurnTwice(Runner):
     """The user gets each turn with calls a second time."""
 
-    async def walk(self) -> AsyncIterator[Item]:
+    async def walk(self) -> AsyncGenerator[Item, None]:
         async with aclosing(super().walk()) as walk:
             async for item in walk:
                 yield item
@@ -28,7 +28,7 @@ class YieldsATurnTwice(Runner):
 class KeepsTheLastTurnToItself(Runner):
     """A final turn is not yielded."""
 
-    async def walk(self) -> AsyncIterator[Item]:
+    async def walk(self) -> AsyncGenerator[Item, None]:
         async with aclosing(super().walk()) as walk:
             async for item in walk:
                 if item.message is None or not self.is_final():
