@@ -168,6 +168,7 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("ending-at-a-final-turn", "ends with a final turn", policies={"runner.finish": "received"}),
     Variant("preempting", "does not run the last calls", policies={"stop.tools": "preempted"}),
     Variant("ending-at-a-pause", "takes a pause for an end", policies={"runner.pause": "ends"}),
+    Variant("dropping-the-final-turn", "leaves out the last turn", policies={"end.turn": "dropped"}),
     Variant("keeping-pauses", "keeps a changed pause", policies={"pause.changed": "kept"}),
     Variant("running-what-was-cut-off", "runs the calls of any turn", policies={"runner.cut_off": "run"}),
     Variant(
