@@ -60,6 +60,7 @@ class RunnerIteration(Chart):
     cancel    = (clause("CANCEL-2",  Settled.to(Cancelled),      "the run was cancelled")
                | clause("CANCEL-2",  Asked.to(Cancelled),        "the run was cancelled")
                | clause("CANCEL-2",  Streaming.to(Cancelled),    "the run was cancelled")
+               | clause("CANCEL-2",  Yielded.to(Cancelled),      "the run was cancelled")
                | clause("CANCEL-2",  Resumed.to(Cancelled),      "the run was cancelled")
                | clause("CANCEL-2",  Updated.to(Cancelled),      "the run was cancelled")
                | clause("CANCEL-2",  Handling.to(Cancelled),     "the run was cancelled"))

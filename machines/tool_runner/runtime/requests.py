@@ -37,6 +37,10 @@ class Requests(RunnerCore):
             return len(messages)
         return len(messages) - len(held) or len(messages)
 
+    def named_tools(self) -> list[str] | None:
+        """The tools that a request names; None if it names none."""
+        return self.state.tools.names()
+
     async def _ask(self) -> None:
         messages = self.to_send()
         try:
@@ -44,12 +48,17 @@ class Requests(RunnerCore):
                 messages,
                 self.number_sent(messages),
                 dict(self.state.params),
-                self.state.tools.names(),
+                self.named_tools(),
                 self.take_piece if self.stream else None,
             )
-            self.receive(turn, messages)
-        finally:
-            self.iteration.pieces.close()
+        except WorldFault as fault:
+            self.iteration.pieces.close(fault)
+            raise
+        except asyncio.CancelledError:
+            self.iteration.pieces.close(CancelledRun("the run was cancelled") if self.is_cancelled else None)
+            raise
+        self.receive(turn, messages)
+        self.iteration.pieces.close()
 
     def take_piece(self, piece: Any) -> None:
         """A piece of the turn came."""
@@ -70,18 +79,19 @@ class Requests(RunnerCore):
         assert self.request is not None
         try:
             await self.request
-        except WorldFault:
-            self.move("fault")
-            raise
-        except asyncio.CancelledError:
+        except (WorldFault, asyncio.CancelledError) as error:
             if self.is_cancelled:
                 raise CancelledRun from None
+            if isinstance(error, WorldFault):
+                self.move("fault")
             raise
 
-    async def give_up_request(self) -> None:
-        """Give up a request that is under way."""
-        if self.request is not None and not self.request.done():
+    async def give_up_request(self) -> Exception | None:
+        """Give up a request that is under way; returns the fault of one that is over."""
+        if self.request is None:
+            return None
+        if not self.request.done():
             self.request.cancel()
             await asyncio.wait([self.request])
-        if self.request is not None and not self.request.cancelled():
-            self.request.exception()  # a fault that the user did not wait for
+        fault = None if self.request.cancelled() else self.request.exception()
+        return fault if isinstance(fault, WorldFault) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +46,7 @@ class Runner(Responses):
             raise TurnedDown("the runner is over")
         return self.walk()
 
-    async def walk(self) -> AsyncIterator[Item]:
+    async def walk(self) -> AsyncGenerator[Item, None]:
         """Yield turn after turn, and do what follows each."""
         try:
             if self.at == "Resumed":
@@ -91,9 +91,12 @@ class Runner(Responses):
         return Item(self.iteration.turn)
 
     async def leave(self) -> None:
-        """The user left the loop."""
-        await self.give_up_request()
-        self.move("leave")
+        """The user left the loop, perhaps because the stream broke."""
+        fault = await self.give_up_request()
+        if self.is_cancelled:
+            self.end("cancel", "Cancelled")
+        else:
+            self.move("leave" if fault is None else "fault")
 
     async def resume(self) -> None:
         """The user resumed; what follows needs the whole turn."""
@@ -228,6 +231,10 @@ class Runner(Responses):
         self._at_a_yield()
         self.state.tools.remove(remove)
         self.state.tools.add(add)
+
+    def look(self) -> dict[str, Any]:
+        """The messages, the params and the names of the tools."""
+        return self.state.snapshot()
 
     def cancel(self) -> None:
         """Take the abort signal."""

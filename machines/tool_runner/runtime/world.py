@@ -65,14 +65,14 @@ class World(Protocol):
         messages: Sequence[Mapping[str, Any]],
         sent: int,
         params: Mapping[str, Any],
-        tools: Sequence[str],
+        tools: Sequence[str] | None,
         on_piece: Callable[[Any], None] | None = None,
     ) -> ModelTurn:
         """Ask the model; with `on_piece`, for a stream, of which each `Piece` is passed on when it comes."""
         ...
 
-    async def execute(self, call: str, name: str, args: Mapping[str, Any], version: int) -> Answer:
-        """Enter the body of a tool."""
+    async def execute(self, call: str | None, name: str, args: Mapping[str, Any], version: int) -> Answer:
+        """Enter the body of a tool; a runner that does not tell tools their call id passes None."""
         ...
 
     def message(self, message: Mapping[str, Any]) -> None:

@@ -27,7 +27,7 @@ ENDS = {
     ("Broken", "close", "Over"): "again.fault",
 } | {
     (state, "cancel", "Cancelled"): "E-60"
-    for state in ("Settled", "Asked", "Resumed", "Updated", "Handling")
+    for state in ("Settled", "Asked", "Yielded", "Resumed", "Updated", "Handling")
 }  # fmt: skip
 ADDED = {
     RunnerIteration: STREAMED
@@ -100,10 +100,10 @@ def test_one_clause_says_one_thing_on_both_charts():
 
 @pytest.mark.parametrize("event", ["request", "handle", "results", "append", "finish"])
 def test_between_yield_and_resume_the_runner_does_nothing(event):
-    """While the turn is with the user only a resume, and leaving, move the chart."""
+    """While the turn is with the user only a resume, leaving and a cancel move the chart."""
     table = compile_chart(RunnerIteration)
 
-    assert {row.event for row in table.rows if row.source == "Yielded"} == {"resume", "leave"}
+    assert {row.event for row in table.rows if row.source == "Yielded"} == {"resume", "leave", "cancel"}
     assert str(react(table, "Yielded", event)) != ""
     assert react(table, "Yielded", event).clause == "RUNNER-49"
 

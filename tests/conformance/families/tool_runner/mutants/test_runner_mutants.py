@@ -1,0 +1,48 @@
+"""The mutants and variants of the tool runner: one for each clause that a hosted runner can break."""
+
+from runlock.conformance.families.tool_runner.mutants import MUTANTS
+from runlock.conformance.families.tool_runner.variants import VARIANTS
+from runlock.spec.model import load_spec
+
+OF_THE_KIT = {"RUN-1", "RUN-3", "RUN-8", "RUN-10", "STREAM-6", "CANCEL-3"}
+"""What the kit shows itself where it iterates: ends, statuses, late resumes, late cancels."""
+
+OF_THE_CHARTS = {"RUNNER-49", "RUNNER-50"}
+"""What a chart refuses; each wrong way has a clause of its own too."""
+
+
+def test_each_clause_has_a_mutant():
+    """A clause without one would be judged by a check that nobody has seen fire."""
+    blamed = {mutant.clause for mutant in MUTANTS}
+
+    assert set(load_spec("tool-runner").clauses) - blamed == OF_THE_KIT | OF_THE_CHARTS
+
+
+def test_a_mutant_is_blamed_on_a_clause_that_applies_to_it():
+    """Under the policies of the mutant the clause says something."""
+    spec = load_spec("tool-runner")
+    for mutant in MUTANTS:
+        declared = mutant().handshake.policies
+        for key, values in spec.clause(mutant.clause).applies.items():
+            assert declared[key] in values, mutant.name
+
+
+def test_names_are_used_once():
+    """A mutant or a variant is found by its name."""
+    for names in ([one.name for one in MUTANTS], [one.name for one in VARIANTS]):
+        assert len(names) == len(set(names))
+
+
+def test_every_value_of_every_policy_is_a_reference_or_a_variant():
+    """A freedom that no variant takes could be forbidden by mistake."""
+    taken = {(key, value) for one in VARIANTS for key, value in one().handshake.policies.items()}
+    spec = load_spec("tool-runner")
+    known = {(policy.key, value) for policy in spec.policies.values() for value in policy.values}
+
+    assert known - taken == set()
+
+
+def test_a_variant_says_what_it_is_free_to_do():
+    """In a phrase that a report can show."""
+    assert [one.name for one in VARIANTS if not one.freedom] == []
+    assert [mutant.name for mutant in MUTANTS if not (mutant.make.__doc__ or "").endswith(".")] == []
