@@ -40,9 +40,9 @@ def _host(factory: AdapterFactory) -> Sut:
 
 
 def _reference(profile: str, policies: Mapping[str, Any]) -> AdapterFactory:
-    from runlock.conformance.families.tool_runner.reference import factory
+    from runlock.conformance.families.tool_runner.reference import reference
 
-    return factory(profile, policies)
+    return reference(profile, policies)
 
 
 def _mutants() -> Mapping[str, Any]:

@@ -153,7 +153,8 @@ def _may_release(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
     if outcome["kind"] not in offered:
         return False
     if gate.on == "yield":
-        return state.iteration is None or state.iteration.pending_response is None
+        iteration = state.iteration
+        return state.early_yield is None and (iteration is None or iteration.pending_response is None)
     if gate.on == "model":
         return _may_say(state, outcome)
     return True

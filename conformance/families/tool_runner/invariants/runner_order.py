@@ -38,6 +38,8 @@ def each_turn_is_yielded_before_the_next_request(state: ObservedRunner, seen: Ru
 def a_turn_is_yielded_once(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """Each turn is yielded once, and only after its request."""
     iteration = state.iteration
+    if state.is_early(seen):
+        return
     if iteration is None:
         yield "a yield opened before any request was sent"
         return
@@ -68,7 +70,7 @@ def a_turn_is_yielded_before_the_end(state: ObservedRunner, seen: RunFinished) -
 def the_yielded_message_is_the_turn(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """The yield shows the turn as the model gave it."""
     iteration = state.iteration
-    if iteration is None or (seen.message is None and state.scenario.runner.stream):
+    if iteration is None or state.is_early(seen) or (seen.message is None and state.scenario.runner.stream):
         return
     if iteration.turn is None:
         if seen.message is not None:
