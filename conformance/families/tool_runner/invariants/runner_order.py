@@ -274,9 +274,10 @@ def _before_end(state: ObservedRunner, seen: RunFinished) -> Iteration | None:
     return None if left or over else before
 
 
+FIRST_INVARIANTS = (Invariant("RUNNER-4", no_request_is_sent_after_the_user_left, RunnerGate, at=MODEL),)
+
 INVARIANTS = (
     Invariant("RUNNER-39", no_request_is_sent_while_a_yield_is_open, RunnerGate, at=MODEL),
-    Invariant("RUNNER-4", no_request_is_sent_after_the_user_left, RunnerGate, at=MODEL),
     Invariant("RUNNER-25", a_fault_of_the_model_sends_no_request, RunnerGate, at=MODEL),
     Invariant("RUNNER-1", each_turn_is_yielded_before_the_next_request, RunnerGate, at=MODEL),
     Invariant("RUNNER-1", a_turn_is_yielded_once, RunnerGate, at=YIELD),
