@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.tool_runner.invariants.looks import every, judged
+from runlock.conformance.families.tool_runner.invariants.looks import every, follows, judged, some, turn_of
 from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.plan import is_used_up
-from runlock.conformance.families.tool_runner.state.records import Run
+from runlock.conformance.families.tool_runner.state.records import Run, stands
 from runlock.conformance.family.invariant import Invariant, Judgements
 
 
@@ -97,7 +97,25 @@ def nothing_is_sent_after_a_fault(state: ObservedRunner) -> Judgements:
         yield judged(not waiting, f"request {last.number} met a fault of the model, and another was sent")
 
 
+def a_runner_goes_on_with_the_turn_that_was_left(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A runner that goes on after a break does with the turn that was left what it would have done."""
+    before = state.iteration
+    if before is None or before.taken_up_at is None or before.touched or state.is_cancelled:
+        return
+    if state.policy("again.break") != "goes_on" or seen.messages is None or follows(state) != "iteration":
+        return
+    ends = not some(state, before, lambda plan: bool(plan.next - {"end"}))
+    reason = f"the user left {turn_of(before)}, which ends the run, and a request was sent"
+    yield judged(not ends, reason)
+    kept = every(state, before, lambda plan: plan.kept is True)
+    reason = f"the user left {turn_of(before)}, and request {before.number + 1} lacks it"
+    yield judged(not kept or stands(before.message, seen.messages), reason)
+
+
 INVARIANTS = (
+    Invariant(
+        "RUNNER-24", a_runner_goes_on_with_the_turn_that_was_left, RunnerGate, ("model",), requires="again"
+    ),
     Invariant("RUNNER-25", nothing_is_sent_after_a_fault),
     Invariant("RUNNER-37", no_call_with_a_result_ran_again, requires="again"),
     Invariant("RUNNER-24", a_runner_that_is_over_opens_no_gate, RunnerGate, requires="again"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from runlock.conformance.families.tool_runner.invariants.looks import (
     Reading,
     acts_of,
@@ -175,10 +177,17 @@ def a_response_is_not_sent(state: ObservedRunner, seen: RunnerGate) -> Judgement
     read = reading(state, seen)
     if read is None or not read.before.responses or read.before.message is None or read.before.touched:
         return
+    if read.before.has_doubled_ids or follows(state) != "iteration":
+        return
     own = {call.id for call in read.before.calls}
     asked = next((n for n, one in enumerate(read.messages) if same(one, read.before.message)), None)
     results = [(place, one) for place, one in read.results if one.call in own]
-    early = [one for place, one in results if asked is None or place < asked]
+    counts = Counter(one.call for _, one in results)
+    early = [
+        one
+        for place, one in results
+        if asked is None or place < asked or counts[one.call] > 1 or is_paused(read.before)
+    ]
     reason = (
         f"the user asked for a response, and request {read.number} holds {named(early[0])} of it"
         if early

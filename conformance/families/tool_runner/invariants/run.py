@@ -324,6 +324,22 @@ def nothing_entered_the_state_while_a_yield_is_open(
 ) -> Judgements:
     """While a yield is open, the state holds no result of its turn from the runner."""
     last = state.iteration
+    if last is not None and not last.responses and (early := _early_results(state, seen)) is not None:
+        reason = f"{named(early[0])} is in the state while the turn is with the user" if early else ""
+        yield judged(not early, reason)
+
+
+def a_response_is_not_in_the_state(state: ObservedRunner, seen: RunnerInspected) -> Judgements:
+    """While a yield is open, the state does not hold the response that the user asked for."""
+    last = state.iteration
+    if last is not None and last.responses and (early := _early_results(state, seen)) is not None:
+        reason = f"the user asked for a response, and {named(early[0])} entered the state" if early else ""
+        yield judged(not early, reason)
+
+
+def _early_results(state: ObservedRunner, seen: RunnerInspected) -> list[Message] | None:
+    """The results of the received turn that the runner put into the state before the resume."""
+    last = state.iteration
     if (
         last is None
         or last.yielded is None
@@ -331,15 +347,10 @@ def nothing_entered_the_state_while_a_yield_is_open(
         or seen.messages is None
         or state.is_cancelled
     ):
-        return
-    given = [*last.before_pushes(), *last.pushes()]
-    own = {call.id for call in last.calls}
-    early = [
-        one for one in seen.messages if one.role == "tool" and one.call in own and not stands(one, given)
-    ]
-    yield judged(
-        not early, f"{named(early[0]) if early else ''} is in the state while the turn is with the user"
-    )
+        return None
+    given, own = [*last.before_pushes(), *last.pushes()], {call.id for call in last.calls}
+    results = (one for one in seen.messages if one.role == "tool" and one.call in own)
+    return [one for one in results if not stands(one, given)]
 
 
 def a_tool_that_runs_is_not_interrupted(state: ObservedRunner, seen: GateClosed) -> Judgements:
@@ -379,6 +390,7 @@ INVARIANTS = (
     Invariant("RUN-8", a_status_follows_the_one_before, RunMoved),
     Invariant("RUNNER-44", a_turn_on_receipt_stands_while_yielded, RunnerInspected),
     Invariant("RUNNER-40", nothing_entered_the_state_while_a_yield_is_open, RunnerInspected),
+    Invariant("RUNNER-29", a_response_is_not_in_the_state, RunnerInspected),
     Invariant("RUNNER-46", a_final_turn_stands_at_the_end_as_declared, RunnerInspected),
     Invariant("RUN-10", a_look_shows_what_was_announced, RunnerInspected),
     Invariant("RUN-11", a_look_shows_the_state, RunnerInspected),

@@ -11,7 +11,7 @@ from runlock.conformance.families.tool_runner.invariants.looks import (
 )
 from runlock.conformance.families.tool_runner.messages import RunFinished, RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
-from runlock.conformance.families.tool_runner.state.plan import plans
+from runlock.conformance.families.tool_runner.state.plan import is_paused, plans
 from runlock.conformance.families.tool_runner.state.records import Iteration
 from runlock.conformance.family.invariant import Invariant, Judgements
 
@@ -59,7 +59,7 @@ def nothing_sets_the_limit_back(state: ObservedRunner, seen: RunnerGate) -> Judg
 
 def _was_acted_on(state: ObservedRunner) -> bool:
     again = state.run is not None and state.run.is_again
-    return again or any(one.touched for one in state.iterations)
+    return again or any(one.touched or is_paused(one) for one in state.iterations)
 
 
 def the_limit_counts_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
@@ -94,20 +94,31 @@ def a_run_is_not_stopped_before_its_limit(state: ObservedRunner, seen: RunFinish
     """A run is stopped by its limit only when that is used up."""
     if seen.reason.code != "Stopped" or state.is_cancelled or state.limit == 0:
         return
-    last = state.iteration
-    if (
-        last is not None
-        and last.turn is not None
-        and last.goes_on
-        and some(state, last, lambda plan: plan.may_end)
-    ):
-        if not every(state, last, lambda plan: "stop" in plan.next):
-            return  # a final turn ended it: its reason is judged elsewhere
+    if _is_ended_by_its_turn(state):
+        return  # the reason of that end is judged elsewhere
+    if state.faults and state.limit is not None:
+        return
     if state.limit is None:
         yield "the run was stopped by a limit, and there is none"
         return
     used = max(counted(state)[value] for value in state.values("limit.counts"))
     yield judged(used >= state.limit, f"the run was stopped after {used} of {state.limit} iterations")
+
+
+def _is_ended_by_its_turn(state: ObservedRunner) -> bool:
+    """Whether a final turn may have ended the run, and not its limit."""
+    last = state.iteration
+    if last is None or last.turn is None or not last.goes_on:
+        return False
+    may_end = some(state, last, lambda plan: plan.may_end)
+    return may_end and not every(state, last, lambda plan: "stop" in plan.next)
+
+
+def a_run_is_stopped_by_what_counts(state: ObservedRunner, seen: RunFinished) -> Judgements:
+    """After a request that failed, a run is stopped only when what counts is used up."""
+    if seen.reason.code == "Stopped" and state.limit and state.faults and not state.is_cancelled:
+        used = max(counted(state)[value] for value in state.values("limit.counts"))
+        yield judged(used >= state.limit, f"the run was stopped after {used} of {state.limit} that count")
 
 
 def the_calls_of_the_last_turn_are_drained_as_declared(
@@ -155,6 +166,7 @@ INVARIANTS = (
     Invariant("STOP-6", nothing_sets_the_limit_back, RunnerGate, at=MODEL),
     Invariant("STOP-1", no_request_is_sent_beyond_the_limit, RunnerGate, at=MODEL),
     Invariant("STOP-1", the_limit_ends_the_run, RunFinished),
+    Invariant("STOP-3", a_run_is_stopped_by_what_counts, RunFinished),
     Invariant("STOP-2", a_run_is_not_stopped_before_its_limit, RunFinished),
     Invariant("STOP-5", the_calls_of_the_last_turn_are_drained_as_declared, RunFinished),
     Invariant("STOP-3", a_retry_is_not_refused_before_the_limit),
