@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.scripted import (
     Script,
@@ -20,6 +20,7 @@ from runlock.conformance.driving.strategies.scripted import (
     corpus,
     play,
 )
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.judging.applicability import unmet
@@ -28,7 +29,7 @@ from runlock.conformance.protocol.answers import fitted
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 from runlock.conformance.transport.sut import Sut
 
-NEEDS: Final = {"crash": "control crash=any", "recover": "control crash=any", "unwatch": "stimulus watch"}
+NEEDS: Final = {"crash": "control crash=any", "recover": "control crash=any"}
 NOT_SENT: Final = ("initialize", "scenario.open", "scenario.close", "inspect", "shutdown")
 FIRST: Final = ("run.start", "gate.release", "settle")
 LAST: Final = ("crash", "recover")
@@ -146,7 +147,11 @@ class _Drive:
         self.verbs.setdefault(verb, Tried(verb, NOT_REACHED, why))
 
     def _lacks(self, verb: str) -> str:
-        return unmet(self.bench.family, NEEDS.get(verb, f"stimulus {verb}"), self.bench.handshake)
+        return unmet(
+            self.bench.family,
+            self.bench.family.verb_needs.get(verb, NEEDS.get(verb, f"stimulus {verb}")),
+            self.bench.handshake,
+        )
 
     def _play_until(self, fits: Callable[[Script], bool], is_done: Callable[[], bool], verb: str = "") -> str:
         """Play some scripts that fit, the shortest first; why it is not done after all of them."""

@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import concluded
-from runlock.conformance.campaign.worker import Facts, as_found
-from runlock.conformance.driving.bench import Found, Tally
+from runlock.conformance.campaign.units import Facts
+from runlock.conformance.campaign.worker import as_found
+from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.judging.judge import Judge, Violation
@@ -38,7 +39,7 @@ def audit(path: Path, target: str, only: tuple[str, ...] = ()) -> Result:
         tally.coverage.add(judge.coverage)
         if judge.violation is not None:
             scenario = judge.state.scenario
-            moves = tuple(moves_of(scene, facts.family.vocabulary.gate_name))[: judge.violation.stimulus]
+            moves = tuple(moves_of(scene, facts.family.line_formats.gate_name))[: judge.violation.stimulus]
             tally.note(judge.violation.clause, Found(judge.violation, scenario, moves, scene))
         for one, why in judge.open.excluded.items():
             tally.exclude(

@@ -18,7 +18,7 @@ from runlock.conformance.campaign.result import ClauseVerdict, Result
 from runlock.conformance.errors import UsageError
 from runlock.conformance.text import plain, quoted
 from runlock.conformance.trace.input_files import text_of
-from runlock.spec.model import load_spec
+from runlock.spec.model import Spec
 
 TABLE: Final = "expected"
 Words = Annotated[str, Field(pattern=r"\S")]
@@ -69,7 +69,7 @@ def compared(baseline: Baseline, result: Result, today: date | None) -> Compared
     verdicts = {clause.id: clause for clause in result.clauses}
     because = {witness.clause: witness.because for witness in result.witnesses}
     for entry in baseline.entries:
-        stale = _unknown(entry) or _expired(entry, today)
+        stale = _unknown(entry, result.family.spec) or _expired(entry, today)
         clause = verdicts.get(entry.clause)
         if not stale and clause is not None:
             stale = _outlived(entry, clause, because.get(entry.clause), result.partial)
@@ -83,8 +83,8 @@ def compared(baseline: Baseline, result: Result, today: date | None) -> Compared
     return found
 
 
-def _unknown(entry: Expected) -> str:
-    known = load_spec().clauses
+def _unknown(entry: Expected, spec: Spec) -> str:
+    known = spec.clauses
     if entry.clause in known:
         return ""
     near = get_close_matches(entry.clause.upper(), known, n=1)

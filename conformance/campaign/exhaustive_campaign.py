@@ -27,9 +27,9 @@ from runlock.conformance.campaign.supervisor import (
     search_of,
     witnesses_of,
 )
-from runlock.conformance.campaign.worker import Played, Unit
-from runlock.conformance.driving.bench import Tally
+from runlock.conformance.campaign.units import Played, Unit
 from runlock.conformance.driving.strategies.exhaustive import GUESSED, PLAYED, PROBED
+from runlock.conformance.driving.tally import Tally
 
 UNREACHED: Final = "no schedule within the bound reaches it"
 UNREACHED_YET: Final = "no schedule that was played reaches it"

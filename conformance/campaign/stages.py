@@ -11,17 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from runlock.conformance.driving.bench import (
-    SHARDS,
-    Bench,
-    Tally,
-    run_shard,
-    shard_sizes,
-)
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.shards import SHARDS, shard_sizes
 from runlock.conformance.driving.strategies.exhaustive import guess_levels, play_level
 from runlock.conformance.driving.strategies.hypothesis_machine import generate
 from runlock.conformance.driving.strategies.move_enumeration import Scope
-from runlock.conformance.driving.strategies.random_walk import walk_over
+from runlock.conformance.driving.strategies.random_walk import run_shard, walk_over
 from runlock.conformance.driving.strategies.scripted import (
     Script,
     applicable,
@@ -30,8 +25,9 @@ from runlock.conformance.driving.strategies.scripted import (
     variations,
     witnesses,
 )
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Seeded
-from runlock.conformance.family.family import DEFAULT, Family, Strategy, family_named
+from runlock.conformance.family.family import Family, Strategy
 
 SCRIPT_UNITS: Final = 4
 SCRIPTED: Final = "scripted scenarios"
@@ -90,12 +86,6 @@ WITNESS_SHARE: Final = 16
 LEVELS: Final = 2
 LEVELS_FROM: Final = 3_000
 """A campaign of so many schedules or more plays every one of up to two stimuli as well."""
-
-
-def total_of(order: Order) -> int:
-    """How many schedules the stages of an order play, as far as that is known before the handshake."""
-    family = family_named(DEFAULT)
-    return sum(stage.schedules for stage in stages_of(order, family))
 
 
 def stages_of(order: Order, family: Family) -> tuple[Stage, ...]:

@@ -18,39 +18,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from runlock.conformance.campaign.result import (
-    Level,
-    Result,
-    Search,
-    Toured,
-    Trouble,
-    Witness,
-)
+from runlock.conformance.campaign.result import Level, Result, Search, Toured
 from runlock.conformance.campaign.stages import Order, Stage, stages_of
-from runlock.conformance.campaign.worker import (
-    STOP,
-    Facts,
-    KitBroke,
-    Played,
-    Unit,
-    as_found,
-    bench_of,
-    shortened,
-)
+from runlock.conformance.campaign.units import Facts, Played, Unit
+from runlock.conformance.campaign.verdicts import verdicts
+from runlock.conformance.campaign.worker import STOP, KitBroke, as_found, bench_of, shortened
 from runlock.conformance.campaign.worker_process import (
     GRACE_SECONDS,
     Hand,
     Lost,
     heard,
 )
-from runlock.conformance.driving.bench import (
-    ERRORS_MAX,
-    SHARDS,
-    Found,
-    Tally,
-    verdicts,
-)
+from runlock.conformance.driving.bench import ERRORS_MAX
+from runlock.conformance.driving.findings import Trouble, Witness
+from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.exhaustive import COUNTED
+from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import RunlockError, SutDied
 from runlock.conformance.protocol import SPEC_REVISION
 
@@ -62,6 +45,9 @@ STOP_SECONDS: Final = 5.0
 
 Advanced = Callable[[int], None]
 """Told how many schedules were played so far."""
+
+Expects = Callable[[int], None]
+"""Told how many schedules will be played, once the family of the runtime is known."""
 
 
 @dataclass(slots=True)
@@ -105,13 +91,18 @@ class Workforce(Protocol):
 
 
 def campaign(
-    order: Order, jobs: int, budget_seconds: float | None = None, advanced: Advanced = lambda _: None
+    order: Order,
+    jobs: int,
+    budget_seconds: float | None = None,
+    advanced: Advanced = lambda _: None,
+    expects: Expects = lambda _: None,
 ) -> Result:
     """Play a whole campaign; an interrupt makes its result partial instead of ending it."""
     limits = Limits.of(budget_seconds)
     with employed(order, jobs) as workforce:
         facts = workforce.facts()
         stages = stages_of(order, facts.family)
+        expects(sum(stage.schedules for stage in stages))
         units = [(at, unit) for at, stage in enumerate(stages) for unit in range(stage.units)]
         played = workforce.play(units, limits, advanced)
         tally, hopeless = merged(units, played)
@@ -220,6 +211,7 @@ def concluded(
         profile=facts.handshake.profile,
         policies=facts.policies,
         spec=SPEC_REVISION,
+        family_name=facts.family.name,
         budget=budget,
         schedules=tally.schedules,
         stimuli=tally.stimuli,

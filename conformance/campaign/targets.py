@@ -46,6 +46,7 @@ class Target:
     kind: Kind
     open: SutFactory
     path: Path | None = None
+    family: Family | None = None  # of what the kit makes itself; another runtime names it in its handshake
 
 
 def resolve(target: str, *, timeout_scale: float = 1.0, own_store: bool = False) -> Target:
@@ -55,16 +56,19 @@ def resolve(target: str, *, timeout_scale: float = 1.0, own_store: bool = False)
     """
     kind, colon, rest = target.partition(":")
     if kind == "reference":
-        return Target(target, "reference", _reference(rest if colon else default_profile(), own_store))
+        family, opened = _reference(rest if colon else default_profile(), own_store)
+        return Target(target, "reference", opened, family=family)
     if own_store:
         raise UsageError(
             f"`{target}` is not the reference, which alone can be told where its store is.",
             "What another runtime does with its checkpoints, its own handshake says.",
         )
     if kind == "mutant" and colon:
-        return Target(target, "mutant", _mutant(rest))
+        family, opened = _mutant(rest)
+        return Target(target, "mutant", opened, family=family)
     if kind == "variant" and colon:
-        return Target(target, "variant", _variant(rest))
+        family, opened = _variant(rest)
+        return Target(target, "variant", opened, family=family)
     if kind == "py" and colon:
         return Target(target, "py", _python(rest))
     if kind == "cmd" and colon:
@@ -96,7 +100,7 @@ def default_profile() -> str:
     return family_named(DEFAULT).default_profile
 
 
-def _reference(words: str, own_store: bool) -> SutFactory:
+def _reference(words: str, own_store: bool) -> tuple[Family, SutFactory]:
     profile, *settings = words.split(",")
     family = family_of_profile(profile)
     if family is None:
@@ -115,7 +119,7 @@ def _reference(words: str, own_store: bool) -> SutFactory:
     make = family.made.durable if own_store else family.made.reference
     if make is None:
         raise UsageError(f"The reference of {family.name} has no store of its own.", "Leave --store out.")
-    return lambda: family.host(make(profile, policies))
+    return family, lambda: family.host(make(profile, policies))
 
 
 def _profiles() -> list[str]:
@@ -136,22 +140,24 @@ def _setting(family: Family, profile: str, setting: str) -> tuple[str, Any]:
     return key, value
 
 
-def _mutant(name: str) -> SutFactory:
+def _mutant(name: str) -> tuple[Family, SutFactory]:
     return _made_by_the_kit("mutant", name, lambda family: family.made.mutants())
 
 
-def _variant(name: str) -> SutFactory:
+def _variant(name: str) -> tuple[Family, SutFactory]:
     return _made_by_the_kit("variant", name, lambda family: family.made.variants())
 
 
-def _made_by_the_kit(kind: str, name: str, made: Callable[[Family], Mapping[str, Any]]) -> SutFactory:
-    known = {one: (family, make) for family in families() for one, make in made(family).items()}
+def _made_by_the_kit(
+    kind: str, name: str, made: Callable[[Family], Mapping[str, Any]]
+) -> tuple[Family, SutFactory]:
+    known = {one: (family, make) for family in reversed(families()) for one, make in made(family).items()}
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         right = f"Did you mean `{kind}:{near[0]}`?" if near else f"`runlock list {kind}s` shows them all."
         raise UsageError(f"There is no {kind} `{name}`.", right)
     family, make = known[name]
-    return lambda: family.host(make)
+    return family, lambda: family.host(make)
 
 
 def _python(path: str) -> SutFactory:

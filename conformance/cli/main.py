@@ -26,7 +26,7 @@ BUG: Final = 70
 
 app = typer.Typer(
     name="runlock",
-    help="An executable specification of the agent run lifecycle, and the kit that holds any runtime to it.",
+    help="An executable specification of agent loops, and the kit that holds any runtime to it.",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -52,6 +52,9 @@ StoredResult = Annotated[
         metavar="RESULT", help="A folder of results, as `check -o` leaves it, or its result.json."
     ),
 ]
+FamilyName = Annotated[
+    str | None, typer.Option("--family", metavar="NAME", help="The family of loops that is meant.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, and nothing else.")]
 
 
@@ -60,7 +63,7 @@ def runlock(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and end.")] = False,
 ) -> None:
-    """An executable specification of the agent run lifecycle, and the kit that holds any runtime to it."""
+    """An executable specification of agent loops, and the kit that holds any runtime to it."""
     if version:
         typer.echo(f"runlock {version_of('runlock')}")
         raise typer.Exit
@@ -70,7 +73,7 @@ def runlock(
 
 
 @app.command()
-def check(  # noqa: PLR0917  # each is an option of its own
+def check(  # each is an option of its own
     target: TargetName,
     examples: Annotated[
         int | None, typer.Option(min=0, help="How many schedules to play beside the scripted ones; 6000.")
@@ -167,7 +170,7 @@ def report(
 
 
 @app.command()
-def diff(  # noqa: PLR0917  # each is an option of its own
+def diff(  # each is an option of its own
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A folder of results, or a target.")],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="Another one.")],
     examples: Annotated[
@@ -226,7 +229,7 @@ def replay(
 
 
 @app.command()
-def explore(  # noqa: PLR0917  # each is an option of its own
+def explore(  # each is an option of its own
     model: Annotated[
         str,
         typer.Argument(
@@ -278,12 +281,13 @@ def explain(
             help="The id of a clause, as in CALL-4; or a policy, profile, erratum, word, chart or mutant.",
         ),
     ],
+    family: FamilyName = None,
     json: AsJson = False,
 ) -> int:
     """Say what a clause asks, why, of whom, how it is checked, and what it looks like kept and broken."""
     from runlock.conformance.cli.commands import explain as command
 
-    return command.explain(name, as_json=json)
+    return command.explain(name, family=family, as_json=json)
 
 
 @app.command("list")
@@ -298,12 +302,13 @@ def list_(
     area: Annotated[str | None, typer.Option(help="Only those of an area of clauses, as in CALL.")] = None,
     profile: Annotated[str | None, typer.Option(help="Only those under a profile.")] = None,
     level: Annotated[str | None, typer.Option(help="Only clauses of a level, as in MUST.")] = None,
+    family: FamilyName = None,
     json: AsJson = False,
 ) -> int:
-    """List what there is."""
+    """List what there is in a family of loops; in the first one if none is named."""
     from runlock.conformance.cli.commands import list as command
 
-    return command.listing(kind, command.Wanted(area, profile, level), as_json=json)
+    return command.listing(kind, command.Wanted(area, profile, level), family=family, as_json=json)
 
 
 @app.command()
@@ -356,7 +361,7 @@ def smoke(target: TargetName, json: AsJson = False, timeout_scale: Scale = 1.0) 
 
 
 @app.command()
-def infer(  # noqa: PLR0917  # each is an option of its own
+def infer(  # each is an option of its own
     target: TargetName,
     examples: Annotated[
         int | None, typer.Option(min=0, help="How many walks to play beside the scripted scenarios; 200.")
@@ -416,17 +421,18 @@ def selftest(
             min=0, metavar="LIMIT", help="Schedules tried for the shortest witness of each; 0: none."
         ),
     ] = None,
+    family: FamilyName = None,
     json: AsJson = False,
 ) -> int:
     """Show that the kit can see: each mutant is blamed on its clause, and each variant passes."""
     from runlock.conformance.cli.commands import selftest as command
 
     limit = command.SHORTEST if shortest is None else shortest
-    return command.selftest(seed, tuple(only or ()), jobs, limit, as_json=json)
+    return command.selftest(seed, tuple(only or ()), jobs, limit, family=family, as_json=json)
 
 
 @app.command()
-def matrix(  # noqa: PLR0917  # each is an option of its own
+def matrix(  # each is an option of its own
     install: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Make the environment of a runtime, as in 'lang*', and end."),

@@ -15,20 +15,28 @@ from importlib.resources.abc import Traversable
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from runlock.conformance import families as families_folder
 from runlock.conformance.family.invariant import NO_SELECTORS, Selectors
+from runlock.conformance.family.made import Made
+from runlock.machines.catalogue import tables
+from runlock.machines.table import Table, compile_chart
 
 if TYPE_CHECKING:
     from runlock.conformance.family.chooser import Chooser
     from runlock.conformance.family.coverage import ChartCoverage
+    from runlock.conformance.family.exploration import Exploration
     from runlock.conformance.family.invariant import Invariant
     from runlock.conformance.family.monitor import Monitor
+    from runlock.conformance.family.timeline import Row
     from runlock.conformance.protocol.vocabulary import Vocabulary
+    from runlock.conformance.trace.line_formats import LineFormats
     from runlock.conformance.trace.moves import Move
+    from runlock.conformance.trace.trace import Record, Trace
     from runlock.conformance.transport.sut import Sut
+    from runlock.machines.chart import Chart
     from runlock.spec.model import Profile, Spec
 
 GROUP: Final = "runlock.families"
+FOLDER: Final = "runlock.conformance.families"
 DEFAULT: Final = "lifecycle"
 """The family of a handshake that names none."""
 
@@ -69,7 +77,7 @@ class Actions:
     enumerations: Mapping[str, Enumeration] = field(default_factory=dict)
     not_enumerated: Sequence[str] = ()  # classes that a search leaves out
     long_lists: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
-    """By the length of a list of choices: how many of them a class tries in a search; 1 if it is not named."""
+    """By the length of a list of choices: how many a class tries in a search; 1 if it is not named."""
     reduced: Callable[..., Iterable[Any]] = _not_reduced
     """(options, context, scope) -> the options without those that differ from another one by names alone."""
 
@@ -113,17 +121,9 @@ class Wording:
 
     move: Callable[[Move], str]
     observation: Callable[[Mapping[str, Any]], str]
-    timeline: Callable[..., Any] | None = None  # (trace) -> a timeline
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """The runtimes that the kit makes of its own reference: each by its name."""
-
-    reference: Callable[..., Callable[[], Any]]  # (profile, policies) -> a factory of hosted adapters
-    durable: Callable[..., Callable[[], Any]] | None  # the same, with a store of its own
-    mutants: Callable[[], Mapping[str, Any]]
-    variants: Callable[[], Mapping[str, Any]]
+    timeline: Callable[[Trace], Iterable[Row]] | None = None  # else one row for each stimulus
+    in_timeline: Sequence[str] = ()  # kinds of observation that its timeline shows
+    render: Callable[[Trace, int], Iterable[str]] | None = None  # (trace, width) -> the timeline as text
 
 
 def _always_met(need: str, handshake: Any) -> str:
@@ -142,6 +142,14 @@ def _never_recovers(state: Any) -> Mapping[str, Any] | None:
     return None
 
 
+def _no_occasions(records: Iterable[Record]) -> Iterable[str]:
+    return ()
+
+
+def _bare_already(scenario: Any, moves: Sequence[Move]) -> Iterable[Any]:
+    return ()
+
+
 def _no_coverage(*given: Any) -> list[Any]:
     return []
 
@@ -156,6 +164,7 @@ class Family:
     new_state: Callable[..., Any]  # (handshake, policies, scenario) -> State
     invariants: tuple[Invariant, ...]  # in the order of blame
     monitors: tuple[type[Monitor], ...]  # made with (state, trails, applies)
+    line_formats: LineFormats  # of its scenario files
     actions: Actions
     ground: Callable[
         [Move, Any], dict[str, Any] | None
@@ -172,14 +181,31 @@ class Family:
     unmet: Callable[[str, Any], str] = _always_met  # (need, handshake): why a need of its own is not met
     is_timely: Callable[[Move, Any], bool] = _always_timely  # (move, state): a script may send it now
     needs_of_script: Callable[[Any], Iterable[str]] = _no_needs
+    occasions: Callable[[Iterable[Record]], Iterable[str]] = _no_occasions
+    """The records of a recording -> what its moves need because of the moment at which they are sent."""
+    bare: Callable[[Any, Sequence[Move]], Iterable[Any]] = _bare_already
+    """(scenario, moves) -> scenarios with one thing less, on which the moves may do the same."""
     recover: Callable[[Any], Mapping[str, Any] | None] = _never_recovers
     """state -> the params of `recover` if the runtime may be crashed now, else None."""
     strategies: tuple[Strategy, ...] = ()
     coverage_targets: Callable[..., list[ChartCoverage]] = _no_coverage
     """(handshake, policies, standings, coverage) -> what could be covered of each chart, and what was."""
     inference: Inference | None = None
+    explored: Exploration | None = None  # of a family whose charts have a joint model
+    charts: Callable[[], Iterable[type[Chart]]] | None = None
+    """The charts of a family that another distribution ships; those of the kit's own are found by name."""
+    verb_needs: Mapping[str, str] = field(
+        default_factory=dict
+    )  # verb: the need that offers it, if it is not its own
     determinism: str = ""  # the clause for which two plays of one schedule are compared
     shared_types: tuple[type, ...] = ()  # immutable parts of a judge that a session snapshot does not copy
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Every chart as a table; a family may have none."""
+        if self.charts is not None:
+            return tuple(map(compile_chart, self.charts()))
+        return tables(self.name) if self.name in _own() else ()
 
     @property
     def core_profile(self) -> Profile:
@@ -209,7 +235,7 @@ class Family:
 def family_named(name: str) -> Family:
     """The family of that name; `LookupError` lists the known ones."""
     if name in _own():
-        found: Family = import_module(f"{families_folder.__name__}.{name.replace('-', '_')}.family").FAMILY
+        found: Family = import_module(f"{FOLDER}.{name.replace('-', '_')}.family").FAMILY
         return found
     shipped = {one.name: one for one in entry_points(group=GROUP)}
     if name in shipped:
@@ -220,7 +246,7 @@ def family_named(name: str) -> Family:
 @cache
 def _own() -> tuple[str, ...]:
     """The families that come with the kit, by their folders; the default one first."""
-    found = [one.name.replace("_", "-") for one in iter_modules(families_folder.__path__)]
+    found = [one.name.replace("_", "-") for one in iter_modules(import_module(FOLDER).__path__)]
     return tuple(sorted(found, key=lambda name: (name != DEFAULT, name)))
 
 

@@ -22,6 +22,9 @@ class Monitor:
     rests_on_silence: ClassVar[frozenset[str]] = frozenset()
     """Those of them that only the silence of a quiescent runtime breaks."""
 
+    says: ClassVar[str] = "what a runtime shows follows the chart {charts}"
+    """What it checks, in one sentence; `{charts}` stands for the charts that the clause is on."""
+
     explains: ClassVar[bool] = False
     """Whether its objections wait for one more answer, since a check of another clause may name the cause."""
 

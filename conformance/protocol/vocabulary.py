@@ -26,7 +26,6 @@ class Vocabulary:
     methods: Mapping[str, tuple[type[Wire], type[Wire]]]  # verb: its parameters and its answer
     observations: Mapping[str, type[Observation]]  # kind: its model
     outcomes: Mapping[str, TypeAdapter[Any]]  # gate: what releases it
-    gate_fields: tuple[str, ...] = ("on", "call")  # fields of `gate.open` that name the gate in a schedule
 
     @property
     def stimuli(self) -> tuple[str, ...]:
@@ -36,7 +35,3 @@ class Vocabulary:
     def check_observation(self, seen: Mapping[str, Any]) -> None:
         """Raise a `ValidationError` if an observation does not fit the model of its kind."""
         self.report.model_validate({"observations": [seen]})
-
-    def gate_name(self, opened: Mapping[str, Any]) -> str:
-        """The name of a gate in schedules and scenario files: `model`, `tool:c1`."""
-        return ":".join(str(opened[key]) for key in self.gate_fields if opened.get(key) is not None)

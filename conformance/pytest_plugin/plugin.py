@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options by which a runtime is named and its campaign is measured out."""
-    group = parser.getgroup("runlock", "conformance to the agent run lifecycle")
+    group = parser.getgroup("runlock", "conformance of agent loops")
     group.addoption("--runlock-target", metavar="TARGET", help="Give each clause a test on this runtime.")
     group.addoption("--runlock-examples", type=_count, metavar="N", help="How many schedules to play.")
     group.addoption("--runlock-seed", type=_whole, metavar="N", help="Where their choices start from.")

@@ -22,15 +22,16 @@ from typing import Any, ClassVar, Final, NoReturn
 import pytest
 
 from runlock.conformance.campaign.audit import audit
+from runlock.conformance.campaign.families_of import family_of
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import INTERRUPTED, campaign
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.errors import RunlockError
+from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.report import result_folder as folder
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.text import headline, violation
-from runlock.spec.model import load_spec
 
 EXAMPLES: Final = 1_000
 """So many schedules take about ten seconds on the reference."""
@@ -74,7 +75,7 @@ class ConformanceSuite:
         if why := why_not(target_of(suite)):
             pytest.fail(why, pytrace=False)
         if "clause" in metafunc.fixturenames:
-            metafunc.parametrize("clause", list(load_spec().clauses))
+            metafunc.parametrize("clause", list(_family(target_of(suite)).spec.clauses))
 
     def test_campaign(self, runlock_outcomes: Outcomes) -> None:
         """Every schedule of the campaign could be judged."""
@@ -101,6 +102,14 @@ def why_not(target: str) -> str:
     except RunlockError as error:
         return str(error)
     return ""
+
+
+def _family(target: str) -> Family:
+    """The family whose clauses are tested; the default one where the runtime cannot say it."""
+    try:
+        return family_of(resolve(target))
+    except RunlockError:
+        return family_named(DEFAULT)  # the campaign says what is wrong with the runtime
 
 
 def target_of(suite: type[ConformanceSuite]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from runlock.machines.catalogue import tables
+from runlock.conformance.family.family import Family
 from runlock.machines.table import Table
 
 ROWS_MAX: Final = 12
@@ -40,9 +40,9 @@ class Line:
         }
 
 
-def tables_of(clause: str) -> list[Table]:
+def tables_of(family: Family, clause: str) -> list[Table]:
     """The charts on which a clause stands."""
-    return [table for table in tables() if any(line.clause == clause for line in lines(table))]
+    return [table for table in family.tables if any(line.clause == clause for line in lines(table))]
 
 
 def lines(table: Table, clause: str = "") -> list[Line]:

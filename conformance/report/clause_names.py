@@ -4,33 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import PurePath
 
-from runlock.conformance.families.lifecycle.invariants import INVARIANTS
+from runlock.conformance.family.family import Family
 from runlock.spec.model import Clause
 
 
-def file_of(clause: Clause) -> str:
+def file_of(family: Family, clause: Clause) -> str:
     """Where its words stand."""
-    return f"spec/lifecycle/clauses/{clause.area.lower()}.toml"
+    folder = "/".join(PurePath(str(family.spec.folder)).parts[-2:])
+    return f"{folder}/clauses/{clause.area.lower()}.toml"
 
 
-def checks(clause_id: str) -> list[str]:
+def checks(family: Family, clause_id: str) -> list[str]:
     """The titles of the checks that look at it."""
-    return [check.title for check in INVARIANTS if check.clause == clause_id]
+    return [check.title for check in family.invariants if check.clause == clause_id]
 
 
-def seen_by(clause_id: str) -> set[str]:
+def seen_by(family: Family, clause_id: str) -> set[str]:
     """The kinds of observation at which a check of it is asked."""
     return {
         str(check.seeing.model_fields["kind"].default)
-        for check in INVARIANTS
+        for check in family.invariants
         if check.clause == clause_id and check.seeing is not None
     }
 
 
-def title(clause: Clause) -> str:
+def title(family: Family, clause: Clause) -> str:
     """The clause in few words: the sentence of its only check, or else its own without the full stop."""
-    titles = checks(clause.id)
+    titles = checks(family, clause.id)
     if len(titles) == 1:
         return titles[0]
     return f"{clause.sentence[0].lower()}{clause.sentence[1:].rstrip('.')}"

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 from runlock.conformance.errors import UsageError
-from runlock.conformance.families.lifecycle.family import DETERMINISM
-from runlock.conformance.families.lifecycle.invariants import INVARIANTS
-from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES
-from runlock.conformance.families.lifecycle.monitors.flow_charts import CHECKED_BY_PATHS
-from runlock.conformance.families.lifecycle.monitors.status_charts import CHECKED_BY_CHARTS
-from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
+from runlock.conformance.family.family import Family, families
+from runlock.conformance.family.made import Mutant
+from runlock.conformance.family.monitor import Monitor
+from runlock.conformance.family.timeline import render
 from runlock.conformance.report import chart_text as chart
 from runlock.conformance.report.clause_names import file_of, grouped
 from runlock.conformance.report.examples import (
     Example,
-    exhibited,
+    example_of,
     illegal,
     legal,
     profiles_of,
@@ -29,10 +28,8 @@ from runlock.conformance.report.sheet import (
     Sheet,
     in_columns,
 )
-from runlock.conformance.selftest.witnesses import fault_of, mutants_of
-from runlock.diagrams.charts.picture import DERIVED, Picture, pictures
-from runlock.diagrams.lifecycle.timeline import render
-from runlock.machines.catalogue import tables
+from runlock.conformance.selftest.witnesses import mutants_of
+from runlock.diagrams.charts.picture import Picture, pictures
 from runlock.machines.table import Table
 from runlock.spec.model import (
     Clause,
@@ -41,100 +38,113 @@ from runlock.spec.model import (
     Profile,
     Term,
     Value,
-    load_spec,
 )
 
+Make = Callable[[], Sheet]
 
-def sheets_of(name: str) -> list[Sheet]:
-    """The sheets of whatever has that name; in another case, if nothing is written just so."""
-    every = [(make, one) for make, names in _named() for one in names]
-    found = [(make, one) for make, one in every if one == name]
-    found = found or [(make, one) for make, one in every if one.lower() == name.lower()]
-    if found:
-        return [make(one) for make, one in found]
-    known = {one.lower(): one for _, one in every}
+
+def sheets_of(name: str, among: Sequence[Family] | None = None) -> list[Sheet]:
+    """The sheets of whatever has that name in the first of the families that know it."""
+    found = found_in(name, families() if among is None else among)
+    return [make() for make in next(iter(found.values()))]
+
+
+def found_in(name: str, among: Sequence[Family]) -> dict[str, list[Make]]:
+    """What has that name, by family; in another case only if nothing is written just so."""
+    every = [(family.name, one, make) for family in among for one, make in _named(family)]
+    spelled = dict.fromkeys(one for _, one, _ in every)
+    wanted = {name} if name in spelled else {one for one in spelled if one.lower() == name.lower()}
+    found: dict[str, list[Make]] = {}
+    for family, one, make in every:
+        if one in wanted:
+            found.setdefault(family, []).append(make)
+    if not found:
+        raise _unknown(name, list(spelled))
+    return found
+
+
+def _unknown(name: str, spelled: Sequence[str]) -> UsageError:
+    known = {one.lower(): one for one in spelled}
     near = [known[one] for one in get_close_matches(name.lower(), known, n=3)]
     meant = f"Did you mean {' or '.join(near)}?" if near else "`runlock list` shows what there is."
-    raise UsageError(f"There is nothing called {name}.", meant)
+    return UsageError(f"There is nothing called {name}.", meant)
 
 
-def _named() -> Iterator[tuple[Callable[[str], Sheet], Sequence[str]]]:
-    """The names that there are, by what they name."""
-    spec = load_spec()
-    yield lambda name: of_clause(spec.clauses[name]), list(spec.clauses)
-    yield lambda name: of_policy(spec.policies[name]), list(spec.policies)
-    yield lambda name: of_profile(spec.profiles[name]), list(spec.profiles)
-    yield lambda name: of_erratum(spec.errata[name]), list(spec.errata)
-    yield lambda name: of_word(spec.glossary[name]), list(spec.glossary)
-    yield lambda name: of_chart(_table(name)), [table.name for table in tables()]
-    yield lambda _: of_derived(pictures()[DERIVED]), [DERIVED]
-    yield lambda name: of_mutant(_mutant(name)), [mutant.name for mutant in MUTANTS]
-
-
-def _mutant(name: str) -> Mutant:
-    return next(mutant for mutant in MUTANTS if mutant.name == name)
-
-
-def _table(name: str) -> Table:
-    return next(table for table in tables() if table.name == name)
+def _named(family: Family) -> Iterator[tuple[str, Make]]:
+    """The names that there are in a family, and what makes the sheet of each."""
+    spec, pictured = family.spec, pictures(family.name)
+    charts = {table.name: table for table in family.tables}
+    yield from ((name, partial(of_clause, family, one)) for name, one in spec.clauses.items())
+    yield from ((name, partial(of_policy, family, one)) for name, one in spec.policies.items())
+    yield from ((name, partial(of_profile, family, one)) for name, one in spec.profiles.items())
+    yield from ((name, partial(of_erratum, one)) for name, one in spec.errata.items())
+    yield from ((name, partial(of_word, family, one)) for name, one in spec.glossary.items())
+    yield from ((name, partial(of_chart, one)) for name, one in charts.items())
+    yield from ((name, partial(of_picture, one)) for name, one in pictured.items() if name not in charts)
+    yield from ((name, partial(of_mutant, family, one)) for name, one in family.made.mutants().items())
 
 
 # --- a clause -----------------------------------------------------------------------------------
 
 
-def of_clause(clause: Clause) -> Sheet:
+def of_clause(family: Family, clause: Clause) -> Sheet:
     """A clause: its words, its chart, what judges it, a right and a wrong example, its mutants."""
-    right, wrong = legal(clause), illegal(clause)
+    right, wrong = legal(family, clause), illegal(family, clause)
     parts: list[Part] = [
         Said("intent", [clause.intent]),
-        Said("words", [file_of(clause)]),
+        Said("words", [file_of(family, clause)]),
         Said("sources", clause.sources),
         Said("since", [f"revision {clause.since} of the spec"]),
-        Said("applies", list(_applies(clause))),
+        Said("applies", list(_applies(family, clause))),
         Said("needs", clause.needs),
-        Said("checks", checks_of(clause)),
+        Said("checks", checks_of(family, clause)),
         Said("look at", clause.look_at),
-        *_charts(clause),
+        *_charts(family, clause),
         *_examples(clause, right, wrong),
-        *_mutants(clause),
+        *_mutants(family, clause),
     ]
     return Sheet(
-        "clause", clause.id, f" {clause.level}: {clause.sentence}", parts, _facts(clause, right, wrong)
+        "clause",
+        clause.id,
+        f" {clause.level}: {clause.sentence}",
+        parts,
+        _facts(family, clause, right, wrong),
     )
 
 
-def _applies(clause: Clause) -> Iterator[str]:
+def _applies(family: Family, clause: Clause) -> Iterator[str]:
     if clause.core:
         yield "part of the universal core, which binds every runtime"
     for key, values in clause.applies.items():
         yield f"where {key} is {' or '.join(values)}"
-    yield _under(profiles_of(clause))
+    yield _under(family, profiles_of(family, clause))
 
 
-def _under(profiles: Sequence[str]) -> str:
-    every = [one for one in load_spec().profiles.values() if one.policies]
+def _under(family: Family, profiles: Sequence[str]) -> str:
+    every = [one for one in family.spec.profiles.values() if one.policies]
     if len(profiles) == len(every):
         return "under every profile"
     return f"under {', '.join(profiles)}" if profiles else "under no profile as it stands"
 
 
-def checks_of(clause: Clause) -> list[str]:
+def checks_of(family: Family, clause: Clause) -> list[str]:
     """What judges a clause, or why nothing does."""
-    found = [f"{one.title} ({_asked(one.seeing)})" for one in INVARIANTS if one.clause == clause.id]
-    if clause.id in CHECKED_BY_CHARTS:
-        names = ", ".join(table.name for table in chart.tables_of(clause.id))
-        found.append(f"what a runtime claims follows the chart {names}, arrow by arrow")
-    if clause.id in CHECKED_BY_JOINT_STATES:
-        found.append("what it shows, and that it rests, follows the joint charts of run, calls and gate")
-    if clause.id in CHECKED_BY_PATHS and clause.untestable is None:
-        found.append("what a runtime shows takes a drawn way, and no other")
-    if clause.id == DETERMINISM:
+    found = [f"{one.title} ({_asked(one.seeing)})" for one in family.invariants if one.clause == clause.id]
+    if clause.untestable is None:
+        found += [one for monitor in family.monitors if (one := _followed(family, monitor, clause.id))]
+    if clause.id == family.determinism:
         found.append("a schedule that was played is played again, and both lead to the same")
     if clause.untestable is not None:
         found.append(f"none: it cannot be tested from outside, for {clause.untestable}")
     if not found:
         found.append("none: it permits, and forbids nothing" if clause.level == "MAY" else "none yet")
     return found
+
+
+def _followed(family: Family, monitor: type[Monitor], clause: str) -> str:
+    """What a monitor checks of a clause; an empty string if it does not judge it."""
+    names = ", ".join(table.name for table in chart.tables_of(family, clause))
+    return monitor.says.format(charts=names) if clause in monitor.clauses else ""
 
 
 def _asked(seeing: Any) -> str:
@@ -146,8 +156,8 @@ def kind_of(seeing: Any) -> str:
     return str(seeing.model_fields["kind"].default)
 
 
-def _charts(clause: Clause) -> Iterator[Part]:
-    for table in chart.tables_of(clause.id):
+def _charts(family: Family, clause: Clause) -> Iterator[Part]:
+    for table in chart.tables_of(family, clause.id):
         lines = chart.shown(table, clause.id)
         more = chart.left_out(table, clause.id)
         yield Drawn(
@@ -178,38 +188,38 @@ def _nothing(_width: int) -> list[str]:
 def _example(label: str, title: str, example: Example, clause: Clause) -> Drawn:
     seen = example.seen(clause)
     below = [f"at the last step: {', '.join(seen)}"] if seen else []
-    return Drawn(label, title, lambda width: render(example.trace, width), below)
+    return Drawn(label, title, lambda width: render(example.family, example.trace, width), below)
 
 
-def _mutants(clause: Clause) -> Iterator[Part]:
-    rows = [(one.name, fault_of(one)) for one in mutants_of(clause.id)]
+def _mutants(family: Family, clause: Clause) -> Iterator[Part]:
+    rows = [(one.name, one.fault) for one in mutants_of(family, clause.id)]
     yield Drawn("mutants", "the reference made wrong on purpose" if rows else "none", _rows(rows))
 
 
-def _facts(clause: Clause, right: Example | None, wrong: Example | None) -> dict[str, Any]:
+def _facts(family: Family, clause: Clause, right: Example | None, wrong: Example | None) -> dict[str, Any]:
     return {
         **clause.model_dump(mode="json"),
-        "file": file_of(clause),
-        "profiles": profiles_of(clause),
+        "file": file_of(family, clause),
+        "profiles": profiles_of(family, clause),
         "charts": [
             {"name": table.name, "lines": [line.as_json() for line in chart.lines(table, clause.id)]}
-            for table in chart.tables_of(clause.id)
+            for table in chart.tables_of(family, clause.id)
         ],
-        "checks": checks_of(clause),
+        "checks": checks_of(family, clause),
         "legal": right.as_json(clause) if right is not None else None,
         "illegal": wrong.as_json(clause) if wrong is not None else None,
-        "mutants": [{"name": one.name, "fault": fault_of(one)} for one in mutants_of(clause.id)],
+        "mutants": [{"name": one.name, "fault": one.fault} for one in mutants_of(family, clause.id)],
     }
 
 
 # --- everything else ----------------------------------------------------------------------------
 
 
-def of_policy(policy: Policy) -> Sheet:
+def of_policy(family: Family, policy: Policy) -> Sheet:
     """A policy: its values, who takes which, and the clauses that ask for each."""
-    spec = load_spec()
+    spec = family.spec
     taken = {name: _taken(policy, one) for name, one in spec.profiles.items() if one.policies}
-    asked = {value: _asking(policy.key, value) for value in policy.values}
+    asked = {value: _asking(family, policy.key, value) for value in policy.values}
     parts: list[Part] = [
         Said("values", [f"{'any' if policy.kind == 'set of' else 'one'} of {', '.join(policy.values)}"]),
         Said("matters", [f"where {key} is {' or '.join(values)}" for key, values in policy.when.items()]),
@@ -226,8 +236,8 @@ def _rows(rows: Sequence[Sequence[str]]) -> Callable[[int], list[str]]:
     return lambda width: in_columns(rows, width)
 
 
-def _asking(key: str, value: str) -> list[str]:
-    return [one.id for one in load_spec().clauses.values() if value in one.applies.get(key, ())]
+def _asking(family: Family, key: str, value: str) -> list[str]:
+    return [one.id for one in family.spec.clauses.values() if value in one.applies.get(key, ())]
 
 
 def _taken(policy: Policy, profile: Profile) -> str:
@@ -242,17 +252,17 @@ def _value(value: Value) -> str:
     return value if isinstance(value, str) else ", ".join(value) or "none"
 
 
-def of_profile(profile: Profile) -> Sheet:
+def of_profile(family: Family, profile: Profile) -> Sheet:
     """A profile: what it settles, what it leaves open, and the clauses under it."""
-    spec = load_spec()
+    spec = family.spec
     rows = [(key, _value(profile.policies[key])) for key in spec.policies if key in profile.policies]
     left = [key for key, one in spec.policies.items() if _taken(one, profile) == "open"]
-    under = [one.id for one in spec.clauses.values() if profile.name in profiles_of(one)]
+    under = [one.id for one in spec.clauses.values() if profile.name in profiles_of(family, one)]
     if not profile.policies:
         under = [one.id for one in spec.clauses.values() if one.core]
     settled: list[Part] = [Drawn("settles", f"{len(rows)} policies", _rows(rows))] if rows else []
     parts: list[Part] = [
-        Said("family", [spec.family]),
+        Said("family", [family.name]),
         Said("source", [profile.source]),
         Said("clauses", [f"{len(under)}: {grouped(under)}"]),
         Said("open", [", ".join(left) or "nothing"]),
@@ -273,11 +283,11 @@ def of_erratum(erratum: Erratum) -> Sheet:
     return Sheet("erratum", erratum.id, f": {erratum.title}", parts, erratum.model_dump(mode="json"))
 
 
-def of_word(term: Term) -> Sheet:
+def of_word(family: Family, term: Term) -> Sheet:
     """A word, and the other words that are explained with it."""
     others = [
         one.word
-        for one in load_spec().glossary.values()
+        for one in family.spec.glossary.values()
         if one.word != term.word and f" {term.word}" in f" {one.meaning.lower()}"
     ]
     parts = [Said("see also", [", ".join(others)] if others else [])]
@@ -304,7 +314,7 @@ def of_chart(table: Table) -> Sheet:
     return Sheet("chart", table.name, f": the chart of a {table.subject}", parts, facts)
 
 
-def of_derived(picture: Picture) -> Sheet:
+def of_picture(picture: Picture) -> Sheet:
     """The chart that is no table: regions for two calls, and one that follows them."""
     lines = [
         chart.Line(one.source, one.event or "follows", one.target, one.phrase, one.clause)
@@ -316,10 +326,10 @@ def of_derived(picture: Picture) -> Sheet:
     return Sheet("chart", picture.name, ": the chart of a run that follows its calls", parts, facts)
 
 
-def of_mutant(mutant: Mutant) -> Sheet:
+def of_mutant(family: Family, mutant: Mutant) -> Sheet:
     """A mutant: its fault, the clause that is blamed, and its witness."""
-    clause = load_spec().clause(mutant.clause)
-    example = exhibited(mutant)
+    clause = family.spec.clause(mutant.clause)
+    example = example_of(family, mutant)
     own: Mapping[str, Any] = mutant.policies
     shown = [_example("witness", example.because, example, clause)] if example is not None else []
     parts: list[Part] = [
@@ -330,11 +340,11 @@ def of_mutant(mutant: Mutant) -> Sheet:
         *shown,
     ]
     facts = {
-        "fault": fault_of(mutant),
+        "fault": mutant.fault,
         "clause": clause.id,
         "also": list(mutant.also),
         "profile": mutant.profile,
         "policies": dict(own),
         "witness": example.as_json(clause) if example is not None else None,
     }
-    return Sheet("mutant", mutant.name, f": {fault_of(mutant)}", parts, facts)
+    return Sheet("mutant", mutant.name, f": {mutant.fault}", parts, facts)

@@ -13,7 +13,6 @@ from runlock.conformance.report.stored_result import (
     Stored,
     StoredClause,
     StoredViolation,
-    title_of,
     word,
 )
 from runlock.conformance.text import plain
@@ -92,7 +91,7 @@ class Comparison:
     @property
     def unlike(self) -> list[str]:
         """In what the two were not played alike, so that it is no wonder if they differ."""
-        names = ("profile", "policies", "spec", "budget", "partial")
+        names = ("family", "profile", "policies", "spec", "budget", "partial")
         return [name for name in names if getattr(self.before, name) != getattr(self.after, name)]
 
 
@@ -119,14 +118,14 @@ def write(comparison: Comparison, page: Page) -> None:
         page.wrapped(f"they were not played alike: other {', '.join(comparison.unlike)}", "yellow", "  ")
     for change in changes:
         page.line()
-        _write_change(change, page)
+        _write_change(comparison, change, page)
     if (shortest := comparison.shortest) is not None and shortest.witness is not None:
         page.line()
         _write_schedule(comparison, shortest, shortest.witness, page)
 
 
-def _write_change(change: Change, page: Page) -> None:
-    title = title_of(change.clause)
+def _write_change(comparison: Comparison, change: Change, page: Page) -> None:
+    title = comparison.after.title(change.clause)
     page.headline(plain(change.clause), f" {change.kind}{f': {title}' if title else ''}", KINDS[change.kind])
     page.labelled("was", change.before)
     page.labelled("is", change.after + (f": {plain(change.why)}" if change.why else ""))
@@ -139,7 +138,7 @@ def _write_schedule(comparison: Comparison, change: Change, witness: StoredViola
     news = f" schedule on which they differ: {breaking.who} ({which}) breaks {plain(change.clause)}"
     page.headline("shortest", news, "cyan")
     page.labelled("because", plain(witness.because))
-    page.block("steps", witness.words)
+    page.block("steps", breaking.steps(witness))
     page.block("replay", [line for side in (breaking, other) if (line := side.replay(witness))])
 
 

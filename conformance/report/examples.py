@@ -1,4 +1,4 @@
-"""Examples of a clause: a legal one, played on a reference now, and illegal ones, read from their files."""
+"""Examples of a clause: a legal one on a reference, and illegal ones on mutants, all played now."""
 
 from __future__ import annotations
 
@@ -17,21 +17,17 @@ from runlock.conformance.driving.strategies.scripted import (
     corpus,
     send,
 )
-from runlock.conformance.families.lifecycle.family import FAMILY
-from runlock.conformance.families.lifecycle.host.hosted import Hosted
-from runlock.conformance.families.lifecycle.mutants import Mutant
-from runlock.conformance.families.lifecycle.reference import factory
-from runlock.conformance.families.lifecycle.wording import shown
+from runlock.conformance.family.family import Family, family_named
+from runlock.conformance.family.made import Mutant
+from runlock.conformance.family.timeline import timeline
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.report.clause_names import seen_by
-from runlock.conformance.selftest.witnesses import exhibit_of, innocent, mutants_of
+from runlock.conformance.selftest.witnesses import mutants_of, replay, witnesses
 from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
-from runlock.diagrams.lifecycle.timeline import timeline
-from runlock.spec.model import Clause, load_spec
+from runlock.spec.model import Clause
 
-TOLD_BY_THE_TIMELINE: Final = ("gate.open", "gate.closed", "run.status", "call.status", "run.finished")
 SENT: Final = ("tools ", "outcome ", "stimulus ", "hook ", "stream ", "gate ")
 """Needs that a script meets by what it sends."""
 
@@ -43,6 +39,7 @@ SEEN_MAX: Final = 8
 class Example:
     """A trace that shows a clause at its last step, where it comes from, and why it is wrong if it is."""
 
+    family: Family
     source: str
     target: str
     trace: Trace
@@ -50,11 +47,11 @@ class Example:
 
     def seen(self, clause: Clause) -> list[str]:
         """What the last step showed that a timeline leaves out and the clause is about."""
-        kinds = {need.removeprefix("observes ") for need in clause.needs} | seen_by(clause.id)
+        kinds = {need.removeprefix("observes ") for need in clause.needs} | seen_by(self.family, clause.id)
         told = [
-            plain(shown(record["observation"]))
+            plain(self.family.wording.observation(record["observation"]))
             for record in _last_step(self.trace)
-            if _is_telling(record.get("observation"), kinds)
+            if _is_telling(record.get("observation"), kinds - set(self.family.wording.in_timeline))
         ]
         return told if len(told) <= SEEN_MAX else ["…", *told[-SEEN_MAX:]]
 
@@ -62,7 +59,7 @@ class Example:
         """The example for a machine."""
         rows = [
             {"calls": dict(row.calls), "run": row.run, "happened": row.happened}
-            for row in timeline(self.trace)
+            for row in timeline(self.family, self.trace)
         ]
         return {
             "source": self.source,
@@ -74,7 +71,7 @@ class Example:
 
 
 def _is_telling(seen: Mapping[str, Any] | None, kinds: set[str]) -> bool:
-    return seen is not None and seen["kind"] in kinds and seen["kind"] not in TOLD_BY_THE_TIMELINE
+    return seen is not None and seen["kind"] in kinds
 
 
 def _last_step(trace: Trace) -> list[dict[str, Any]]:
@@ -85,22 +82,22 @@ def _last_step(trace: Trace) -> list[dict[str, Any]]:
 # --- the legal one ------------------------------------------------------------------------------
 
 
-def legal(clause: Clause) -> Example | None:
+def legal(family: Family, clause: Clause) -> Example | None:
     """The shortest script of the corpus that exercises a clause on a reference; else a witness of a mutant.
 
     On the reference, the schedule that gives a mutant away shows what is right in its place.
     """
-    return next(chain(_scripted(clause), _of_witnesses(clause)), None)
+    return next(chain(_scripted(family, clause), _of_witnesses(family, clause)), None)
 
 
-def _scripted(clause: Clause) -> Iterator[Example]:
+def _scripted(family: Family, clause: Clause) -> Iterator[Example]:
     """The shortest of the corpus on the first profile that has one, those first that are to the point."""
-    for profile in (one for one in _references() if one in profiles_of(clause)):
+    for profile in (one for one in _references(family) if one in profiles_of(family, clause)):
         found = {
             (*_off_the_point(script, clause), *_length(trace)): Example(
-                script.name, f"reference:{profile}", trace
+                family, script.name, f"reference:{profile}", trace
             )
-            for script, scene in reversed(_corpus_on(profile))
+            for script, scene in reversed(_corpus_on(family.name, profile))
             if (trace := scene.up_to(clause.id)) is not None
         }
         if found:
@@ -124,16 +121,16 @@ def _length(trace: Trace) -> tuple[int, int]:
     return len(trace.stimuli), len(trace.records)
 
 
-def _of_witnesses(clause: Clause) -> Iterator[Example]:
-    for mutant in mutants_of(clause.id):
-        exhibit = exhibit_of(mutant)
-        if exhibit is None:
+def _of_witnesses(family: Family, clause: Clause) -> Iterator[Example]:
+    for mutant in mutants_of(family, clause.id):
+        witness = witnesses(family).get(mutant.name)
+        if witness is None:
             continue
-        bench = Bench(lambda mutant=mutant: Hosted(innocent(mutant)))  # type: ignore[misc]
-        trace = _played(bench, exhibit.scenario, exhibit.moves).up_to(clause.id)
+        bench = Bench(lambda mutant=mutant: family.host(mutant.innocent()))  # type: ignore[misc]
+        trace = _played(bench, witness.scenario, witness.moves).up_to(clause.id)
         bench.close()
         if trace is not None:
-            yield Example(f"the witness of {mutant.name}", f"reference:{mutant.profile}", trace)
+            yield Example(family, f"the witness of {mutant.name}", f"reference:{mutant.profile}", trace)
             return
 
 
@@ -150,9 +147,10 @@ class Scene:
 
 
 @cache
-def _corpus_on(profile: str) -> list[tuple[Script, Scene]]:
-    bench = Bench(lambda: Hosted(factory(profile)))
-    fitting = [one for one in corpus(FAMILY) if not applicable(FAMILY, one, bench.handshake)]
+def _corpus_on(name: str, profile: str) -> list[tuple[Script, Scene]]:
+    family = family_named(name)
+    bench = Bench(lambda: family.host(family.made.reference(profile, {})))
+    fitting = [one for one in corpus(family) if not applicable(family, one, bench.handshake)]
     scenes = [(one, _played(bench, one.scenario, one.moves)) for one in fitting]
     bench.close()
     return scenes
@@ -177,17 +175,16 @@ def _note(session: Session, first: dict[str, int]) -> None:
             first.setdefault(clause, len(session.trace.records))
 
 
-def _references() -> list[str]:
+def _references(family: Family) -> list[str]:
     """The profiles that settle enough for there to be a reference, the plainest first."""
-    return [one.name for one in load_spec().profiles.values() if one.policies]
+    return [one.name for one in family.spec.profiles.values() if one.policies]
 
 
-def profiles_of(clause: Clause) -> list[str]:
+def profiles_of(family: Family, clause: Clause) -> list[str]:
     """The profiles of the sources under which a clause applies."""
-    spec = load_spec()
     return [
         one.name
-        for one in spec.profiles.values()
+        for one in family.spec.profiles.values()
         if one.policies and all(_has(one.policies, key, values) for key, values in clause.applies.items())
     ]
 
@@ -203,15 +200,19 @@ def _has(policies: Mapping[str, Any], key: str, values: list[str]) -> bool:
 # --- the illegal ones ---------------------------------------------------------------------------
 
 
-def illegal(clause: Clause) -> Example | None:
+def illegal(family: Family, clause: Clause) -> Example | None:
     """The shortest of the witnesses of the mutants that are blamed on a clause."""
-    found = [one for mutant in mutants_of(clause.id) if (one := exhibited(mutant)) is not None]
+    found = [
+        one for mutant in mutants_of(family, clause.id) if (one := example_of(family, mutant)) is not None
+    ]
     return min(found, key=lambda one: _length(one.trace), default=None)
 
 
-def exhibited(mutant: Mutant) -> Example | None:
-    """The witness of one mutant."""
-    exhibit = exhibit_of(mutant)
-    if exhibit is None:
+def example_of(family: Family, mutant: Mutant) -> Example | None:
+    """The witness of one mutant, replayed."""
+    witness = witnesses(family).get(mutant.name)
+    if witness is None:
         return None
-    return Example(mutant.name, f"mutant:{mutant.name}", exhibit.trace, exhibit.because)
+    return Example(
+        family, mutant.name, f"mutant:{mutant.name}", replay(family, mutant, witness).trace, witness.reason
+    )

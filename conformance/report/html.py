@@ -16,7 +16,6 @@ from runlock.conformance.report.stored_result import (
     StoredChart,
     StoredClause,
     StoredViolation,
-    title_of,
     word,
 )
 from runlock.conformance.text import plain
@@ -112,7 +111,8 @@ def _violations(result: Stored) -> Iterator[str]:
 
 
 def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
-    title = f": {safe(title_of(violation.clause))}" if title_of(violation.clause) else ""
+    known = result.title(violation.clause)
+    title = f": {safe(known)}" if known else ""
     yield '<section class="violation">'
     yield f'<h3><span class="broken">{safe(violation.clause)}</span>{title}</h3>'
     yield f"<p>{safe(violation.because)}</p>"
@@ -120,7 +120,7 @@ def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
         yield f'<p class="dim">Expected: {safe(result.expected[violation.clause])}</p>'
     yield from _timeline(violation)
     yield f"<h4>The witness in {violation.steps} step{'' if violation.steps == 1 else 's'}</h4><ol>"
-    yield from (f"<li>{safe(move.words)}</li>" for move in violation.witness)
+    yield from (f"<li>{safe(move)}</li>" for move in result.words(violation))
     yield "</ol>"
     if replay := result.replay(violation):
         yield f"<pre>{safe(replay)}</pre>"
@@ -149,14 +149,15 @@ def _clauses(result: Stored) -> Iterator[str]:
             told = f'<b class="{verdict}">{len(members)} {word(verdict)}</b>'
             yield f"<details{is_open}><summary>{told}</summary>"
             yield from _table(
-                ["clause", "level", "exercised", "what it asks, and why"], map(_clause, members)
+                ["clause", "level", "exercised", "what it asks, and why"],
+                (_clause(result, one) for one in members),
             )
             yield "</details>"
 
 
-def _clause(clause: StoredClause) -> list[str]:
+def _clause(result: Stored, clause: StoredClause) -> list[str]:
     thin = ' <span class="dim">(thin)</span>' if clause.thin else ""
-    told = ". ".join(text for text in (clause.title, clause.why) if text)
+    told = ". ".join(text for text in (result.title(clause.id), clause.why) if text)
     return [safe(clause.id), safe(clause.level), f"{clause.exercised}{thin}", safe(told)]
 
 

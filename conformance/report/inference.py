@@ -10,7 +10,6 @@ from typing import Any, Final
 from runlock.conformance.campaign.inference.result import Against, Inferred, Value
 from runlock.conformance.report.console import Page
 from runlock.conformance.text import plain
-from runlock.spec.model import load_spec
 
 SCHEMA: Final = 1
 SETS: Final = "what is a set is taken at the runtime's word"
@@ -67,7 +66,7 @@ def _write_part(title: str, found: Inferred, keys: list[str], page: Page) -> Non
 
 
 def _write_against(found: Inferred, key: str, page: Page) -> None:
-    for value in load_spec().policy(key).values:
+    for value in found.family.spec.policy(key).values:
         why = found.against.get((key, value))
         if why is not None:
             page.beside(" " * (WIDTH + 2), plain(f"not {value}, since {_seen(why)}"), "dim")

@@ -28,7 +28,8 @@ def junit(result: Stored) -> str:
 
 
 def _testcase(suite: Element, clause: StoredClause, result: Stored) -> None:
-    name = f"{clause.id}: {clause.title}" if clause.title else clause.id
+    title = result.title(clause.id)
+    name = f"{clause.id}: {title}" if title else clause.id
     case = SubElement(suite, "testcase", classname=plain(clause.area), name=plain(name))
     if clause.verdict == "held":
         return
@@ -51,7 +52,7 @@ def _why_not(clause: StoredClause) -> str:
 
 def _witness(result: Stored, violation: StoredViolation) -> Iterator[str]:
     yield f"because {plain(violation.because)}"
-    yield from violation.words
+    yield from result.steps(violation)
     yield from filter(None, [result.replay(violation)])
 
 

@@ -8,20 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from runlock.conformance.driving.strategies.scripted import corpus
-from runlock.conformance.families.lifecycle.family import DETERMINISM, FAMILY
-from runlock.conformance.families.lifecycle.invariants import INVARIANTS
-from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES
-from runlock.conformance.families.lifecycle.monitors.flow_charts import CHECKED_BY_PATHS
-from runlock.conformance.families.lifecycle.monitors.status_charts import CHECKED_BY_CHARTS
-from runlock.conformance.families.lifecycle.mutants import MUTANTS
-from runlock.conformance.families.lifecycle.variants import VARIANTS
+from runlock.conformance.family.family import Family
 from runlock.conformance.report import chart_text as chart
 from runlock.conformance.report.clause_names import grouped
 from runlock.conformance.report.examples import clauses_of, profiles_of
-from runlock.conformance.selftest.witnesses import fault_of
-from runlock.diagrams.charts.picture import DERIVED, pictures
-from runlock.machines.catalogue import tables
-from runlock.spec.model import Policy, load_spec
+from runlock.diagrams.charts.picture import Picture, pictures
+from runlock.spec.model import Policy
 
 Entry = Mapping[str, Any]
 """What is known of one thing, by the name of the fact; the first fact is its name."""
@@ -62,17 +54,15 @@ def _cell(value: Any) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value)
 
 
-def _clauses() -> Listing:
+def _clauses(family: Family) -> Listing:
     checks = Counter(
         [
-            *(one.clause for one in INVARIANTS),
-            *CHECKED_BY_CHARTS,
-            *CHECKED_BY_PATHS,
-            *CHECKED_BY_JOINT_STATES,
-            DETERMINISM,
+            *(one.clause for one in family.invariants),
+            *(clause for monitor in family.monitors for clause in monitor.clauses),
+            family.determinism,
         ]
     )
-    mutants = Counter(one.clause for one in MUTANTS)
+    mutants = Counter(one.clause for one in family.made.mutants().values())
     entries = [
         {
             "id": one.id,
@@ -83,10 +73,10 @@ def _clauses() -> Listing:
             "sentence": one.sentence,
             "area": one.area,
             "core": one.core,
-            "profile": profiles_of(one),
+            "profile": profiles_of(family, one),
             "untestable": one.untestable,
         }
-        for one in load_spec().clauses.values()
+        for one in family.spec.clauses.values()
     ]
     return Listing(
         entries,
@@ -106,25 +96,25 @@ def _counted(clauses: Sequence[Entry]) -> str:
     )
 
 
-def _profiles() -> Listing:
-    clauses = load_spec().clauses.values()
+def _profiles(family: Family) -> Listing:
+    clauses = family.spec.clauses.values()
     entries = [
         {
             "name": one.name,
-            "family": load_spec().family,
+            "family": family.name,
             "settles": len(one.policies),
-            "clauses": sum(one.name in profiles_of(clause) for clause in clauses)
+            "clauses": sum(one.name in profiles_of(family, clause) for clause in clauses)
             or sum(clause.core for clause in clauses),
             "sentence": one.sentence,
             "source": one.source,
         }
-        for one in load_spec().profiles.values()
+        for one in family.spec.profiles.values()
     ]
     return Listing(entries, ("name", "settles", "clauses", "sentence"))
 
 
-def _policies() -> Listing:
-    clauses = load_spec().clauses.values()
+def _policies(family: Family) -> Listing:
+    clauses = family.spec.clauses.values()
     entries = [
         {
             "key": one.key,
@@ -132,7 +122,7 @@ def _policies() -> Listing:
             "sentence": f"{one.sentence} {_any(one)} of {', '.join(one.values)}.",
             "values": one.values,
         }
-        for one in load_spec().policies.values()
+        for one in family.spec.policies.values()
     ]
     return Listing(entries, ("key", "clauses", "sentence"))
 
@@ -141,7 +131,7 @@ def _any(policy: Policy) -> str:
     return "Any" if policy.kind == "set of" else "One"
 
 
-def _errata() -> Listing:
+def _errata(family: Family) -> Listing:
     entries = [
         {
             "id": one.id,
@@ -149,15 +139,15 @@ def _errata() -> Listing:
             "title": one.title,
             "decided": one.decided,
         }
-        for one in load_spec().errata.values()
+        for one in family.spec.errata.values()
     ]
     return Listing(entries, ("id", "title", "decided"))
 
 
-def _targets() -> Listing:
+def _targets(family: Family) -> Listing:
     own = [
         (f"reference:{one.name}", f"The kit's own runtime. {one.sentence}")
-        for one in load_spec().profiles.values()
+        for one in family.spec.profiles.values()
         if one.policies
     ]
     said = [
@@ -171,33 +161,33 @@ def _targets() -> Listing:
     return Listing([{"target": name, "sentence": text} for name, text in said], ("target", "sentence"))
 
 
-def _mutants() -> Listing:
+def _mutants(family: Family) -> Listing:
     entries = [
         {
             "name": one.name,
             "clause": one.clause,
-            "fault": fault_of(one),
+            "fault": one.fault,
             "also": list(one.also),
             "area": one.clause.rpartition("-")[0],
             "profile": one.profile,
             "policies": dict(one.policies),
         }
-        for one in MUTANTS
+        for one in family.made.mutants().values()
     ]
     return Listing(entries, ("name", "clause", "fault"), ("area", "profile"))
 
 
-def _variants() -> Listing:
+def _variants(family: Family) -> Listing:
     entries = [
         {"name": one.name, "profile": one.profile, "freedom": one.freedom, "policies": dict(one.policies)}
-        for one in VARIANTS
+        for one in family.made.variants().values()
     ]
     return Listing(entries, ("name", "profile", "freedom"), ("profile",))
 
 
-def _scenarios() -> Listing:
+def _scenarios(family: Family) -> Listing:
     entries = []
-    for one in corpus(FAMILY):
+    for one in corpus(family):
         named = clauses_of(one)
         entries.append(
             {
@@ -213,9 +203,9 @@ def _scenarios() -> Listing:
     return Listing(entries, ("name", "steps", "about"), ("area",))
 
 
-def _charts() -> Listing:
+def _charts(family: Family) -> Listing:
     entries = []
-    for table in tables():
+    for table in family.tables:
         named = dict.fromkeys(line.clause for line in chart.lines(table))
         entries.append(
             {
@@ -227,12 +217,13 @@ def _charts() -> Listing:
                 "area": list(dict.fromkeys(one.rpartition("-")[0] for one in named)),
             }
         )
-    return Listing([*entries, _derived()], ("name", "states", "arrows", "clauses"), ("area",))
+    drawn = {table.name for table in family.tables}
+    others = [_drawn(one) for name, one in pictures(family.name).items() if name not in drawn]
+    return Listing([*entries, *others], ("name", "states", "arrows", "clauses"), ("area",))
 
 
-def _derived() -> Entry:
-    """The one chart that is no table: it has a region for each call, of which two are drawn."""
-    picture = pictures()[DERIVED]
+def _drawn(picture: Picture) -> Entry:
+    """A chart that is no table, since it has regions."""
     return {
         "name": picture.name,
         "states": len(picture.leaves),
@@ -243,12 +234,12 @@ def _derived() -> Entry:
     }
 
 
-def _words() -> Listing:
-    entries = [{"word": one.word, "meaning": one.meaning} for one in load_spec().glossary.values()]
+def _words(family: Family) -> Listing:
+    entries = [{"word": one.word, "meaning": one.meaning} for one in family.spec.glossary.values()]
     return Listing(entries, ("word", "meaning"))
 
 
-LISTS: Final[dict[str, Callable[[], Listing]]] = {
+LISTS: Final[dict[str, Callable[[Family], Listing]]] = {
     "clauses": _clauses,
     "profiles": _profiles,
     "policies": _policies,

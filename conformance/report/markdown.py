@@ -14,7 +14,6 @@ from runlock.conformance.report.stored_result import (
     VERDICTS,
     Stored,
     StoredViolation,
-    title_of,
     word,
 )
 from runlock.conformance.text import plain
@@ -87,8 +86,8 @@ def _violations(result: Stored) -> Iterator[str]:
 
 
 def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
-    title = title_of(violation.clause)
+    title = result.title(violation.clause)
     yield from ("", f"### {code(violation.clause)} broken{f': {title}' if title else ''}")
-    yield from ("", f"because {code(violation.because)}", "", *block(violation.words))
+    yield from ("", f"because {code(violation.because)}", "", *block(result.steps(violation)))
     if replay := result.replay(violation):
         yield from ("", *block([replay], "sh"))

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.campaign.matrix import Column, rows
-from runlock.conformance.campaign.result import ClauseVerdict, Result, Witness
+from runlock.conformance.campaign.matrix import Column, by_family, rows
+from runlock.conformance.campaign.result import ClauseVerdict, Result
 from runlock.conformance.campaign.runtimes import Runtime
-from runlock.conformance.families.lifecycle.wording import step
+from runlock.conformance.driving.findings import Witness
+from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.report.clause_names import title
 from runlock.conformance.report.result_json import stimulus
 from runlock.conformance.text import plain
-from runlock.spec.model import load_spec
 
 SCHEMA: Final = 1
 MARKS: Final = {"held": "held", "broken": "**broken**", "error": "error"}
@@ -61,9 +61,18 @@ def as_json(columns: Sequence[Column], folder: Path, budget: Mapping[str, Any]) 
     return {
         "schema": SCHEMA,
         "budget": dict(budget),
-        "clauses": [{"id": one, "title": title(load_spec().clauses[one])} for one in rows(columns)],
+        "clauses": [
+            {"id": one, "title": _title(family, one), "family": family}
+            for family, some in by_family(columns).items()
+            for one in rows(some)
+        ],
         "runtimes": [_runtime(column, folder) for column in columns],
     }
+
+
+def _title(family: str, clause: str) -> str:
+    known = family_named(family)
+    return title(known, known.spec.clauses[clause])
 
 
 def _runtime(column: Column, folder: Path) -> dict[str, Any]:
@@ -73,6 +82,7 @@ def _runtime(column: Column, folder: Path) -> dict[str, Any]:
         return {**known, "verdict": None, "why": column.why, "install": install_command(runtime)}
     return {
         **known,
+        "family": result.family_name,
         "verdict": result.verdict,
         "implementation": dict(result.implementation),
         "policies": dict(result.policies),
@@ -117,7 +127,8 @@ def _page(columns: Sequence[Column], folder: Path, budget: Mapping[str, Any]) ->
         "what its words mean, and what they do not. An empty cell is a clause that was not tested there.\n"
     )
     yield from _versions(columns)
-    yield from _table(columns)
+    for family, some in by_family(columns).items():
+        yield from _table(family, some)
     for column in columns:
         yield from _section(column, folder)
 
@@ -135,15 +146,12 @@ def _versions(columns: Sequence[Column]) -> Iterator[str]:
     yield ""
 
 
-def _table(columns: Sequence[Column]) -> Iterator[str]:
-    judged = [column for column in columns if column.result is not None]
-    if not judged:
-        return
+def _table(family: str, judged: Sequence[Column]) -> Iterator[str]:
     yield "| clause | " + " | ".join(column.runtime.title for column in judged) + " |"
     yield "|---" * (len(judged) + 1) + "|"
-    for clause in rows(columns):
+    for clause in rows(judged):
         cells = (_cell(column, clause) for column in judged)
-        yield f"| **{clause}** {title(load_spec().clauses[clause])} | " + " | ".join(cells) + " |"
+        yield f"| **{clause}** {_title(family, clause)} | " + " | ".join(cells) + " |"
     yield ""
 
 
@@ -165,7 +173,7 @@ def _section(column: Column, folder: Path) -> Iterator[str]:
     for trouble in column.result.troubles:
         yield f"A schedule could not be judged: {plain(trouble.what)}\n"
     for witness in column.result.witnesses:
-        yield from _broken(column, witness, folder)
+        yield from _broken(column, column.result.family, witness, folder)
 
 
 def _policies(column: Column, result: Result) -> Iterator[str]:
@@ -178,11 +186,11 @@ def _policies(column: Column, result: Result) -> Iterator[str]:
     yield "" if result.witnesses else "Nothing is broken.\n"
 
 
-def _broken(column: Column, witness: Witness, folder: Path) -> Iterator[str]:
-    clause = load_spec().clauses[witness.clause]
-    yield f"### {clause.id} ({clause.level}) {title(clause)}\n"
+def _broken(column: Column, family: Family, witness: Witness, folder: Path) -> Iterator[str]:
+    clause = family.spec.clauses[witness.clause]
+    yield f"### {clause.id} ({clause.level}) {title(family, clause)}\n"
     yield f"{_sentence(witness.because)}\n"
-    yield from (f"{number}. {step(move)}" for number, move in enumerate(witness.moves, 1))
+    yield from (f"{number}. {family.wording.move(move)}" for number, move in enumerate(witness.moves, 1))
     yield f"\n```\n{replay_command(folder, column, witness)}\n```\n"
     known = column.runtime.known(clause.id)
     if known is None:

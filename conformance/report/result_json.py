@@ -7,19 +7,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.campaign.result import (
-    ClauseVerdict,
-    Result,
-    Search,
-    Trouble,
-    Witness,
-)
+from runlock.conformance.campaign.result import ClauseVerdict, Result, Search
+from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.leaks import Leak
 from runlock.conformance.family.coverage import ChartCoverage
+from runlock.conformance.family.family import Family
+from runlock.conformance.family.timeline import timeline
 from runlock.conformance.report.search_summary import bounds, reductions
 from runlock.conformance.report.text import leak_name, trouble_name
 from runlock.conformance.trace.moves import Move
-from runlock.diagrams.lifecycle.timeline import timeline
 
 SCHEMA: Final = 1
 
@@ -32,6 +28,7 @@ def as_json(
         "schema": SCHEMA,
         "target": result.target,
         "implementation": dict(result.implementation),
+        "family": result.family.name,
         "profile": result.profile,
         "policies": dict(result.policies),
         "spec": result.spec,
@@ -43,7 +40,9 @@ def as_json(
         "schedules": result.schedules,
         "stimuli": result.stimuli,
         "clauses": [_clause(clause) for clause in result.clauses],
-        "violations": [_violation(witness, files.get(witness.clause)) for witness in result.witnesses],
+        "violations": [
+            _violation(result.family, witness, files.get(witness.clause)) for witness in result.witnesses
+        ],
         "coverage": [_chart(chart) for chart in result.coverage],
         "tours": [asdict(tour) for tour in result.tours],
         "search": _search(result.search),
@@ -98,13 +97,13 @@ def _chart(chart: ChartCoverage) -> dict[str, Any]:
     }
 
 
-def _violation(witness: Witness, path: Path | None) -> dict[str, Any]:
+def _violation(family: Family, witness: Witness, path: Path | None) -> dict[str, Any]:
     return {
         "clause": witness.clause,
         "because": witness.because,
         "steps": witness.steps,
         "witness": [stimulus(move) for move in witness.moves],
-        "timeline": [asdict(row) for row in timeline(witness.trace)],
+        "timeline": [asdict(row) for row in timeline(family, witness.trace)],
         "trace": None if path is None else str(path),
     }
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.exploration import CALLS, Explored
+from runlock.conformance.family.family import Family
+from runlock.conformance.report.clause_names import file_of, grouped
 from runlock.conformance.report.console import Page
-from runlock.machines.lifecycle.joint.checker import Finding
-from runlock.machines.lifecycle.joint.clauses import applies
-from runlock.machines.lifecycle.joint.search import Step
-from runlock.machines.lifecycle.joint.state import Control
 from runlock.machines.table import Row
-from runlock.spec.model import Value, load_spec
+from runlock.spec.model import Value
+
+Explored = Any
+"""What the exploration of a family gives; likewise each finding, and the steps of its way."""
+
+Finding = Any
+Step = Any
+Control = Any
 
 SCHEMA: Final = 1
 FEW: Final = 20
@@ -25,11 +29,11 @@ FINDINGS_SHOWN: Final = 3
 # --- for a person -------------------------------------------------------------------------------
 
 
-def write(explored: Explored, page: Page) -> None:
+def write(family: Family, explored: Explored, page: Page) -> None:
     """The whole report."""
     name = explored.plan.model
     if explored.judged.findings:
-        _write_findings(explored.judged.findings, name, page)
+        _write_findings(family, explored.judged.findings, name, page)
     elif explored.stopped is not None:
         page.headline("partial", f": {name} broke nothing as far as was looked; {explored.stopped}", "yellow")
     else:
@@ -38,11 +42,11 @@ def write(explored: Explored, page: Page) -> None:
         page.labelled(label, text)
 
 
-def _write_findings(findings: Sequence[Finding], name: str, page: Page) -> None:
+def _write_findings(family: Family, findings: Sequence[Finding], name: str, page: Page) -> None:
     for finding in findings[:FINDINGS_SHOWN]:
-        clause = load_spec().clause(finding.clause)
+        clause = family.spec.clause(finding.clause)
         page.headline(f"{finding.clause} broken", f" by the charts of {name}: {finding.because}", "red")
-        page.labelled("clause", f"{clause.sentence}   spec/lifecycle/clauses/{clause.area.lower()}.toml")
+        page.labelled("clause", f"{clause.sentence}   {file_of(family, clause)}")
         many = "once" if finding.times == 1 else f"{finding.times:,} times"
         page.labelled("seen", f"{many}; the shortest way there has {_counted(len(finding.way), 'step')}")
         page.block("way", list(_table(finding.way)))
@@ -72,7 +76,7 @@ def told(step: Step) -> str:
 
 
 def _facts(explored: Explored) -> Iterator[tuple[str, str]]:
-    plan, judged = explored.plan, explored.judged
+    judged = explored.judged
     yield "explored", _size(explored)
     yield "bounds", _bounds(explored)
     yield "charts", ", ".join(table.name for table in explored.tables)
@@ -90,15 +94,11 @@ def _facts(explored: Explored) -> Iterator[tuple[str, str]]:
     yield "never", _never(explored)
     if explored.stopped is not None:
         yield "partial", f"{explored.stopped}: this says nothing of the states that were not reached"
-    if plan.model == CALLS:
+    if explored.is_calls_alone:
         yield "rules", "each is about one call, and calls know nothing of each other: one call shows them all"
 
 
 def _grouped(clauses: Collection[str]) -> str:
-    from runlock.conformance.report.clause_names import (
-        grouped,  # which knows every check, and is slow to come
-    )
-
     return (
         grouped(sorted(clauses, key=_order)) if len(clauses) > FEW else ", ".join(sorted(clauses, key=_order))
     )
@@ -120,7 +120,7 @@ def _size(explored: Explored) -> str:
 def _bounds(explored: Explored) -> str:
     plan = explored.plan
     parts = [_counted(plan.calls, "call"), f"{_counted(plan.resuspensions, 're-suspension')} each"]
-    if plan.model == CALLS:
+    if explored.is_calls_alone:
         return ", ".join([*parts, "a cancel of the run"])
     parts += [_counted(plan.cancels, "cancel of the run"), _counted(plan.crashes, "crash", "crashes")]
     return ", ".join([*parts, "one round, one decision at a time for each call"])
@@ -175,12 +175,7 @@ def _never(explored: Explored) -> str:
 
 def _left_out(explored: Explored, row: Row) -> str:
     what = f"{row.clause} {row.source} to {row.target} ({row.event})"
-    return what if _is_theirs(explored, row) else f"{what}, which the policies exclude"
-
-
-def _is_theirs(explored: Explored, row: Row) -> bool:
-    chosen = explored.chosen
-    return chosen is None or row.clause not in load_spec().clauses or applies(row.clause, chosen.policies)
+    return what if explored.concerns(row) else f"{what}, which the policies exclude"
 
 
 # --- for a machine ------------------------------------------------------------------------------
@@ -228,7 +223,7 @@ def _verdict(clause: str, broken: Collection[str], asked: int) -> str:
 def _bounds_json(explored: Explored) -> dict[str, int]:
     plan = explored.plan
     bounds = {"calls": plan.calls, "resuspensions": plan.resuspensions, "cancels": plan.cancels}
-    return bounds if plan.model == CALLS else {**bounds, "crashes": plan.crashes}
+    return bounds if explored.is_calls_alone else {**bounds, "crashes": plan.crashes}
 
 
 def _chart(explored: Explored, at: int) -> dict[str, Any]:
@@ -243,7 +238,7 @@ def _chart(explored: Explored, at: int) -> dict[str, Any]:
                 "from": row.source,
                 "event": row.event,
                 "to": row.target,
-                "applies": _is_theirs(explored, row),
+                "applies": explored.concerns(row),
             }
             for row in never
         ],

@@ -13,14 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from runlock.conformance.campaign.result import Overall, Verdict
 from runlock.conformance.errors import UsageError
-from runlock.conformance.families.lifecycle.wording import step
+from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.report.clause_names import title
 from runlock.conformance.report.result_folder import RESULT
 from runlock.conformance.report.result_json import SCHEMA
 from runlock.conformance.text import plain, quoted
 from runlock.conformance.trace.input_files import text_of
 from runlock.conformance.trace.moves import Move
-from runlock.spec.model import load_spec
 
 VERDICTS: Final[tuple[Verdict, ...]] = ("broken", "error", "untested", "held", "not-applicable")
 """The verdicts of clauses, what a reader looks for first coming first."""
@@ -48,11 +47,6 @@ class StoredClause(Part):
         """The family of the clause."""
         return self.id.rpartition("-")[0]
 
-    @property
-    def title(self) -> str:
-        """The clause in few words, if this kit knows it."""
-        return title_of(self.id)
-
 
 class StoredRow(Part):
     """One moment of a timeline."""
@@ -68,15 +62,6 @@ class StoredMove(Part):
     method: str
     params: dict[str, Any]
 
-    @property
-    def words(self) -> str:
-        """The stimulus as it is read aloud."""
-        params = {key: value for key, value in self.params.items() if key != "turns"}
-        try:
-            return step(Move(self.method, params, self.params.get("turns")))
-        except (KeyError, TypeError, AttributeError):  # no stimulus of the protocol
-            return plain(f"{self.method} {quoted(self.params)}")
-
 
 class StoredViolation(Part):
     """A clause that broke, and how it came to it."""
@@ -87,12 +72,6 @@ class StoredViolation(Part):
     witness: list[StoredMove]
     timeline: list[StoredRow] = Field(default_factory=list)
     trace: str | None
-
-    @property
-    def words(self) -> list[str]:
-        """The steps of the witness, numbered."""
-        size = len(str(len(self.witness)))
-        return [f"{number:>{size}}  {move.words}" for number, move in enumerate(self.witness, 1)]
 
 
 class StoredTrouble(Part):
@@ -160,6 +139,7 @@ class Stored(Part):
 
     target: str
     implementation: dict[str, Any]
+    family: str = DEFAULT
     profile: str
     policies: dict[str, Any]
     budget: dict[str, Any]
@@ -215,15 +195,42 @@ class Stored(Part):
         target = "TARGET" if self.target.startswith("trace:") else shlex.quote(plain(self.target))
         return f"runlock replay {shlex.quote(plain(violation.trace))} {target}"
 
+    @cached_property
+    def known_family(self) -> Family | None:
+        """The family of the runtime, if this kit has it."""
+        try:
+            return family_named(self.family)
+        except LookupError:
+            return None
+
+    def title(self, clause: str) -> str:
+        """A clause in few words; an empty string if this kit does not know it."""
+        family = self.known_family
+        if family is None or clause not in family.spec.clauses:
+            return ""
+        return title(family, family.spec.clauses[clause])
+
+    def words(self, violation: StoredViolation) -> list[str]:
+        """The moves of a witness in words."""
+        return [self._words(move) for move in violation.witness]
+
+    def steps(self, violation: StoredViolation) -> list[str]:
+        """The same, numbered."""
+        size = len(str(len(violation.witness)))
+        return [f"{number:>{size}}  {move}" for number, move in enumerate(self.words(violation), 1)]
+
+    def _words(self, move: StoredMove) -> str:
+        params = {key: value for key, value in move.params.items() if key != "turns"}
+        try:
+            if self.known_family is not None:
+                return self.known_family.wording.move(Move(move.method, params, move.params.get("turns")))
+        except (KeyError, TypeError, AttributeError):  # no stimulus of the protocol
+            pass
+        return plain(f"{move.method} {quoted(move.params)}")
+
     def of_clause(self, clause: str) -> StoredViolation | None:
         """How a clause broke, if it did."""
         return next((one for one in self.violations if one.clause == clause), None)
-
-
-def title_of(clause: str) -> str:
-    """A clause in few words; nothing if this kit does not know it."""
-    known = load_spec().clauses
-    return title(known[clause]) if clause in known else ""
 
 
 def word(verdict: Verdict | Literal["undecided"]) -> str:

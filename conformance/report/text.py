@@ -9,22 +9,16 @@ from pathlib import Path
 from typing import Final
 
 from runlock.conformance.campaign.baseline import Compared
-from runlock.conformance.campaign.result import (
-    THIN,
-    ClauseVerdict,
-    Overall,
-    Result,
-    Witness,
-)
-from runlock.conformance.families.lifecycle.wording import step
+from runlock.conformance.campaign.result import THIN, ClauseVerdict, Overall, Result
+from runlock.conformance.driving.findings import Witness
+from runlock.conformance.family.family import Family
+from runlock.conformance.family.timeline import render
 from runlock.conformance.report import coverage
 from runlock.conformance.report import search_summary as searched
 from runlock.conformance.report.clause_names import file_of, ranges, title
 from runlock.conformance.report.console import NO_BREAK, Page
 from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move
-from runlock.diagrams.lifecycle.timeline import render
-from runlock.spec.model import load_spec
 
 STYLES: Final = {"held": "green", "broken": "red", "undecided": "yellow"}
 THIN_SHOWN: Final = 8
@@ -213,21 +207,22 @@ def _exercised(members: list[ClauseVerdict]) -> str:
 
 def violation(result: Result, witness: Witness, page: Page, path: Path | None, replay_target: str) -> None:
     """Write one violation: what broke and why, how it came to it, where to look, how to see it again."""
-    clause = load_spec().clause(witness.clause)
+    family = result.family
+    clause = family.spec.clause(witness.clause)
     name = plain(result.implementation.get("name", "?"))
     version = plain(result.implementation.get("version", "?"))
-    page.headline(f"{clause.id} broken", f" by {name} {version}: {title(clause)}", "red")
+    page.headline(f"{clause.id} broken", f" by {name} {version}: {title(family, clause)}", "red")
     page.labelled("because", plain(witness.because))
-    page.labelled("clause", f"{clause.sentence}   {file_of(clause)}")
-    page.block("timeline", render(witness.trace, page.width - 12))
-    page.block("witness", [_many(witness.steps, "step"), *steps(witness.moves)])
+    page.labelled("clause", f"{clause.sentence}   {file_of(family, clause)}")
+    page.block("timeline", render(family, witness.trace, page.width - 12))
+    page.block("witness", [_many(witness.steps, "step"), *steps(family, witness.moves)])
     for number, place in enumerate(clause.look_at):
         page.labelled("" if number else "look at", place)
     if path is not None:
         page.block("replay", [f"runlock replay {shlex.quote(str(path))} {shlex.quote(replay_target)}"])
 
 
-def steps(moves: Sequence[Move]) -> list[str]:
+def steps(family: Family, moves: Sequence[Move]) -> list[str]:
     """The moves of a schedule, numbered."""
     size = len(str(len(moves)))
-    return [f"{number:>{size}}  {step(move)}" for number, move in enumerate(moves, 1)]
+    return [f"{number:>{size}}  {family.wording.move(move)}" for number, move in enumerate(moves, 1)]

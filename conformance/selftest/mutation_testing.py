@@ -18,7 +18,6 @@ from typing import Any, Final
 
 from hypothesis.errors import Flaky
 
-from runlock.conformance.campaign.result import Trouble
 from runlock.conformance.campaign.stages import (
     DRAWN,
     SCRIPTED,
@@ -28,26 +27,17 @@ from runlock.conformance.campaign.stages import (
     Stage,
     stages_of,
 )
-from runlock.conformance.campaign.worker import Stopped
-from runlock.conformance.driving.bench import (
-    SHARDS,
-    Bench,
-    Found,
-    Schedule,
-    Tally,
-)
+from runlock.conformance.campaign.units import Stopped
+from runlock.conformance.driving.bench import Bench, Schedule
+from runlock.conformance.driving.findings import Trouble
 from runlock.conformance.driving.session import Session
+from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.shortest_first import length, search
-from runlock.conformance.families.lifecycle.family import FAMILY
-from runlock.conformance.families.lifecycle.host.hosted import Hosted
-from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
-from runlock.conformance.families.lifecycle.variants import VARIANTS
+from runlock.conformance.driving.tally import Found, Tally
+from runlock.conformance.family.family import Family, family_named
+from runlock.conformance.family.made import Mutant
 from runlock.conformance.protocol import Scenario
-from runlock.conformance.selftest.witnesses import BY_COMPARISON
 from runlock.conformance.transport.sut import Sut
-
-BY_TURNS: Final = (WALKED, DRAWN, *(strategy.name for strategy in FAMILY.strategies))
-"""The stages whose shards are played by turns, when the scripts are over."""
 
 CALM_SHARDS: Final = 1
 """Shards that a variant has to pass, beside the scripted scenarios."""
@@ -121,28 +111,29 @@ class Hunt(Bench):
         return ""
 
 
-def portions(order: Order) -> Iterator[tuple[Stage, int]]:
+def portions(family: Family, order: Order) -> Iterator[tuple[Stage, int]]:
     """The units in which a mutant is hunted: what finds most faults in the fewest schedules comes first."""
-    yield from scripts(order)
-    yield from by_turns(order, SHARDS)
+    yield from scripts(family, order)
+    yield from by_turns(family, order, SHARDS)
 
 
-def scripts(order: Order) -> Iterator[tuple[Stage, int]]:
+def scripts(family: Family, order: Order) -> Iterator[tuple[Stage, int]]:
     """The scripted scenarios, which are the same for every seed."""
-    return _units(_stages(order)[SCRIPTED])
+    return _units(_stages(family.name, order)[SCRIPTED])
 
 
-def by_turns(order: Order, shards: int) -> Iterator[tuple[Stage, int]]:
+def by_turns(family: Family, order: Order, shards: int) -> Iterator[tuple[Stage, int]]:
     """So many shards of the stages that are played by turns."""
-    stages = [_stages(order)[name] for name in BY_TURNS]
+    names = (WALKED, DRAWN, *(strategy.name for strategy in family.strategies))
+    stages = [_stages(family.name, order)[name] for name in names]
     return ((stage, shard) for shard in range(shards) for stage in stages if shard < stage.units)
 
 
-def portions_of_calm(order: Order) -> Iterator[tuple[Stage, int]]:
+def portions_of_calm(family: Family, order: Order) -> Iterator[tuple[Stage, int]]:
     """The units that a variant has to pass: every script, also what gave faults away, and some shards."""
-    yield from scripts(order)
-    yield from _units(_stages(order)[WITNESSED])
-    yield from by_turns(order, CALM_SHARDS)
+    yield from scripts(family, order)
+    yield from _units(_stages(family.name, order)[WITNESSED])
+    yield from by_turns(family, order, CALM_SHARDS)
 
 
 def _units(stage: Stage) -> Iterator[tuple[Stage, int]]:
@@ -150,9 +141,9 @@ def _units(stage: Stage) -> Iterator[tuple[Stage, int]]:
 
 
 @cache
-def _stages(order: Order) -> Mapping[str, Stage]:
+def _stages(family: str, order: Order) -> Mapping[str, Stage]:
     """The stages of an order by name, made once for all mutants."""
-    return {stage.name: stage for stage in stages_of(order, FAMILY)}
+    return {stage.name: stage for stage in stages_of(order, family_named(family))}
 
 
 # --- mutants ------------------------------------------------------------------------------------
@@ -196,12 +187,12 @@ class Kill:
         return f"a schedule could not be judged: {self.troubles[0]}" if self.troubles else ""
 
 
-def kill(mutant: Mutant, order: Order, shortest: int = 0) -> Kill:
+def kill(family: Family, mutant: Mutant, order: Order, shortest: int = 0) -> Kill:
     """Hunt one mutant; with a limit of schedules, also search for the shortest way to show it."""
     began = time.process_time()
-    hunt = Hunt(lambda: Hosted(mutant), mutant.clause)
+    hunt = Hunt(lambda: family.host(mutant), mutant.clause)
     try:
-        by = hunt.run(portions(order))
+        by = hunt.run(portions(family, order))
         seconds = time.process_time() - began
         found = hunt.found
         lengths = _lengths(hunt, found, shortest) if found is not None else {}
@@ -227,7 +218,7 @@ def kill(mutant: Mutant, order: Order, shortest: int = 0) -> Kill:
 def _lengths(hunt: Hunt, found: Found, limit: int) -> dict[str, Any]:
     """How long the witness is, and the shortest possible one as far as so many schedules tell."""
     witness = length(hunt.witness(found).moves)
-    if not limit or found.violation.clause in BY_COMPARISON:
+    if not limit or found.violation.clause == hunt.family.determinism:
         return {"witness": witness}
     searched = search(
         hunt,
@@ -263,21 +254,23 @@ class Calm:
         return not (self.blamed or self.troubles)
 
 
-def calm(name: str, order: Order) -> Calm:
-    """Put a variant through the scenarios and its share of the shards."""
+def calm(named: tuple[str, str], order: Order) -> Calm:
+    """Put a variant, named with its family, through the scenarios and its share of the shards."""
     order = replace(order, examples=order.examples // CALM_SHARE)
-    variant = next(one for one in VARIANTS if one.name == name)
-    bench = Bench(lambda: Hosted(variant))
+    family = family_named(named[0])
+    variant = family.made.variants()[named[1]]
+    bench = Bench(lambda: family.host(variant))
     total = Tally()
     try:
-        for stage, unit in portions_of_calm(order):
+        for stage, unit in portions_of_calm(family, order):
             total.add(stage.play(bench, unit))
     finally:
         bench.close()
     blamed = {clause: found.violation.because for clause, found in total.found.items()}
-    return Calm(name, total.schedules, blamed, tuple(trouble.what for trouble in total.troubles))
+    return Calm(variant.name, total.schedules, blamed, tuple(trouble.what for trouble in total.troubles))
 
 
-def kill_named(name: str, order: Order, shortest: int) -> Kill:
-    """Hunt the mutant of that name."""
-    return kill(next(mutant for mutant in MUTANTS if mutant.name == name), order, shortest)
+def kill_named(named: tuple[str, str], order: Order, shortest: int) -> Kill:
+    """Hunt the mutant with the names of its family and its own."""
+    family = family_named(named[0])
+    return kill(family, family.made.mutants()[named[1]], order, shortest)

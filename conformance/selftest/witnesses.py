@@ -1,108 +1,86 @@
-"""The exhibits: for each mutant the shortest schedule that is known to give it away, as a scenario file.
+"""Witnesses: for each mutant the shortest known schedule that breaks its clause.
 
-The search goes through the whole corpus, then takes walks from fixed seeds; what it finds is made short,
-as long as the reference, put through the same, breaks nothing.  All of it is deterministic, so that the
-files can be written anew.
+They are stored as moves alone, in the files that `trace/witness_file.py` describes; `replay` gives the trace.
+The search plays the whole corpus, then random walks from fixed seeds.  It shrinks what it finds, as long as
+the reference breaks nothing on the same schedule.  It is deterministic, so the files can be rewritten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from importlib.resources import files
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Final
 
-from runlock.conformance.driving.bench import Bench, Schedule, Tally
+from runlock.conformance.driving.bench import Bench, Schedule
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shrink import shrink
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import (
-    WITNESSES,
     applicable,
     corpus,
     play,
+    witness_files,
 )
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
-from runlock.conformance.families.lifecycle.family import FAMILY
-from runlock.conformance.families.lifecycle.host.hosted import Hosted
-from runlock.conformance.families.lifecycle.messages import Scenario
-from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.family.chooser import Seeded
+from runlock.conformance.family.family import Family
+from runlock.conformance.family.made import Mutant
 from runlock.conformance.judging.judge import Violation
-from runlock.conformance.trace.moves import Move, moves_of
-from runlock.conformance.trace.scenario_file import (
-    ENDING,
-    Document,
-    Entry,
-    parse,
-    render,
-)
+from runlock.conformance.protocol import Scenario
+from runlock.conformance.trace.moves import Move, moves_of, record_of
 from runlock.conformance.trace.trace import Trace
+from runlock.conformance.trace.witness_file import Witness
 
 WALKS_MAX: Final = 400
 SEED: Final = 1
 
-BY_COMPARISON: Final = frozenset({"RUN-29"})
-"""Clauses that no schedule breaks by itself: only two of them, compared, show that something is wrong."""
 
-OUT_OF_REACH: Final = frozenset({"AsksAgainWhileItWaits", "JudgesBesideABatch", "ReturnsAtAFailure"})
-"""Mutants that take longer walks than are searched here, so that they have no witness yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Exhibit:
-    """A mutant, the reason why its clause is broken, and the trace that shows it."""
-
-    mutant: Mutant
-    because: str
-    trace: Trace
-
-    @property
-    def scenario(self) -> Scenario:
-        """What the trace starts from."""
-        return Scenario.model_validate(next(self.trace.of("scenario")))
-
-    @property
-    def moves(self) -> list[Move]:
-        """What the kit sends."""
-        return list(moves_of(self.trace, FAMILY.vocabulary.gate_name))
+def witnesses(family: Family) -> Mapping[str, Witness]:
+    """The stored witnesses, by the names of their mutants."""
+    return witness_files(family)
 
 
-def exhibit_of(mutant: Mutant) -> Exhibit | None:
-    """The exhibit of a mutant, read from its file; nothing if it has none yet."""
-    file = files("runlock.conformance.families.lifecycle") / WITNESSES / f"{mutant.name}{ENDING}"
-    if not file.is_file():
-        return None
-    document = parse(file.read_text("utf-8"), file.name)
-    because = document.about.splitlines()[-1].partition(": ")[2]
-    return Exhibit(mutant, because, document.trace)
+def replay(family: Family, mutant: Mutant, witness: Witness) -> Session:
+    """The closed session of a witness on its mutant."""
+    bench = Bench(lambda: family.host(mutant))
+    try:
+        session = bench.session(witness.scenario)
+        session.play(witness.moves)
+        session.close()
+        return session
+    finally:
+        bench.close()
 
 
-def witnessed() -> list[Mutant]:
-    """The mutants that one schedule gives away, each of which has a file."""
-    return [one for one in MUTANTS if one.clause not in BY_COMPARISON and one.name not in OUT_OF_REACH]
+def witnessed(family: Family) -> list[Mutant]:
+    """The mutants that one schedule gives away, each of which has a stored witness.
+
+    A clause that is judged by comparison needs two schedules, so that no single one breaks it.
+    """
+    every = family.made.mutants().values()
+    return [
+        one for one in every
+        if one.clause != family.determinism and one.name not in family.made.out_of_reach
+    ]  # fmt: skip
 
 
-def mutants_of(clause: str) -> list[Mutant]:
+def mutants_of(family: Family, clause: str) -> list[Mutant]:
     """The mutants that are blamed on a clause."""
-    return [mutant for mutant in MUTANTS if mutant.clause == clause]
-
-
-def fault_of(mutant: Mutant) -> str:
-    """What a mutant does wrong, in one sentence."""
-    return " ".join((mutant.make.__doc__ or mutant.name).partition("\n\n")[0].split())
+    return [mutant for mutant in family.made.mutants().values() if mutant.clause == clause]
 
 
 # --- searching ----------------------------------------------------------------------------------
 
 
 class Case:
-    """A mutant on the bench, beside the reference that it was made from."""
+    """A mutant on the bench, next to the reference that it was made from."""
 
-    def __init__(self, mutant: Mutant) -> None:
+    def __init__(self, family: Family, mutant: Mutant) -> None:
+        self.family = family
         self.mutant = mutant
-        self.bench = Bench(lambda: Hosted(mutant))
-        self.reference = Bench(lambda: Hosted(innocent(mutant)))
+        self.bench = Bench(lambda: family.host(mutant))
+        self.reference = Bench(lambda: family.host(mutant.innocent()))
 
     def close(self) -> None:
         """Give both benches back."""
@@ -123,15 +101,6 @@ class Case:
         return declared and violation is not None and self.mutant.says in violation.because
 
 
-def innocent(mutant: Mutant) -> Mutant:
-    """The mutant without its fault: the reference under the same profile and policies."""
-    layers = mutant.make.__mro__
-    right = next(
-        layer for layer in layers if layer.__module__.startswith("runlock.machines.lifecycle.runtime")
-    )
-    return replace(mutant, make=right)
-
-
 def _played(
     bench: Bench, scenario: Scenario, moves: Sequence[Move], *, to_the_end: bool = False
 ) -> Session | None:
@@ -148,29 +117,23 @@ def _played(
     return session
 
 
-def written(mutant: Mutant) -> str:
-    """The text of the file of a mutant, after a search for its witness; empty if there was none to find."""
-    case = Case(mutant)
-    try:
-        found = next((one for one in _found(case) if case.shown(*one) is not None), None)
-        return "" if found is None else _text(case, *found)
-    finally:
-        case.close()
+def found(family: Family, mutant: Mutant) -> Witness | None:
+    """The witness that a search finds, if it finds one."""
+    with closing(Case(family, mutant)) as case:
+        shows = next((one for one in _found(case) if case.shown(*one) is not None), None)
+        return None if shows is None else _witness(case, *shows)
 
 
-def rewritten(mutant: Mutant, scenario: Scenario, moves: Sequence[Move]) -> str:
-    """The text of the file of a mutant if the search ends at these moves; empty if they show nothing."""
-    case = Case(mutant)
-    try:
-        return "" if case.shown(scenario, moves) is None else _text(case, scenario, moves)
-    finally:
-        case.close()
+def shortest(family: Family, mutant: Mutant, scenario: Scenario, moves: Sequence[Move]) -> Witness | None:
+    """The witness that these moves shrink to; None if they show nothing."""
+    with closing(Case(family, mutant)) as case:
+        return None if case.shown(scenario, moves) is None else _witness(case, scenario, moves)
 
 
 def _found(case: Case) -> Iterator[tuple[Scenario, Sequence[Move]]]:
     """Schedules that break the clause: those of the corpus, the shortest first, then those of walks."""
-    for script in sorted(corpus(FAMILY), key=lambda one: (len(one.moves), one.name)):
-        if applicable(FAMILY, script, case.bench.handshake):
+    for script in sorted(corpus(case.family), key=lambda one: (len(one.moves), one.name)):
+        if applicable(case.family, script, case.bench.handshake):
             continue
         if (one := _tried(case, script.scenario, play(script))) is not None:
             yield one
@@ -209,40 +172,28 @@ def shortened(case: Case, scenario: Scenario, moves: Sequence[Move]) -> tuple[Sc
 
 
 def _bared(case: Case, scenario: Scenario, moves: Sequence[Move]) -> Scenario:
-    """The scenario without the tools that no move names, and without all else that it does without."""
-    asked = str([move.params for move in moves])
-    used = [tool for tool in scenario.tools if repr(tool.name) in asked]
-    scenario = scenario.model_copy(update={"tools": used})
-    for part in ("stop", "hold", "hooks"):
-        at = 0
-        while at < len(_parts(scenario, part)):
-            barer = _without(scenario, part, at)
-            scenario, at = (barer, at) if case.shown(barer, moves) is not None else (scenario, at + 1)
+    """The scenario without whatever the mutant is given away without."""
+    for barer in case.family.bare(scenario, moves):
+        if case.shown(barer, moves) is not None:
+            return _bared(case, barer, moves)
     return scenario
 
 
-def _parts(scenario: Scenario, part: str) -> list[Any]:
-    return list(getattr(scenario.agent if part == "stop" else scenario, part))
+# --- the result ---------------------------------------------------------------------------------
 
 
-def _without(scenario: Scenario, part: str, at: int) -> Scenario:
-    kept = [one for index, one in enumerate(_parts(scenario, part)) if index != at]
-    if part == "stop":
-        return scenario.model_copy(update={"agent": scenario.agent.model_copy(update={"stop": kept})})
-    return scenario.model_copy(update={part: kept})
-
-
-# --- writing ------------------------------------------------------------------------------------
-
-
-def _text(case: Case, scenario: Scenario, moves: Sequence[Move]) -> str:
+def _witness(case: Case, scenario: Scenario, moves: Sequence[Move]) -> Witness:
     named = scenario.model_copy(update={"scenario": case.mutant.name})
     session = case.shown(*shortened(case, named, moves))
     assert session is not None and session.violation is not None  # it was shown on the way here
-    records = [record for record in session.trace.records if "handshake" not in record]
-    about = [
-        f"# {case.mutant.name}: {fault_of(case.mutant)}",
-        f"# {case.mutant.clause} is broken: {session.violation.because}",
-    ]
-    entries = [Entry(record, about if at == 0 else []) for at, record in enumerate(records)]
-    return render(Document(entries, f"mutant:{case.mutant.name}"))
+    records = session.trace.records
+    return Witness(
+        case.mutant.name,
+        case.mutant.clause,
+        session.violation.because,
+        session.scenario,
+        tuple(
+            moves_of(Trace([record_of(move) for move in session.sent]), case.family.line_formats.gate_name)
+        ),
+        tuple(dict.fromkeys(case.family.occasions(records))),
+    )

@@ -10,10 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from runlock.conformance.trace.trace import Trace
+from runlock.conformance.trace.trace import Record, Trace
 
 CRASH_AND_RECOVER: Final = "crash"
 INSPECT: Final = "inspect"
+EMPTY_TURN: Final[Mapping[str, Any]] = {"text": "", "tool_calls": [], "usage": {"input": 0, "output": 0}}
+
+GateName = Callable[[Mapping[str, Any]], str]
+"""The name of a gate, from the observation that opens it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,27 @@ def as_seen(params: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, A
     return {**answer, "kind": INSPECT, **params}
 
 
-def moves_of(trace: Trace, gate_name: Callable[[Mapping[str, Any]], str]) -> Iterator[Move]:
+def record_of(move: Move) -> Record:
+    """The move as a record of a trace without answers, which `moves_of` reads back."""
+    if move.method == CRASH_AND_RECOVER:
+        return {"crash": dict(move.params)}
+    turns = {} if move.turns is None else {"turns": move.turns}
+    return {"stimulus": {"method": move.method, "params": {**_brief(move.method, move.params), **turns}}}
+
+
+def _brief(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The params without the fields of a turn that grounding fills in."""
+    if method == "deliver":
+        parts = [{**part, "params": _brief(part["method"], part["params"])} for part in params["stimuli"]]
+        return {**params, "stimuli": parts}
+    outcome = params.get("outcome", {})
+    if params.get("gate") != "model" or outcome.get("kind") != "turn":
+        return dict(params)
+    kept = {key: value for key, value in outcome.items() if key not in EMPTY_TURN or value != EMPTY_TURN[key]}
+    return {**params, "outcome": kept}
+
+
+def moves_of(trace: Trace, gate_name: GateName) -> Iterator[Move]:
     """The moves of a trace: its stimuli, with gates by the name under which they opened."""
     names: dict[str, str] = {}
     for record in trace.records:

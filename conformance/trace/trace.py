@@ -47,50 +47,54 @@ class Trace:
 
     def digest(self) -> str:
         """A name for what happened: stimuli and observations, with ids renamed by first appearance."""
-        renamed = _Renamer()
-        told = [
-            {key: renamed.value(value, "")}
+        happened = [
+            {key: value}
             for record in self.records
             for key, value in record.items()
             if key in ("stimulus", "observation")
         ]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+        renamed = _Renamer(set(_ids(happened))).value(happened, "")
+        return hashlib.sha256(json.dumps(renamed, sort_keys=True).encode()).hexdigest()[:16]
+
+
+ID_FIELDS: Final = frozenset({"run", "call", "id"})
+"""Fields that hold an id; the same text anywhere else in the trace is the same id."""
+
+
+def _ids(value: Any) -> Iterator[str]:
+    """Every id in a value, but for those of gates."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _ids(item)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if key in ID_FIELDS and isinstance(inner, str):
+                yield inner
+            yield from _ids(inner)
 
 
 class _Renamer:
-    """Renames gate, run, call and decision ids by the order in which they first appear."""
+    """Renames ids by the order in which they first appear; gates may have the id of something else."""
 
-    FIELDS: Final = {"gate": "g", "run": "r", "call": "c", "decision": "d"}
-    LISTS: Final = {"pending": "c"}
-
-    def __init__(self) -> None:
+    def __init__(self, ids: set[str]) -> None:
+        self.ids = ids
         self.names: dict[tuple[str, str], str] = {}
 
-    def name(self, prefix: str, given: str) -> str:
-        return self.names.setdefault((prefix, given), f"{prefix}{len(self.names)}")
-
     def value(self, value: Any, key: str) -> Any:
+        """The value with other ids."""
         if isinstance(value, str):
-            return self.name(self.FIELDS[key], value) if key in self.FIELDS else value
+            return self._text(value, key)
         if isinstance(value, list):
-            if key in self.LISTS:
-                return [self.name(self.LISTS[key], item) for item in value]
-            return [self.value(item, self._inner(key)) for item in value]
+            return [self.value(item, key) for item in value]
         if isinstance(value, dict):
-            return self._object(value, key)
+            return {self._text(name, ""): self.value(inner, name) for name, inner in value.items()}
         return value
 
-    def _object(self, value: dict[str, Any], key: str) -> dict[str, Any]:
-        if key in ("tool_calls", "decisions") and isinstance(value.get("id"), str):
-            value = {**value, "id": self.name("c" if key == "tool_calls" else "d", value["id"])}
-        if key == "calls":
-            return {self.name("c", call): self.value(inner, "") for call, inner in value.items()}
-        if key == "args":
-            return {name: self.name("c", v) if name == "k" else v for name, v in value.items()}
-        return {name: self.value(inner, name) for name, inner in value.items()}
-
-    def _inner(self, key: str) -> str:
-        return key if key in ("tool_calls", "decisions") else ""
+    def _text(self, text: str, key: str) -> str:
+        kind = "gate" if key == "gate" else "id"
+        if kind == "id" and text not in self.ids:
+            return text
+        return self.names.setdefault((kind, text), f"{kind} {len(self.names)}")
 
 
 def read_trace(path: Path) -> Trace:

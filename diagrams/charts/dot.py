@@ -7,13 +7,14 @@ guard in brackets, its clause in small, which leads to the words of the clause a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from textwrap import wrap
 from typing import Final
 
 from graphviz import Digraph
 
+from runlock.conformance.family.family import DEFAULT
 from runlock.diagrams.charts.picture import (
     Arrow,
     Picture,
@@ -39,6 +40,7 @@ class Wish:
 
     link: Callable[[str], str]
     counts: Counts | None = None
+    family: str = DEFAULT
 
 
 def page_of(clause: str, root: str = "..") -> str:
@@ -52,6 +54,7 @@ PLAIN: Final = Wish(page_of)
 
 def dot(picture: Picture, wish: Wish = PLAIN) -> str:
     """The DOT source of a chart."""
+    wish = replace(wish, family=picture.family)
     graph = Digraph(picture.name, graph_attr=_graph(picture), node_attr=_NODE, edge_attr=_EDGE)
     for place in picture.places:
         _place(graph, picture.name, place, wish)
@@ -127,7 +130,10 @@ def _closing(place: Place, wish: Wish) -> dict[str, str]:
     what = f"{place.name}, a checkpoint" if place.is_checkpoint else place.name
     if not place.closed:
         return {"tooltip": what}
-    return {"URL": wish.link(place.closed), "tooltip": f"{what}. What may leave it: {sentence(place.closed)}"}
+    return {
+        "URL": wish.link(place.closed),
+        "tooltip": f"{what}. What may leave it: {sentence(wish.family, place.closed)}",
+    }
 
 
 def _frame(graph: Digraph, name: str, place: Place, wish: Wish) -> None:
@@ -172,7 +178,7 @@ def _rows(arrows: Sequence[Arrow], wish: Wish) -> str:
 
 def _row(arrow: Arrow, wish: Wish) -> str:
     """The event and its guard, then the clause; the phrase below them."""
-    link = f'HREF="{escape(wish.link(arrow.clause))}" TITLE="{escape(sentence(arrow.clause))}"'
+    link = f'HREF="{escape(wish.link(arrow.clause))}" TITLE="{escape(sentence(wish.family, arrow.clause))}"'
     clause = f'<FONT POINT-SIZE="8" COLOR="{LIGHT["link"]}">{arrow.clause}</FONT>'
     first = " ".join(part for part in (_event(arrow), _guard(arrow), clause, _count(arrow, wish)) if part)
     phrase = '<BR ALIGN="LEFT"/>'.join(map(escape, _balanced(arrow.phrase)))

@@ -1,7 +1,7 @@
 """What there is to draw of a chart, whatever it is drawn as: its states, one in another, and its arrows.
 
-A chart that compiles to a table gives flat states.  The derived run alone has regions beside each other,
-and states in them; it is drawn for two calls, the fewest that have something to say to each other.
+A chart that compiles to a table gives flat states.  A family may draw other charts, whose states have
+regions, in the module `regions` of its own folder.
 """
 
 from __future__ import annotations
@@ -9,18 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
-from statemachine import State
-
-from runlock.machines.catalogue import tables
-from runlock.machines.chart import arrow_of
-from runlock.machines.lifecycle.charts.derived_run import derived_run
+from runlock.conformance.family.family import DEFAULT, family_named
+from runlock.diagrams.of_family import drawing
 from runlock.machines.table import Row, Table
-from runlock.spec.model import load_spec
-
-CALLS_DRAWN: Final = 2
-DERIVED: Final = "DerivedRun"
 
 CHECKPOINT: Final = "Commit"
 """How the names of the states begin that are entered when something is durable."""
@@ -70,6 +63,7 @@ class Picture:
     subject: str
     places: tuple[Place, ...]
     arrows: tuple[Arrow, ...]
+    family: str = DEFAULT
 
     @property
     def initial(self) -> str:
@@ -95,49 +89,27 @@ class Picture:
 
 
 @cache
-def pictures() -> dict[str, Picture]:
-    """A picture of every chart, by its name."""
-    found = [*(of_table(table) for table in tables()), _of_derived()]
+def pictures(family: str = DEFAULT) -> dict[str, Picture]:
+    """A picture of every chart of a family, by its name."""
+    own = drawing(family, "regions")
+    tables = family_named(family).tables
+    found = [*(of_table(one, family) for one in tables), *(own.pictures() if own is not None else ())]
     return {picture.name: picture for picture in sorted(found, key=lambda one: one.name)}
 
 
-def of_table(table: Table) -> Picture:
+def of_table(table: Table, family: str = DEFAULT) -> Picture:
     """A flat chart."""
     places = tuple(
         Place(state, state, state == table.initial, state in table.finals, table.closed.get(state, ""))
         for state in table.states
     )
-    return Picture(table.name, table.subject, places, tuple(map(_arrow, table.rows)))
+    return Picture(table.name, table.subject, places, tuple(map(_arrow, table.rows)), family)
 
 
 def _arrow(row: Row) -> Arrow:
     return Arrow(row.source, row.target, row.event, row.guards, row.clause, row.phrase)
 
 
-def _of_derived() -> Picture:
-    chart = derived_run(CALLS_DRAWN)
-    places = tuple(_place(state) for state in chart.states)
-    arrows = tuple(arrow for state in chart.states for arrow in _leaving(state))
-    return Picture(DERIVED, "run", places, arrows)
-
-
-def _place(state: State) -> Place:
-    inside = tuple(_place(one) for one in state.states)
-    name = state.id if inside else state.id.partition("_")[2]
-    return Place(state.id, name, bool(state.initial), bool(state.final), "", inside, state.parallel)
-
-
-def _leaving(state: Any) -> Iterator[Arrow]:
-    for transition in state.transitions:
-        known = arrow_of(transition)
-        if known is not None:
-            conditions = tuple(str(one) for one in transition.cond)
-            ends = (transition.source.id, transition.target.id)
-            yield Arrow(*ends, transition.event, conditions, known.clause, known.phrase)
-    for inner in state.states:
-        yield from _leaving(inner)
-
-
-def sentence(clause: str) -> str:
+def sentence(family: str, clause: str) -> str:
     """The words of a clause, with its id."""
-    return f"{clause}: {load_spec().clauses[clause].sentence}"
+    return f"{clause}: {family_named(family).spec.clauses[clause].sentence}"

@@ -8,7 +8,8 @@ from inspect import getdoc
 
 from generator.markdown import WIDE, chart, clause, picture, played, table, text
 from runlock.diagrams.charts.dot import dot
-from runlock.diagrams.charts.picture import DERIVED, Picture, pictures
+from runlock.diagrams.charts.picture import Picture, pictures
+from runlock.diagrams.lifecycle.regions import DERIVED
 from runlock.diagrams.render import graphviz_layout as layout
 from runlock.diagrams.render.svg import NAMESPACE, Drawing
 from runlock.machines.catalogue import every_chart

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from generator.markdown import anchor, chart, clause, fold, picture, played, policy, table, text
+from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.report.chart_text import Line, shown, tables_of
 from runlock.conformance.report.clause_sheet import checks_of
 from runlock.conformance.report.examples import (
@@ -14,10 +15,13 @@ from runlock.conformance.report.examples import (
     profiles_of,
 )
 from runlock.conformance.report.listing import LISTS
-from runlock.conformance.selftest.witnesses import fault_of, mutants_of
+from runlock.conformance.selftest.witnesses import mutants_of
 from runlock.diagrams.charts.playable import fragment
 from runlock.diagrams.lifecycle import timeline_svg as drawn_timeline
-from runlock.spec.model import Clause, load_spec
+from runlock.spec.model import Clause
+
+FAMILY = family_named(DEFAULT)
+"""The family whose clauses have pages."""
 
 ABOUT = {
     "CALL": "The life of a tool call: which statuses follow which, and what moves it.",
@@ -50,17 +54,17 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def areas() -> list[str]:
     """The areas, in the order of the alphabet."""
-    return sorted({one.area for one in load_spec().clauses.values()})
+    return sorted({one.area for one in FAMILY.spec.clauses.values()})
 
 
 def _of(area: str) -> list[Clause]:
-    found = [one for one in load_spec().clauses.values() if one.area == area]
+    found = [one for one in FAMILY.spec.clauses.values() if one.area == area]
     return sorted(found, key=lambda one: int(one.id.rpartition("-")[2]))
 
 
 def _overview() -> str:
     rows = [(f"[{area}]({area.lower()}.md)", ABOUT.get(area, ""), str(len(_of(area)))) for area in areas()]
-    listing = LISTS["clauses"]()
+    listing = LISTS["clauses"](FAMILY)
     assert listing.summary is not None
     return f"""# The clauses
 
@@ -77,7 +81,7 @@ the shortest known one that breaks it, played on a *mutant*: the reference, made
 
 def _page(area: str) -> str:
     every = _of(area)
-    on = dict.fromkeys(one.name for each in every for one in tables_of(each.id))
+    on = dict.fromkeys(one.name for each in every for one in tables_of(FAMILY, each.id))
     drawn = f"\n\nIts charts: {', '.join(map(chart, on))}." if on else ""
     rows = [(clause(one.id), one.level, text(one.sentence)) for one in every]
     parts = "\n".join(map(_clause, every))
@@ -105,9 +109,9 @@ def _facts(one: Clause) -> Iterator[tuple[str, str]]:
     yield "Source", _lines(map(text, one.sources))
     yield "Applies", _lines(_applies(one))
     yield "Needs", ", ".join(f"`{need}`" for need in one.needs)
-    yield "Checked by", _lines(map(text, checks_of(one)))
+    yield "Checked by", _lines(map(text, checks_of(FAMILY, one)))
     yield "Look at", _lines(map(text, one.look_at))
-    yield "Mutants", _lines(f"`{each.name}`: {text(fault_of(each))}" for each in mutants_of(one.id))
+    yield "Mutants", _lines(f"`{each.name}`: {text(each.fault)}" for each in mutants_of(FAMILY, one.id))
 
 
 def _lines(words: Iterator[str] | map[str]) -> str:
@@ -119,14 +123,14 @@ def _applies(one: Clause) -> Iterator[str]:
         yield "to every runtime: it is part of the universal core"
     for key, values in one.applies.items():
         yield f"where {policy(key)} is {' or '.join(f'`{value}`' for value in values)}"
-    under = profiles_of(one)
+    under = profiles_of(FAMILY, one)
     named = [f"[{name}](../reference/profiles.md#{anchor(name)})" for name in under]
     yield f"under {', '.join(named)}" if named else "under no profile as it stands"
 
 
 def _charts(one: Clause) -> str:
     parts = []
-    for drawn in tables_of(one.id):
+    for drawn in tables_of(FAMILY, one.id):
         lines = table(("this", "from", "on", "to", "clause", "when"), map(_line, shown(drawn, one.id)))
         parts.append(fold(f"In the chart {drawn.name}", f"{chart(drawn.name)}\n\n{lines}", "abstract"))
     return "\n".join(parts)
@@ -139,7 +143,7 @@ def _line(line: Line) -> tuple[str, ...]:
 
 
 def _examples(one: Clause) -> str:
-    right, wrong = legal(one), illegal(one)
+    right, wrong = legal(FAMILY, one), illegal(FAMILY, one)
     parts = []
     if right is not None:
         parts.append(_example(f"Kept: {right.source}, on {right.target}", right, one, "success"))

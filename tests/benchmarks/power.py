@@ -35,8 +35,9 @@ from hypothesis.stateful import rule, run_state_machine_as_test
 
 from runlock.conformance.campaign.stages import SCRIPTED, Order
 from runlock.conformance.cli.commands.check import EXAMPLES
-from runlock.conformance.driving.bench import ERRORS_MAX, SHARDS, Tally
+from runlock.conformance.driving.bench import ERRORS_MAX
 from runlock.conformance.driving.session import Session
+from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.hypothesis_machine import (
     Drawing,
     Gathering,
@@ -44,7 +45,9 @@ from runlock.conformance.driving.strategies.hypothesis_machine import (
     generate,
 )
 from runlock.conformance.driving.strategies.random_walk import walk, walk_over
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.family.chooser import Chooser, Seeded
@@ -156,7 +159,7 @@ def _by_portfolio(mutant: Mutant, searches: Sequence[Search]) -> list[Search]:
 
     def play_scripts(hunt: Hunt) -> None:
         scripted.append(hunt)
-        hunt.run(scripts(Order("", EXAMPLES)))
+        hunt.run(scripts(FAMILY, Order("", EXAMPLES)))
 
     first = replace(_searched(mutant, searches[0], play_scripts), by=SCRIPTED)
     if first.schedules is not None:
@@ -164,7 +167,7 @@ def _by_portfolio(mutant: Mutant, searches: Sequence[Search]) -> list[Search]:
 
     def play_turns(hunt: Hunt, seed: int) -> None:
         hunt.schedules = scripted[0].schedules
-        hunt.run(by_turns(Order("", EXAMPLES, seed), SHARDS))
+        hunt.run(by_turns(FAMILY, Order("", EXAMPLES, seed), SHARDS))
 
     return [_searched(mutant, one, lambda hunt, one=one: play_turns(hunt, one.seed)) for one in searches]  # type: ignore[misc]
 

@@ -12,6 +12,7 @@ from places import ROOT
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.cli.commands.check import EXAMPLES
 from runlock.conformance.cli.main import main
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.variants import VARIANTS
 from runlock.conformance.selftest.mutation_testing import kill
@@ -54,13 +55,13 @@ def test_every_mutant_is_dead_and_every_variant_alive(kept):
 def test_a_mutant_is_blamed_where_the_matrix_says(kept, capsys, rewrites):
     """Hunted again, a mutant is blamed on the same clauses at the same schedules."""
     if rewrites:
-        code = main(["selftest", "--shortest", "0", "--json"])
+        code = main(["selftest", "--family", "lifecycle", "--shortest", "0", "--json"])
         found = json.loads(capsys.readouterr().out)
         assert {kill["mutant"]: kill["why"] for kill in found["kills"] if kill["why"]} == {}
         assert code == 0
         KEPT.write_text(written(found), "utf-8")
         return
-    hunted = [kill(mutant, Order("the mutants", EXAMPLES)) for mutant in MUTANTS[::EVERY]]
+    hunted = [kill(FAMILY, mutant, Order("the mutants", EXAMPLES)) for mutant in MUTANTS[::EVERY]]
     again = [shown({**asdict(one), "why": one.why}) for one in hunted]
 
     assert again == kept["kills"][::EVERY], "`pytest -m long --rewrite` of this file plays all of it again"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from runlock.conformance.campaign.result import Witness
 from runlock.conformance.campaign.stages import Order
-from runlock.conformance.campaign.worker import Between, WatchedBench
-from runlock.conformance.driving.bench import Found
+from runlock.conformance.campaign.units import Between, WatchedBench
+from runlock.conformance.driving.findings import Witness
+from runlock.conformance.driving.tally import Found
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import Inference
 from runlock.conformance.judging.judge import NOTHING_OPEN, Judge

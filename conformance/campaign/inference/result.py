@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from runlock.conformance.campaign.result import Trouble
+from runlock.conformance.driving.findings import Trouble
 from runlock.conformance.family.family import Family, Inference, family_named
 from runlock.conformance.protocol import Handshake
 from runlock.conformance.trace.trace import Trace

@@ -18,7 +18,6 @@ from runlock.conformance.campaign.inference.result import (
     named,
     settled,
 )
-from runlock.conformance.campaign.result import Trouble, Witness
 from runlock.conformance.campaign.stages import Order, stages_of
 from runlock.conformance.campaign.supervisor import (
     Limits,
@@ -27,13 +26,15 @@ from runlock.conformance.campaign.supervisor import (
     made_short,
     merged,
 )
-from runlock.conformance.campaign.worker import Facts
-from runlock.conformance.driving.bench import Found, Tally
+from runlock.conformance.campaign.units import Facts
+from runlock.conformance.driving.findings import Trouble, Witness
+from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.family.family import Family
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.judging.policy_hypotheses import Exclusion
 
 Advanced = Callable[[int], None]
+Expects = Callable[[int], None]
 
 
 @dataclass(slots=True)
@@ -58,7 +59,11 @@ class _Known:
 
 
 def infer(
-    order: Order, jobs: int, budget_seconds: float | None = None, advanced: Advanced = lambda _: None
+    order: Order,
+    jobs: int,
+    budget_seconds: float | None = None,
+    advanced: Advanced = lambda _: None,
+    expects: Expects = lambda _: None,
 ) -> Inferred:
     """Find out as much of the policies as the schedules of the order tell."""
     limits, known = Limits.of(budget_seconds), _Known()
@@ -66,6 +71,7 @@ def infer(
         with employed(order, jobs) as workforce:
             facts = workforce.facts()
             family = facts.family
+            expects(sum(stage.schedules for stage in stages_of(order, family)))
             tally, partial = _pass(order, family, workforce, limits, advanced)
             known.learn(family, tally)
             more = replace(order, settled=tuple(settled(family, known.against).items()))

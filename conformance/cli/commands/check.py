@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from difflib import get_close_matches
@@ -19,8 +20,9 @@ from runlock.conformance.campaign.baseline import (
     read_baseline,
 )
 from runlock.conformance.campaign.exhaustive_campaign import exhaust
+from runlock.conformance.campaign.families_of import clauses_for, family_of
 from runlock.conformance.campaign.result import Result
-from runlock.conformance.campaign.stages import Order, total_of
+from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import INTERRUPTED, campaign
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.cli.commands.output_streams import results
@@ -30,7 +32,7 @@ from runlock.conformance.report import result_folder as folder
 from runlock.conformance.report import result_json as machine
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.text import beside_baseline, write_report
-from runlock.spec.model import load_spec
+from runlock.spec.model import Clause, Spec
 
 EXAMPLES: Final = 6_000
 """So many schedules keep two cores busy for about a minute on the reference."""
@@ -67,9 +69,10 @@ def check(order: Order, jobs: int, budget_seconds: float | None, wish: Wish) -> 
     """Run the whole command; the exit code."""
     with results() as stdout:
         target = resolve(order.target, timeout_scale=order.timeout_scale)
-        _refuse_idle_patterns(order.only)
+        _refuse_idle_patterns(order.only, clauses_for(target))
         known = _known(wish)
-        order = replace(order, only=_of_revision(order.only, wish.spec))
+        if wish.spec is not None:
+            order = replace(order, only=_of_revision(order.only, wish.spec, family_of(target).spec))
         folder.ready(wish.out)
         result = found(order, target.path, jobs, budget_seconds, is_silent=wish.as_json, out=wish.out)
         result.spec = wish.spec or result.spec
@@ -92,16 +95,12 @@ def found(
     if order.is_exhaustive:
         with searching(is_silent=is_silent) as told:
             return exhaust(order, jobs, budget_seconds, told, out)
-    total = total_of(order)
-    with progress(order.target, total, is_silent=is_silent) as advanced:
-        return campaign(order, jobs, budget_seconds, advanced)
+    with progress(order.target, is_silent=is_silent) as told:
+        return campaign(order, jobs, budget_seconds, told.advanced, told.expects)
 
 
-def _of_revision(only: tuple[str, ...], revision: str | None) -> tuple[str, ...]:
+def _of_revision(only: tuple[str, ...], revision: str, spec: Spec) -> tuple[str, ...]:
     """The patterns, narrowed to the clauses of a revision if it leaves any out."""
-    spec = load_spec()
-    if revision is None:
-        return only
     if revision not in spec.revisions:
         known = ", ".join(spec.revisions)
         raise UsageError(f"The spec has no revision {revision}.", f"This kit knows {known}.")
@@ -185,8 +184,7 @@ def _refuse_recorded(order: Order) -> None:
         )
 
 
-def _refuse_idle_patterns(only: tuple[str, ...]) -> None:
-    known = load_spec().clauses
+def _refuse_idle_patterns(only: tuple[str, ...], known: Mapping[str, Clause]) -> None:
     for pattern in only:
         if not any(fnmatchcase(clause, pattern) for clause in known):
             near = get_close_matches(pattern.upper(), [*known, *_areas(known)], n=1)
@@ -194,8 +192,8 @@ def _refuse_idle_patterns(only: tuple[str, ...]) -> None:
             raise UsageError(f"`--only {pattern}` names no clause.", right)
 
 
-def _areas(clauses: object) -> list[str]:
-    return [f"{clause.area}-*" for clause in load_spec().clauses.values()]
+def _areas(clauses: Mapping[str, Clause]) -> list[str]:
+    return [f"{clause.area}-*" for clause in clauses.values()]
 
 
 def _report(result: Result, wish: Wish, known: Known | None, stdout: TextIO) -> int:

@@ -12,15 +12,15 @@ from typing import Any, Final
 from runlock.conformance.campaign.audit import facts_of, judged, the_scene
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
+from runlock.conformance.family.family import DEFAULT, family_names
+from runlock.conformance.family.recordings import read_recording
 from runlock.conformance.trace.input_files import text_of
-from runlock.conformance.trace.scenario_file import ENDING, read_recording
+from runlock.conformance.trace.scenario_file import ENDING
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams import matrix
 from runlock.diagrams.charts.formats import FORMS
-from runlock.diagrams.charts.picture import pictures
-from runlock.diagrams.lifecycle import sequence
-from runlock.diagrams.lifecycle import sequence_svg as drawn_sequence
-from runlock.diagrams.lifecycle import timeline_svg as drawn_timeline
+from runlock.diagrams.charts.picture import Picture, pictures
+from runlock.diagrams.of_family import drawing
 from runlock.diagrams.render import graphviz_layout as layout
 from runlock.diagrams.render.png import painted
 
@@ -62,13 +62,17 @@ def _told(folder: Path, names: Sequence[str]) -> str:
 
 def _charts(names: Sequence[str], forms: Sequence[str]) -> list[Made]:
     """A file for each chart and each form; text alone if no form is asked for."""
-    chosen = [_known("chart", name, pictures()) for name in names] or list(pictures())
+    known = _pictures()
+    chosen = [_known("chart", name, known) for name in names] or list(pictures())
     asked = forms or [name for name, form in FORMS.items() if form.is_text]
     return [
-        (f"{name}.{FORMS[form].ending}", FORMS[form].make(pictures()[name]))
-        for name in chosen
-        for form in asked
+        (f"{name}.{FORMS[form].ending}", FORMS[form].make(known[name])) for name in chosen for form in asked
     ]
+
+
+def _pictures() -> dict[str, Picture]:
+    """The charts of every family by name; of two with one name, that of the first family."""
+    return {name: one for family in reversed(family_names()) for name, one in pictures(family).items()}
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -85,10 +89,24 @@ def _of_file(path: Path, forms: Sequence[str]) -> list[Made]:
 
 def _of_trace(path: Path) -> Iterator[tuple[str, str, bytes]]:
     trace = the_scene(path, read_recording(path))
-    because = _because(path, trace)
-    yield "svg", ".timeline.svg", drawn_timeline.drawn(trace, path.stem, because).text().encode()
-    yield "svg", ".sequence.svg", drawn_sequence.drawn(trace, path.stem, because).text().encode()
-    yield "mermaid", ".sequence.mmd", sequence.mermaid(trace, because).encode()
+    because, family = _because(path, trace), _family(path, trace)
+    timeline, sequence = drawing(family, "timeline_svg"), drawing(family, "sequence_svg")
+    text = drawing(family, "sequence")
+    if timeline is None and sequence is None and text is None:
+        raise UsageError(
+            f"Traces of the family {family} are not drawn.", "`runlock replay` shows one as text."
+        )
+    if timeline is not None:
+        yield "svg", ".timeline.svg", timeline.drawn(trace, path.stem, because).text().encode()
+    if sequence is not None:
+        yield "svg", ".sequence.svg", sequence.drawn(trace, path.stem, because).text().encode()
+    if text is not None:
+        yield "mermaid", ".sequence.mmd", text.mermaid(trace, because).encode()
+
+
+def _family(path: Path, trace: Trace) -> str:
+    """The family of a trace; a scenario file without a handshake is of the default one."""
+    return DEFAULT if next(trace.of("handshake"), None) is None else facts_of(path, trace).family.name
 
 
 def _because(path: Path, trace: Trace) -> str:

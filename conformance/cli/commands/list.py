@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from runlock.conformance.cli.commands.families import families_chosen
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
+from runlock.conformance.family.family import Family, family_names
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.listing import LISTS, Entry, Listing
 from runlock.conformance.report.sheet import SCHEMA, in_columns
@@ -29,9 +31,13 @@ class Wanted:
         return {name: value for name, value in named.items() if value is not None}
 
 
-def listing(kind: str | None, wanted: Wanted, *, as_json: bool = False) -> int:
+def listing(kind: str | None, wanted: Wanted, *, family: str | None = None, as_json: bool = False) -> int:
     """Run the whole command; the exit code."""
-    lists = {kind: _list(kind)} if kind is not None else {name: make() for name, make in LISTS.items()}
+    chosen = families_chosen(family)[0]
+    if kind is not None:
+        lists = {kind: _list(kind, chosen)}
+    else:
+        lists = {name: make(chosen) for name, make in LISTS.items()}
     with results() as stdout:
         page = Page(stdout)
         if kind is None:
@@ -39,17 +45,19 @@ def listing(kind: str | None, wanted: Wanted, *, as_json: bool = False) -> int:
         kept = {name: one.kept(_fitting(name, one, wanted)) for name, one in lists.items()}
         if as_json:
             facts = {name: [dict(entry) for entry in one.entries] for name, one in kept.items()}
-            page.console.out(json.dumps({"schema": SCHEMA, **facts}, indent=1))
+            page.console.out(json.dumps({"schema": SCHEMA, "family": chosen.name, **facts}, indent=1))
         elif kind is None:
             _write_overview(kept, page)
         else:
             _write(kept[kind], page)
+        if not as_json:
+            _write_others(chosen, page)
     return 0
 
 
-def _list(kind: str) -> Listing:
+def _list(kind: str, family: Family) -> Listing:
     if kind in LISTS:
-        return LISTS[kind]()
+        return LISTS[kind](family)
     near = get_close_matches(kind, LISTS, n=1)
     raise UsageError(
         f"There is no list of {kind}.",
@@ -88,6 +96,14 @@ def _write(found: Listing, page: Page) -> None:
     if found.summary:
         page.line()
         page.wrapped(found.summary(found.entries))
+
+
+def _write_others(family: Family, page: Page) -> None:
+    """One line on the families that the list says nothing of."""
+    others = [name for name in family_names() if name != family.name]
+    if others:
+        page.line()
+        page.wrapped(f"this is the family {family.name}; --family names another: {', '.join(others)}")
 
 
 def _write_overview(lists: dict[str, Listing], page: Page) -> None:

@@ -22,23 +22,61 @@ from rich.progress import (
 from runlock.conformance.report.search_summary import roughly
 from runlock.conformance.text import plain
 
-Advanced = Callable[[int], None]
-
 MORE_THAN_ANYBODY_WAITS_FOR: Final = 100_000
 """From so many schedules on it is said before it starts that they are many."""
 
 
+class Counting:
+    """Progress of a campaign; shows nothing."""
+
+    def expects(self, total: int) -> None:
+        """So many schedules will be played."""
+
+    def advanced(self, played: int) -> None:
+        """So many schedules were played."""
+
+
+class _Bar(Counting):
+    """A bar on a terminal, without an end until the number of schedules is known."""
+
+    def __init__(self, target: str, bar: Progress) -> None:
+        self._bar = bar
+        self._task = bar.add_task(plain(target), total=None)
+
+    def expects(self, total: int) -> None:
+        self._bar.update(self._task, total=total)
+
+    def advanced(self, played: int) -> None:
+        self._bar.update(self._task, completed=played)
+
+
+class _Line(Counting):
+    """One line, when the first schedule was played."""
+
+    def __init__(self, target: str) -> None:
+        self._target = plain(target)
+        self._total = 0
+        self._is_said = False
+
+    def expects(self, total: int) -> None:
+        self._total = total
+
+    def advanced(self, played: int) -> None:
+        if played > 0 and not self._is_said:
+            self._is_said = True
+            print(f"playing {self._total} schedules on {self._target}", file=sys.stderr, flush=True)
+
+
 @contextlib.contextmanager
-def progress(target: str, total: int, *, is_silent: bool) -> Iterator[Advanced]:
-    """Something to tell how many schedules were played."""
+def progress(target: str, *, is_silent: bool) -> Iterator[Counting]:
+    """Progress callbacks of a campaign on a target."""
     if is_silent:
-        yield lambda _played: None
+        yield Counting()
     elif sys.stderr.isatty():
         with _bar() as bar:
-            task = bar.add_task(plain(target), total=total)
-            yield lambda played: bar.update(task, completed=played)
+            yield _Bar(target, bar)
     else:
-        yield _once(f"playing {total} schedules on {plain(target)}")
+        yield _Line(target)
 
 
 class Telling:
@@ -113,14 +151,3 @@ def _bar() -> Progress:
         console=Console(file=sys.stderr),
         transient=True,
     )
-
-
-def _once(line: str) -> Advanced:
-    """Says the line when the first schedule was played."""
-    waiting = [line]
-
-    def advanced(played: int) -> None:
-        if waiting and played > 0:
-            print(waiting.pop(), file=sys.stderr, flush=True)
-
-    return advanced

@@ -20,16 +20,15 @@ from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.errors import UsageError
-from runlock.conformance.families.lifecycle.wording import shown, step
+from runlock.conformance.family.family import Wording
+from runlock.conformance.family.recordings import read_recording
+from runlock.conformance.family.timeline import render
 from runlock.conformance.report import result_json as machine
 from runlock.conformance.report.clause_names import file_of, title
 from runlock.conformance.report.console import Page
 from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move, moves_of
-from runlock.conformance.trace.scenario_file import read_recording
 from runlock.conformance.trace.trace import Record, Trace
-from runlock.diagrams.lifecycle.timeline import render
-from runlock.spec.model import load_spec
 
 
 @dataclass(slots=True)
@@ -88,11 +87,12 @@ def replay(path: Path, target: str, *, is_stepped: bool, as_json: bool, timeout_
             )
         recorded = _recorded(path, scene)
         page = Page(stdout)
-        show = (lambda _step, _number: None) if as_json else _showing(page, is_stepped, stdout)
         bench = Bench(resolved.open)
+        wording = bench.family.wording
+        show = (lambda _step, _number: None) if as_json else _showing(wording, page, is_stepped, stdout)
         try:
             session = bench.session(scenario_of(path, scene, bench.family))
-            steps = _play(session, list(moves_of(scene, bench.family.vocabulary.gate_name)), show)
+            steps = _play(session, list(moves_of(scene, bench.family.line_formats.gate_name)), show)
             session.close()
         finally:
             bench.close()
@@ -129,13 +129,13 @@ def _play(session: Session, moves: list[Move], show: Show) -> list[Replayed]:
     return steps
 
 
-def _showing(page: Page, is_stepped: bool, stdout: TextIO) -> Show:
+def _showing(wording: Wording, page: Page, is_stepped: bool, stdout: TextIO) -> Show:
     def show(played: Replayed, number: int) -> None:
-        page.line(f"{number:>3}  {step(played.move)}", "bold")
+        page.line(f"{number:>3}  {wording.move(played.move)}", "bold")
         if not played.was_sent:
             page.line("       left out: what it names does not wait here")
         for observation in played.of("observation"):
-            page.beside("       ", shown(observation))
+            page.beside("       ", wording.observation(observation))
         for refusal in played.refusals:
             page.beside("       ", plain(f"refused: {refusal.get('why', '')}"))
         stdout.flush()
@@ -148,7 +148,7 @@ def _showing(page: Page, is_stepped: bool, stdout: TextIO) -> Show:
 
 def _conclude(replayed: Replay, page: Page) -> None:
     page.line()
-    for line in render(replayed.session.trace, page.width):
+    for line in render(replayed.session.family, replayed.session.trace, page.width):
         page.line(line)
     page.line()
     violation = replayed.session.violation
@@ -159,10 +159,11 @@ def _conclude(replayed: Replay, page: Page) -> None:
             replayed.verdict, f": {name} breaks nothing on these {len(replayed.steps)} steps", "green"
         )
     else:
-        clause = load_spec().clause(violation.clause)
-        page.headline(f"{clause.id} broken", f" by {name}: {title(clause)}", "red")
+        family = replayed.session.family
+        clause = family.spec.clause(violation.clause)
+        page.headline(f"{clause.id} broken", f" by {name}: {title(family, clause)}", "red")
         page.labelled("because", plain(violation.because))
-        page.labelled("clause", f"{clause.sentence}   {file_of(clause)}")
+        page.labelled("clause", f"{clause.sentence}   {file_of(family, clause)}")
     page.wrapped(_compared(replayed), indent="  ")
 
 

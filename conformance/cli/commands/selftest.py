@@ -14,10 +14,10 @@ from typing import Any, Final, TypeVar
 
 from runlock.conformance.campaign.stages import SCRIPTED, Order
 from runlock.conformance.cli.commands.check import EXAMPLES, jobs_of
+from runlock.conformance.cli.commands.families import families_chosen
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
-from runlock.conformance.families.lifecycle.mutants import MUTANTS
-from runlock.conformance.families.lifecycle.variants import VARIANTS
+from runlock.conformance.family.family import Family
 from runlock.conformance.report.console import Page
 from runlock.conformance.selftest.mutation_testing import (
     Calm,
@@ -65,10 +65,12 @@ class Matrix:
         return 1 if self.survivors or self.accused else 0
 
 
-def selftest(seed: int, only: Sequence[str], jobs: int | None, shortest: int, *, as_json: bool) -> int:
+def selftest(
+    seed: int, only: Sequence[str], jobs: int | None, shortest: int, *, family: str | None, as_json: bool
+) -> int:
     """Run the whole command; the exit code."""
     order = Order("the mutants", EXAMPLES, seed)
-    mutants, variants = _chosen(only)
+    mutants, variants = _chosen(only, families_chosen(family))
     with results() as stdout:
         page = Page(stdout)
         matrix = Matrix(seed)
@@ -85,12 +87,21 @@ def selftest(seed: int, only: Sequence[str], jobs: int | None, shortest: int, *,
     return matrix.exit_code
 
 
-def _chosen(only: Sequence[str]) -> tuple[list[str], list[str]]:
+Named = tuple[str, str]
+"""A mutant or a variant: the name of its family, and its own."""
+
+
+def _chosen(only: Sequence[str], among: Sequence[Family]) -> tuple[list[Named], list[Named]]:
     def is_asked(*names: str) -> bool:
         return not only or any(fnmatchcase(name, pattern) for name in names for pattern in only)
 
-    mutants = [mutant.name for mutant in MUTANTS if is_asked(mutant.name, mutant.clause)]
-    variants = [variant.name for variant in VARIANTS if is_asked(variant.name)]
+    mutants = [
+        (family.name, mutant.name)
+        for family in among
+        for mutant in family.made.mutants().values()
+        if is_asked(mutant.name, mutant.clause)
+    ]
+    variants = [(family.name, name) for family in among for name in family.made.variants() if is_asked(name)]
     if not (mutants or variants):
         raise UsageError(
             f"`--only {' '.join(only)}` names no mutant, variant or clause.",
@@ -105,7 +116,7 @@ class _sharing:
     def __init__(self, jobs: int) -> None:
         self._pool = ProcessPoolExecutor(jobs, get_context("spawn")) if jobs > 1 else None
 
-    def __enter__(self) -> Callable[[Callable[[str], Any], Iterable[str]], Iterator[Any]]:
+    def __enter__(self) -> Callable[[Callable[[Named], Any], Iterable[Named]], Iterator[Any]]:
         return map if self._pool is None else self._pool.map
 
     def __exit__(self, *_: object) -> None:

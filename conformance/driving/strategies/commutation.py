@@ -12,10 +12,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.session_snapshot import Bookmark
 from runlock.conformance.driving.strategies.move_enumeration import Scope, menu
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 
@@ -121,5 +122,5 @@ def _answers(session: Session) -> Iterator[Answer]:
 
 def _named(session: Session, seen: Mapping[str, Any], names: dict[str, str]) -> Mapping[str, Any]:
     if seen.get("kind") == "gate.open":
-        names[seen["gate"]] = session.family.vocabulary.gate_name(seen)
+        names[seen["gate"]] = session.family.line_formats.gate_name(seen)
     return {**seen, "gate": names.get(seen["gate"])} if "gate" in seen else seen

@@ -19,16 +19,17 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.random_walk import with_turns
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.family.chooser import PLAIN
 from runlock.conformance.family.family import Action, Actions
 from runlock.conformance.family.races import RACES, may_race
+from runlock.conformance.family.recordings import to_text
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move
-from runlock.conformance.trace.scenario_file import to_text
 from runlock.conformance.transport.sut import Sut
 
 STEPS_MAX: Final = 20

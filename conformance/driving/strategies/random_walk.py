@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from runlock.conformance.driving.bench import ERRORS_MAX, Bench
 from runlock.conformance.driving.session import Session
-from runlock.conformance.family.chooser import Chooser, chance, pick
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.family.chooser import Chooser, Seeded, chance, pick
 from runlock.conformance.family.family import Actions
-from runlock.conformance.protocol import Handshake
+from runlock.conformance.protocol import (
+    Handshake,
+)
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 
 MOVES_MAX: Final = 24
@@ -24,6 +28,7 @@ def swarm(actions: Actions, chooser: Chooser) -> list[str]:
         for name in actions.table
         if name in actions.always or chance(chooser, actions.seldom.get(name, 2))
     ]
+    kept = kept or list(actions.table)  # a family may have no class that is always on
     return [name for name in kept for _ in range(actions.weights.get(name, 1))]
 
 
@@ -60,3 +65,15 @@ def with_turns(move: Move, handshake: Handshake, chooser: Chooser) -> Move:
     if handshake.control.step != "turns" or move.method == CRASH_AND_RECOVER:
         return move
     return Move(move.method, move.params, chooser.choose(TURNS_MAX)) if chance(chooser, 4) else move
+
+
+def run_shard(bench: Bench, shard: int, schedules: int, seed: int) -> Tally:
+    """Play one shard: walks with seeds of its own, each in the next scenario."""
+    tally = Tally()
+    for index in range(schedules):
+        scenario = bench.scenarios[(shard + index) % len(bench.scenarios)]
+        chooser = Seeded(seed, shard, index)
+        bench.play(scenario, lambda session, chooser=chooser: walk(session, chooser), tally)  # type: ignore[misc]
+        if len(tally.troubles) >= ERRORS_MAX:
+            break
+    return tally

@@ -19,20 +19,11 @@ from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.protocol import Handshake, Scenario
-from runlock.conformance.trace.moves import (
-    CRASH_AND_RECOVER,
-    INSPECT,
-    Move,
-    moves_of,
-)
-from runlock.conformance.trace.scenario_file import (
-    ENDING,
-    Document,
-    is_move,
-    parse,
-    rewritten,
-)
+from runlock.conformance.trace.document import Document, is_move, rewritten
+from runlock.conformance.trace.moves import CRASH_AND_RECOVER, INSPECT, Move, moves_of
+from runlock.conformance.trace.scenario_file import ENDING, parse
 from runlock.conformance.trace.trace import Record
+from runlock.conformance.trace.witness_file import Witness, read_witnesses
 
 WITNESSES: Final = "witnesses"
 
@@ -63,41 +54,51 @@ def _read(family: Family, path: Traversable) -> Script:
     return script_of(family, path.name.removesuffix(ENDING), path.read_text("utf-8"))
 
 
-def corpus_files(family: Family, folder: str = "scenarios") -> list[Traversable]:
+def corpus_files(family: Family) -> list[Traversable]:
     """The scenario files of a family, by name."""
-    there = (family.files / folder).iterdir() if (family.files / folder).is_dir() else ()
+    there = (family.files / "scenarios").iterdir() if (family.files / "scenarios").is_dir() else ()
     return sorted((one for one in there if one.name.endswith(ENDING)), key=lambda one: one.name)
 
 
-def witnesses(family: Family, most: int) -> tuple[Script, ...]:
-    """At most so many schedules that revealed planted faults, each once: they may reveal others."""
-    return _witnesses(family.name, most)
+def witness_files(family: Family) -> Mapping[str, Witness]:
+    """The witnesses of a family, by the names of their mutants."""
+    return _witness_files(family.name)
 
 
 @cache
-def _witnesses(name: str, most: int) -> tuple[Script, ...]:
-    family, scripts = family_named(name), dict[str, Script]()
-    for path in corpus_files(family, WITNESSES):
+def _witness_files(name: str) -> Mapping[str, Witness]:
+    family = family_named(name)
+    return read_witnesses(family.files / WITNESSES, family.vocabulary, family.line_formats)
+
+
+def witnesses(family: Family, most: int) -> tuple[Script, ...]:
+    """The schedules of at most so many witnesses, each once: what shows one fault may show others."""
+    scripts: dict[str, Script] = {}
+    for witness in witness_files(family).values():
         if len(scripts) == most:
             break
-        script = _read(family, path)
-        scripts.setdefault(_schedule_of(script), script)
+        scripts.setdefault(_schedule_of(witness), _script_of_witness(family, witness))
     return tuple(scripts.values())
 
 
-def _schedule_of(script: Script) -> str:
-    """What is played, whatever it is called."""
-    return repr((script.scenario.model_copy(update={"scenario": ""}), script.moves))
+def _schedule_of(witness: Witness) -> str:
+    """What is played, without its name."""
+    return repr((witness.scenario.model_copy(update={"scenario": ""}), witness.moves))
+
+
+def _script_of_witness(family: Family, one: Witness) -> Script:
+    needs = tuple(dict.fromkeys(family.needs_of_script(one.document)))
+    return Script(one.mutant, one.reason, one.scenario, one.moves, needs, f"mutant:{one.mutant}")
 
 
 def script_of(family: Family, name: str, text: str) -> Script:
     """The script that a scenario file holds; everything that it sends has to fit the protocol."""
     source = f"{name}{ENDING}"
-    document = parse(text, source)
+    document = parse(text, family.line_formats, source)
     for entry in document.entries:
         if entry.record is not None:
             _check_record(family, entry.record, f"{source}:{entry.line}")
-    moves = tuple(moves_of(document.trace, family.vocabulary.gate_name))
+    moves = tuple(moves_of(document.trace, family.line_formats.gate_name))
     lines = [entry.line for entry in document.entries if entry.record is not None and is_move(entry.record)]
     for move, line in zip(moves, lines, strict=True):
         _check_outcomes(family, move, f"{source}:{line}")
@@ -242,7 +243,7 @@ def _is_timely(session: Session, move: Move) -> bool:
 def recorded(document: Document, session: Session) -> Document:
     """The document with what this session shows at each of its moves."""
     answers: list[list[Record]] = []
-    for move in moves_of(document.trace, session.family.vocabulary.gate_name):
+    for move in moves_of(document.trace, session.family.line_formats.gate_name):
         before = len(session.trace.records)
         send(session, move)
         answers.append(session.trace.records[before:])

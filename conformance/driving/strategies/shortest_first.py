@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
-from runlock.conformance.driving.bench import Bench, Found
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.session_snapshot import Bookmark
 from runlock.conformance.driving.strategies.move_enumeration import (
@@ -22,6 +22,7 @@ from runlock.conformance.driving.strategies.move_enumeration import (
     menu,
     pairs,
 )
+from runlock.conformance.driving.tally import Found
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.family.family import Actions
 from runlock.conformance.judging.judge import Violation

@@ -12,9 +12,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from runlock.conformance.driving.bench import SHARDS, Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
+from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.random_walk import finish, with_turns
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS, Stage
 from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.families.lifecycle.monitors.coverage_targets import covered

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import factorial, prod
 from typing import Final
 
+from runlock.conformance.errors import UsageError
+from runlock.conformance.family.exploration import Asked, Estimate
 from runlock.machines.lifecycle.joint.calls import (
     Calls,
     Count,
@@ -14,17 +16,21 @@ from runlock.machines.lifecycle.joint.calls import (
     count_named,
 )
 from runlock.machines.lifecycle.joint.checker import Judged, judge
-from runlock.machines.lifecycle.joint.clauses import CALL_RULES, ONCE_MORE, rules_for
-from runlock.machines.lifecycle.joint.policies import Chosen
+from runlock.machines.lifecycle.joint.clauses import CALL_RULES, ONCE_MORE, applies, rules_for
+from runlock.machines.lifecycle.joint.policies import Chosen, NotExplored, choose
 from runlock.machines.lifecycle.joint.search import Bounds, Search
 from runlock.machines.lifecycle.joint.transitions import Joint
 from runlock.machines.lifecycle.run_status import derive_run_status
-from runlock.machines.table import Table
+from runlock.machines.table import Row, Table
+from runlock.spec.model import SpecError, Value, load_spec
 
-__all__ = ["CALLS", "Estimate", "Explored", "Plan", "explore", "explore_calls", "guess"]
+__all__ = ["CALLS", "Estimate", "Explored", "Plan", "explore", "explore_calls", "explored", "guess"]
 
 CALLS: Final = "calls"
 """The name of the model that is N calls and nothing else."""
+
+SAMPLED_FROM: Final = 4
+"""From so many calls on the size is estimated first: fewer are explored while one estimates."""
 
 BYTES: Final = 300
 """About what a joint state takes in memory while it is explored."""
@@ -47,15 +53,6 @@ class Plan:
     is_late: Callable[[], bool] = lambda: False
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """About how large an exploration will be."""
-
-    states: int
-    seconds: int
-    megabytes: int
-
-
 @dataclass(slots=True)
 class Explored:
     """What was explored, and what was found."""
@@ -73,6 +70,17 @@ class Explored:
     search: Search | None = None
 
     @property
+    def is_calls_alone(self) -> bool:
+        """Whether the model is calls and nothing else."""
+        return self.plan.model == CALLS
+
+    def concerns(self, row: Row) -> bool:
+        """Whether the policies that were explored allow an arrow at all."""
+        if self.chosen is None or row.clause not in load_spec("lifecycle").clauses:
+            return True
+        return applies(row.clause, self.chosen.policies)
+
+    @property
     def verdict(self) -> str:
         """Whether anything is wrong, and whether all of it was looked at."""
         if self.judged.findings:
@@ -83,6 +91,82 @@ class Explored:
     def exit_code(self) -> int:
         """0 nothing is wrong, 1 something is, 3 not everything was looked at."""
         return {"held": 0, "broken": 1, "undecided": 3}[self.verdict]
+
+
+# --- as the command line asks for it ------------------------------------------------------------
+
+
+def explored(model: str, asked: Asked, announce: Callable[[Estimate], None]) -> Explored:
+    """Explore what was asked for; a large exploration is announced before it starts."""
+    if model == CALLS:
+        _refuse_for_calls(asked)
+        return _calls_alone(asked, announce)
+    return _profile(model, asked, announce)
+
+
+def _refuse_for_calls(asked: Asked) -> None:
+    given = {"crashes": asked.crashes, "cancels": asked.cancels, "policy": asked.policies or None}
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(
+                f"`{CALLS}` takes no --{name}: it is calls alone, and one cancel of their run.",
+                "Name a profile to explore them with their run, gate and store.",
+            )
+
+
+def _calls_alone(asked: Asked, announce: Callable[[Estimate], None]) -> Explored:
+    again = 2 if asked.resuspensions is None else asked.resuspensions
+    plan = Plan(
+        CALLS, asked.calls, again, symmetry=asked.symmetry,
+        max_states=asked.max_states, is_late=asked.is_late,
+    )  # fmt: skip
+    model = Calls(plan.calls, resuspensions=again)
+    announce(_size_of(model, plan))
+    found = explore_calls(plan)
+    if asked.wants_graph:
+        found.search = Search(model, symmetry=plan.symmetry).run()
+    return found
+
+
+def _size_of(model: Calls, plan: Plan) -> Estimate:
+    states, transitions = model.estimate(symmetry=plan.symmetry)
+    if plan.symmetry:
+        return Estimate(states, transitions // 800_000, states * 150 // 10**6)
+    return Estimate(states, transitions // 8_000_000, states * plan.calls * len(model.local) // 8 // 10**6)
+
+
+def _profile(profile: str, asked: Asked, announce: Callable[[Estimate], None]) -> Explored:
+    chosen = _chosen(profile, asked.policies)
+    plan = Plan(
+        profile,
+        asked.calls,
+        1 if asked.resuspensions is None else asked.resuspensions,
+        1 if asked.cancels is None else asked.cancels,
+        1 if asked.crashes is None else asked.crashes,
+        asked.symmetry,
+        asked.max_states,
+        asked.is_late,
+    )
+    if plan.calls >= SAMPLED_FROM:
+        announce(guess(replace(plan, max_states=None), chosen))
+    return explore(plan, chosen)
+
+
+def _chosen(profile: str, given: Sequence[str]) -> Chosen:
+    known = load_spec("lifecycle").policies
+    asked: dict[str, Value] = {}
+    for one in given:
+        key, equals, value = one.partition("=")
+        if not equals:
+            raise UsageError(f"--policy {one} sets nothing.", "Write it as in --policy end.live=left.")
+        is_set = key in known and known[key].kind == "set of"
+        asked[key] = [part for part in value.split(",") if part] if is_set else value
+    try:
+        return choose(profile, asked)
+    except SpecError as error:
+        raise UsageError(f"--policy: {error}") from None
+    except NotExplored as error:
+        raise UsageError(str(error)) from None
 
 
 # --- the joint charts of a profile --------------------------------------------------------------

@@ -1,6 +1,8 @@
 """All parts of the family lifecycle, as the shared code knows them."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +13,7 @@ from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.invariants.selectors import name_of, newest_of
 from runlock.conformance.families.lifecycle.joint.conformance import JointOracle
 from runlock.conformance.families.lifecycle.joint.states import Kept
+from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.families.lifecycle.messages import (
     LISTED,
     METHODS,
@@ -27,13 +30,17 @@ from runlock.conformance.families.lifecycle.monitors.refusals import Refusals
 from runlock.conformance.families.lifecycle.monitors.status_charts import Oracle
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.wording import shown, step
-from runlock.conformance.family.family import Family, Inference, Made, Strategy, Wording
+from runlock.conformance.family.exploration import Asked, Estimate, Exploration
+from runlock.conformance.family.family import Family, Inference, Strategy, Wording
 from runlock.conformance.family.invariant import Selectors
+from runlock.conformance.family.made import Made, Mutant, Variant
 from runlock.conformance.protocol.vocabulary import Vocabulary
 from runlock.spec.model import load_spec
 
 if TYPE_CHECKING:
     from runlock.conformance.families.lifecycle.adapter import AdapterFactory
+    from runlock.conformance.family.timeline import Row
+    from runlock.conformance.trace.trace import Trace
     from runlock.conformance.transport.sut import Sut
 
 NAME: Final = "lifecycle"
@@ -42,6 +49,11 @@ DETERMINISM: Final = "RUN-29"
 
 TOUR_SHARE: Final = 16
 """One of so many schedules makes for an arrow of a chart, or for two in a row."""
+
+TOLD_BY_THE_TIMELINE: Final = ("gate.open", "gate.closed", "run.status", "call.status", "run.finished")
+
+OUT_OF_REACH: Final = frozenset({"AsksAgainWhileItWaits", "JudgesBesideABatch", "ReturnsAtAFailure"})
+"""Mutants that take longer walks than are searched, so that they have no witness yet."""
 
 MONITORS: Final = (Oracle, Paths, JointOracle, Refusals, Derived)
 
@@ -64,13 +76,13 @@ def _durable(profile: str, policies: Mapping[str, Any]) -> AdapterFactory:
     return durable(profile, policies)
 
 
-def _mutants() -> Mapping[str, Any]:
+def _mutants() -> Mapping[str, Mutant]:
     from runlock.conformance.families.lifecycle.mutants import MUTANTS
 
     return {mutant.name: mutant for mutant in MUTANTS}
 
 
-def _variants() -> Mapping[str, Any]:
+def _variants() -> Mapping[str, Variant]:
     from runlock.conformance.families.lifecycle.variants import VARIANTS
 
     return {variant.name: variant for variant in VARIANTS}
@@ -80,6 +92,24 @@ def _tours(*given: Any) -> Any:
     from runlock.conformance.families.lifecycle.chart_tours import play_tours
 
     return play_tours(*given)
+
+
+def _timeline(trace: Trace) -> Iterable[Row]:
+    from runlock.conformance.families.lifecycle.timeline import timeline
+
+    return timeline(trace)
+
+
+def _rendered(trace: Trace, width: int) -> Iterable[str]:
+    from runlock.conformance.families.lifecycle.timeline import render
+
+    return render(trace, width)
+
+
+def _explored(model: str, asked: Asked, announce: Callable[[Estimate], None]) -> Any:
+    from runlock.conformance.families.lifecycle.exploration import explored
+
+    return explored(model, asked, announce)
 
 
 FAMILY: Final = Family(
@@ -93,8 +123,8 @@ FAMILY: Final = Family(
         methods=METHODS,
         observations=LISTED,
         outcomes=OUTCOMES_BY_GATE,
-        gate_fields=("on", "at", "call"),
     ),
+    line_formats=LINE_FORMATS,
     new_state=ObservedState,
     invariants=INVARIANTS,
     selectors=Selectors(name_of, newest_of),
@@ -108,11 +138,14 @@ FAMILY: Final = Family(
     scenarios=situations.scenarios,
     files=files(__package__),
     host=_host,
-    made=Made(_reference, _durable, _mutants, _variants),
+    made=Made(_reference, _durable, _mutants, _variants, OUT_OF_REACH),
     default_profile="awaken-8",
-    wording=Wording(step, shown),
+    wording=Wording(step, shown, _timeline, TOLD_BY_THE_TIMELINE, _rendered),
     unmet=needs.unmet,
     needs_of_script=requirements.needs_of,
+    occasions=requirements.occasions_of,
+    bare=situations.bare,
+    explored=Exploration(_explored, models=("calls",)),
     strategies=(Strategy("tours", TOUR_SHARE, _tours),),
     coverage_targets=covered,
     inference=Inference(
@@ -124,6 +157,7 @@ FAMILY: Final = Family(
         idle=known.IDLE,
         hidden=known.hidden,
     ),
+    verb_needs={"unwatch": "stimulus watch"},
     determinism=DETERMINISM,
     shared_types=(Kept,),
 )

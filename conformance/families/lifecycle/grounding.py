@@ -1,64 +1,44 @@
-"""Moves as a lifecycle runtime can take them: gates by its own ids, without what it did not offer."""
+"""What of a move can be sent to a runtime of the family lifecycle, and with which parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.trace.moves import Move, race
+from runlock.conformance.family.grounding import Part, ground_by_name, with_parts
+from runlock.conformance.trace.moves import EMPTY_TURN, Move
 
 SEGMENT_BEGINS: Final = ("run.start", "decide", "run.input")
 
 
 def ground(move: Move, state: ObservedState) -> dict[str, Any] | None:
-    """The move's params with the gate ids of this runtime; nothing if a gate that it names is not open."""
-    if move.method == "deliver":
-        inner = [(method, ground(Move(method, given), state)) for method, given in move.parts()]
-        kept = [{"method": method, "params": found} for method, found in inner if found is not None]
-        gates = [found["gate"] for _, found in inner if found is not None and "gate" in found]
-        if not kept or len(set(gates)) < len(gates):
-            return None
-        params: dict[str, Any] = {"stimuli": kept}
-    elif move.method == "gate.release":
-        gate = state.gate(move.params["gate"])
-        if gate is None:
-            return None
-        params = {**move.params, "gate": gate.id, "outcome": _whole(gate.on, move.params["outcome"])}
-    else:
-        params = dict(move.params)
-    return params if move.turns is None else {**params, "turns": move.turns}
+    """The parameters with the gate ids of this runtime; None if a gate that the move names is not open."""
+    return ground_by_name(move, state, _whole)
 
 
 def _whole(on: str, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A turn with all its fields, as the protocol shows it, whatever a schedule left unsaid."""
+    """A turn with all its fields, as the protocol shows it."""
     if on != "model" or outcome.get("kind") != "turn":
         return outcome
-    return {"text": "", "tool_calls": [], "usage": {"input": 0, "output": 0}, **outcome}
+    return {**EMPTY_TURN, **outcome}
 
 
 def admit(move: Move, state: ObservedState) -> Move | None:
-    """The move without what the runtime did not offer to take now, and what is for no run that it has begun.
+    """The move without the parts that the runtime does not take now, or that are for a run it did not begin.
 
-    Nothing if nothing is left.
+    None if no part is left.
     """
     offered = [part for part in move.parts() if _offers(state, *part)]
     runs = {None, *state.runs, *(params["run"] for method, params in offered if method == "run.start")}
     kept = [part for part in offered if part[1].get("run") in runs]
     if state.policy("state") == "caller" or not state.handshake.decisions.live:
         kept = _one_segment(kept)
-    if len(kept) == len(move.parts()):
-        return move
-    if not kept:
-        return None
-    if len(kept) == 1:
-        return Move(kept[0][0], kept[0][1], move.turns)
-    return replace(race(Move(method, params) for method, params in kept), turns=move.turns)
+    return with_parts(move, kept)
 
 
-def _one_segment(parts: list[tuple[str, Mapping[str, Any]]]) -> list[tuple[str, Mapping[str, Any]]]:
+def _one_segment(parts: Sequence[Part]) -> list[Part]:
     """Only the first of what begins a segment: two at once cannot be taken, or would fork the state."""
     first = next((part for part in parts if part[0] in SEGMENT_BEGINS), None)
     return [part for part in parts if part[0] not in SEGMENT_BEGINS or part is first]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.messages import (
@@ -13,6 +13,7 @@ from runlock.conformance.families.lifecycle.messages import (
     StopCondition,
     ToolSpec,
 )
+from runlock.conformance.trace.moves import Move
 
 STOPS: Final[dict[str, StopCondition]] = {
     "max_rounds": StopCondition(kind="max_rounds", rounds=2),
@@ -61,3 +62,20 @@ def _stops(policies: Mapping[str, Any]) -> list[Any]:
 def _limits(condition: StopCondition, tools: list[ToolSpec]) -> dict[str, Any]:
     limits = condition.model_dump(exclude={"kind"}, exclude_none=True)
     return {**limits, "tool_name": tools[-1].name} if condition.kind == "stop_on_tool" else limits
+
+
+def bare(scenario: Scenario, moves: Sequence[Move]) -> Iterator[Scenario]:
+    """The scenario without the tools that no move names, then without one thing that it may do without."""
+    asked = str([move.params for move in moves])
+    used = [tool for tool in scenario.tools if repr(tool.name) in asked]
+    if len(used) < len(scenario.tools):
+        yield scenario.model_copy(update={"tools": used})
+    for stop in _each_left_out(scenario.agent.stop):
+        yield scenario.model_copy(update={"agent": scenario.agent.model_copy(update={"stop": stop})})
+    for part in ("hold", "hooks"):
+        for left in _each_left_out(getattr(scenario, part)):
+            yield scenario.model_copy(update={part: left})
+
+
+def _each_left_out(some: Sequence[Any]) -> Iterator[list[Any]]:
+    return ([one for other, one in enumerate(some) if other != at] for at in range(len(some)))

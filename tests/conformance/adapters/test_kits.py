@@ -11,7 +11,9 @@ from places import DOUBLES
 
 from runlock.conformance import adapters
 from runlock.conformance.campaign.stages import Order
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.protocol import ProtocolError
 from runlock.conformance.selftest.mutation_testing import Hunt, portions
 from runlock.conformance.transport.stdio import Pipe
@@ -51,7 +53,7 @@ def found(open_sut):
     """What a short campaign says is broken, what could not be judged, and how much was exercised."""
     bench, tally = Bench(open_sut), Tally()
     try:
-        for stage, unit in portions(Order("", EXAMPLES)):
+        for stage, unit in portions(FAMILY, Order("", EXAMPLES)):
             tally.add(stage.play(bench, unit))
     finally:
         bench.close()
@@ -62,7 +64,7 @@ def blamed(open_sut, clause):
     """Why a clause is broken, as soon as it is."""
     hunt = Hunt(open_sut, clause)
     try:
-        hunt.run(portions(Order("", EXAMPLES)))
+        hunt.run(portions(FAMILY, Order("", EXAMPLES)))
     finally:
         hunt.close()
     return hunt.found.violation.because if hunt.found else f"it is not; {list(hunt.blamed)} is"

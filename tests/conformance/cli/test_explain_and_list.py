@@ -13,9 +13,9 @@ from places import GOLDEN
 from runlock.conformance.campaign import matrix
 from runlock.conformance.cli.commands import check, infer
 from runlock.conformance.driving.strategies.scripted import corpus
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.variants import VARIANTS
-from runlock.conformance.judging.applicability import CHECKED
 from runlock.conformance.report.clause_sheet import checks_of, sheets_of
 from runlock.conformance.report.console import Page
 from runlock.conformance.selftest.witnesses import mutants_of, witnessed
@@ -76,7 +76,7 @@ def test_every_other_thing_can_be_explained():
 
 def test_what_is_judged_has_examples():
     """A clause that some mutant breaks shows how it looks broken, and almost always how it looks kept."""
-    facts = {mutant.clause: sheet_of(mutant.clause).facts for mutant in witnessed()}
+    facts = {mutant.clause: sheet_of(mutant.clause).facts for mutant in witnessed(FAMILY)}
 
     assert [clause for clause, said in facts.items() if said["illegal"] is None] == []
     assert len([clause for clause, said in facts.items() if said["legal"] is None]) <= len(facts) // 20
@@ -122,7 +122,7 @@ def test_a_page_for_a_machine(capsys):
     assert [line["on"] for line in said["charts"][0]["lines"] if line["marked"]] == ["cancel"]
     assert said["legal"]["timeline"][-1]["calls"] == {"c1": "Cancelled", "c2": "Succeeded"}
     assert said["illegal"]["because"] and said["illegal"]["target"] == f"mutant:{said['illegal']['source']}"
-    assert said["mutants"][0]["name"] in {mutant.name for mutant in mutants_of("CALL-8")}
+    assert said["mutants"][0]["name"] in {mutant.name for mutant in mutants_of(FAMILY, "CALL-8")}
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def names_of(kind):
     own = {
         "mutants": [mutant.name for mutant in MUTANTS],
         "variants": [variant.name for variant in VARIANTS],
-        "scenarios": [script.name for script in corpus()],
+        "scenarios": [script.name for script in corpus(FAMILY)],
         "charts": [table.name for table in tables()],
         "words": list(spec.glossary),
         "targets": [f"reference:{one.name}" for one in spec.profiles.values() if one.policies],
@@ -173,7 +173,7 @@ def test_every_list_names_what_it_holds(capsys, kind):
     page, told = run(capsys, "list", kind), run(capsys, "list", kind, "--json").json
     starts = [line for line in page.out.splitlines()[1:] if line[:1].strip()]
 
-    assert (page.code, set(told)) == (0, {"schema", kind})
+    assert (page.code, set(told)) == (0, {"schema", "family", kind})
     assert [next(iter(entry.values())) for entry in told[kind]][: len(names)] == names
     assert all(line.startswith(name) for line, name in zip(starts, names, strict=False))
     assert len(starts) >= len(names)
@@ -193,20 +193,22 @@ def test_a_clause_is_listed_with_what_stands_behind_it(capsys):
     """How many checks look at a clause, and how many mutants show that they see."""
     clauses = {entry["id"]: entry for entry in run(capsys, "list", "clauses", "--json").json["clauses"]}
 
-    assert {clause for clause, entry in clauses.items() if entry["checks"]} == CHECKED
+    assert {clause for clause, entry in clauses.items() if entry["checks"]} == FAMILY.checked
     assert {clause: entry["since"] for clause, entry in clauses.items()} == {
         clause.id: clause.since for clause in load_spec().clauses.values()
     }
     assert {clause: entry["mutants"] for clause, entry in clauses.items() if entry["mutants"]} == {
-        clause: len(mutants_of(clause)) for clause in {mutant.clause for mutant in MUTANTS}
+        clause: len(mutants_of(FAMILY, clause)) for clause in {mutant.clause for mutant in MUTANTS}
     }
 
 
 def test_what_is_checked_is_explained_by_what():
     """Of a clause that a run may find broken, nobody is told that nothing checks it yet."""
-    silent = {clause.id for clause in load_spec().clauses.values() if checks_of(clause) == ["none yet"]}
+    silent = {
+        clause.id for clause in load_spec().clauses.values() if checks_of(FAMILY, clause) == ["none yet"]
+    }
 
-    assert silent & CHECKED == set()
+    assert silent & FAMILY.checked == set()
 
 
 @pytest.mark.parametrize(
@@ -290,7 +292,7 @@ def test_a_runtime_is_served_over_the_pipe():
 
 def test_what_is_served_can_be_checked(tmp_path):
     """A runtime in process behaves over the pipe as it does without."""
-    target = f"cmd:{sys.executable} -m runlock.conformance.cli.main serve py:cli_fakes:ExecutesRejected"
+    target = f"cmd:{sys.executable} -m runlock.conformance.cli serve py:cli_fakes:ExecutesRejected"
     ran = run_child(
         "check", target, "--examples", 60, "--only", "GATE-2", "--jobs", 1, "--json", cwd=tmp_path
     )

@@ -10,6 +10,7 @@ from command_line import run
 
 from runlock.conformance.cli.commands import explore as command
 from runlock.conformance.families.lifecycle.exploration import Explored, Plan, guess
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.state_space import as_json, write
 from runlock.machines.lifecycle.joint.calls import Calls
@@ -191,15 +192,15 @@ def broken():
 def test_a_fault_is_told_with_its_clause_and_the_way_there(broken):
     """The clause, what was seen, and a table of the run and its calls, step by step."""
     file = io.StringIO()
-    write(broken, Page(file))
+    write(FAMILY, broken, Page(file))
     lines = file.getvalue().splitlines()
 
     assert lines[0].startswith(
         "CALL-7 broken by the charts of awaken-8: nothing moves the call from Suspended to"
     )
-    assert lines[2].split("   ")[-1] == "spec/lifecycle/clauses/call.toml"
-    assert lines[4].split() == ["way", "run", "c1", "c2", "what", "happened"]
-    assert [line.split()[0] for line in lines[5:14]] == [str(number) for number in range(1, 10)]
+    assert lines[3].strip() == "spec/lifecycle/clauses/call.toml"
+    assert lines[5].split() == ["way", "run", "c1", "c2", "what", "happened"]
+    assert [line.split()[0] for line in lines[6:15]] == [str(number) for number in range(1, 10)]
     assert broken.exit_code == 1
 
 

@@ -8,7 +8,6 @@ from command_line import run
 from runlock.conformance.cli.commands import selftest as command
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.variants import VARIANTS, Variant
-from runlock.conformance.selftest import mutation_testing as kills
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 
 RIGHT = replace(MUTANTS[0], make=type("Harmless", (Runtime,), {}))
@@ -21,9 +20,8 @@ def small(monkeypatch):
 
     def given(mutants=(), variants=()):
         monkeypatch.setattr(command, "EXAMPLES", 64)
-        for module in (command, kills):
-            monkeypatch.setattr(module, "MUTANTS", tuple(mutants))
-            monkeypatch.setattr(module, "VARIANTS", tuple(variants))
+        monkeypatch.setattr("runlock.conformance.families.lifecycle.mutants.MUTANTS", tuple(mutants))
+        monkeypatch.setattr("runlock.conformance.families.lifecycle.variants.VARIANTS", tuple(variants))
 
     return given
 
@@ -31,7 +29,7 @@ def small(monkeypatch):
 @pytest.mark.long
 def test_the_kit_sees_every_mutant_and_makes_its_witness_short(capsys):
     """Every mutant dies, every variant passes; of half the witnesses or more the shortest is known."""
-    ran = run(capsys, "selftest", "--json")
+    ran = run(capsys, "selftest", "--family", "lifecycle", "--json")
 
     assert (ran.code, ran.json["survivors"], ran.json["accused"]) == (0, [], [])
     assert 2 * ran.json["shortest_known"] >= ran.json["killed"] == len(MUTANTS)
@@ -41,7 +39,7 @@ def test_the_kit_sees_every_mutant_and_makes_its_witness_short(capsys):
 def test_a_kit_that_sees_exits_0(capsys, small):
     """Every mutant dies and every variant passes."""
     small([WRONG], VARIANTS[:1])
-    ran = run(capsys, "selftest", "--jobs", "1", "--json")
+    ran = run(capsys, "selftest", "--family", "lifecycle", "--jobs", "1", "--json")
 
     assert ran.code == ran.json["exit_code"] == 0
     assert (ran.json["killed"], ran.json["passed"]) == (1, 1)
@@ -51,7 +49,7 @@ def test_a_kit_that_sees_exits_0(capsys, small):
 def test_a_survivor_is_named(capsys, small):
     """A mutant that no schedule tells from the reference lives, and the exit code says so."""
     small([RIGHT])
-    ran = run(capsys, "selftest", "--jobs", "1")
+    ran = run(capsys, "selftest", "--family", "lifecycle", "--jobs", "1")
 
     assert ran.code == 1
     assert f"Harmless lives: {RIGHT.clause} was not blamed; nothing was" in ran.out
@@ -61,7 +59,7 @@ def test_a_survivor_is_named(capsys, small):
 def test_a_mutant_that_is_blamed_elsewhere_lives(capsys, small):
     """A kit that blames another clause has not understood what is wrong."""
     small([replace(WRONG, clause="DERIVE-1")])
-    ran = run(capsys, "selftest", "--jobs", "1", "--shortest", "0", "--json")
+    ran = run(capsys, "selftest", "--family", "lifecycle", "--jobs", "1", "--shortest", "0", "--json")
 
     assert ran.code == 1
     assert ran.json["survivors"] == [WRONG.name]
@@ -71,7 +69,7 @@ def test_a_mutant_that_is_blamed_elsewhere_lives(capsys, small):
 def test_a_mutant_that_dies_of_another_reason_lives(capsys, small):
     """The clause alone is not enough: the sentence has to say what was done wrong."""
     small([replace(WRONG, says="nobody would say this")])
-    ran = run(capsys, "selftest", "--jobs", "1", "--json")
+    ran = run(capsys, "selftest", "--family", "lifecycle", "--jobs", "1", "--json")
 
     assert ran.code == 1
     assert f"{WRONG.clause} was blamed, but for this:" in ran.json["kills"][0]["why"]
@@ -80,15 +78,27 @@ def test_a_mutant_that_dies_of_another_reason_lives(capsys, small):
 def test_a_variant_that_is_blamed_is_a_false_alarm(capsys, small):
     """A right runtime that is blamed counts as much as a wrong one that is not."""
     small(variants=[Variant("asking-on", "none", make=WRONG.make)])
-    ran = run(capsys, "selftest", "--jobs", "1")
+    ran = run(capsys, "selftest", "--family", "lifecycle", "--jobs", "1")
 
     assert ran.code == 1
     assert f"asking-on was blamed on {WRONG.clause}" in ran.out
 
 
+@pytest.mark.processes
 def test_who_shares_the_mutants_changes_nothing(capsys):
     """Two processes give what one gives, but for the seconds."""
-    words = ("selftest", "--only", "DECIDE-10", "--only", "DECIDE-7", "--json", "--shortest", "20")
+    words = (
+        "selftest",
+        "--family",
+        "lifecycle",
+        "--only",
+        "DECIDE-10",
+        "--only",
+        "DECIDE-7",
+        "--json",
+        "--shortest",
+        "20",
+    )
     alone, shared = (run(capsys, *words, "--jobs", jobs).json for jobs in (1, 2))
     for one in (*alone["kills"], *shared["kills"]):
         del one["seconds"]

@@ -9,9 +9,10 @@ import pytest
 from command_line import run
 from sample_result import FILES, RESULT
 
+from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.report.clause_names import title
 from runlock.conformance.report.markdown import block, code
 from runlock.conformance.report.result_json import as_json
-from runlock.conformance.report.stored_result import title_of
 
 FORMATS = ("junit", "markdown", "badge", "html")
 HOSTILE = (
@@ -36,7 +37,7 @@ def store(result, name="result.json"):
 
 def hostile(value, key=""):
     """The result with hostile words wherever a runtime can put some: in its keys, and in its values."""
-    kept = ("verdict", "blame", "method", "kind", "action", "id", "clause", "level")
+    kept = ("verdict", "blame", "method", "kind", "action", "id", "clause", "level", "family")
     if isinstance(value, dict):
         named = {f"{one}{HOSTILE}" if key == "calls" else one: part for one, part in value.items()}
         return {one: hostile(part, one) for one, part in named.items()}
@@ -77,7 +78,7 @@ def test_a_pull_request_is_told_all_that_broke(capsys):
 
     assert lines[0].startswith("**broken**: `cmd:./acme-adapter --fast` is `acme-runtime 2.1`")
     assert "| DECIDE | 1 |  | 1 |  |  |" in lines
-    assert f"### `DECIDE-5` broken: {title_of('DECIDE-5')}" in lines
+    assert f"### `DECIDE-5` broken: {title(FAMILY, FAMILY.spec.clauses['DECIDE-5'])}" in lines
     assert "3  decide c1 resume with false (d1)" in lines
     assert "runlock replay runlock-results/DECIDE-5.jsonl 'cmd:./acme-adapter --fast'" in lines
 

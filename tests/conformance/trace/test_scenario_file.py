@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from runlock.conformance.errors import UsageError
+from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.trace.moves import moves_of
-from runlock.conformance.trace.scenario_file import (
-    from_text,
-    parse,
-    read_scenario,
-    render,
-    to_text,
-)
+from runlock.conformance.trace.scenario_file import from_text, parse, render, to_text
 from runlock.conformance.trace.trace import Trace
 
 RECORDED = """\
@@ -58,16 +51,16 @@ end leaks=[g2]
 
 def test_a_file_is_written_as_it_was_read():
     """A file in normal form comes back byte for byte, comments and target included."""
-    document = parse(RECORDED)
+    document = parse(RECORDED, LINE_FORMATS)
 
     assert document.about == "A run that is asked to write."
     assert document.target == "reference:awaken-8"
-    assert render(document) == RECORDED
+    assert render(document, LINE_FORMATS) == RECORDED
 
 
 def test_a_line_says_a_record():
     """Each line is one record of the trace, and the blank line is the report."""
-    trace = from_text(RECORDED)
+    trace = from_text(RECORDED, LINE_FORMATS)
 
     assert trace.records[0]["scenario"]["agent"] == {"stop": [{"kind": "max_rounds", "rounds": 6}]}
     assert trace.records[1] == {
@@ -82,17 +75,18 @@ def test_a_line_says_a_record():
 
 def test_a_gate_is_found_by_what_waits_there():
     """A release names what waits; the trace has the id, and the moves have the name again."""
-    trace = from_text(RECORDED)
+    trace = from_text(RECORDED, LINE_FORMATS)
 
     assert trace.stimuli[1]["params"]["gate"] == "g1"
     assert trace.stimuli[2]["params"]["stimuli"][0]["params"]["gate"] == "g2"
-    assert [move.params.get("gate") for move in moves_of(trace)][1] == "model"
+    assert [move.params.get("gate") for move in moves_of(trace, LINE_FORMATS.gate_name)][1] == "model"
 
 
 def test_moves_can_be_written_without_what_they_lead_to():
     """Lines without observations are moves, one a line, blank lines or not."""
     trace = from_text(
-        'start r1 hello\nrelease model turn c1:read "I will read"\nrelease tool:c1 raise gone\ncancel\n'
+        'start r1 hello\nrelease model turn c1:read "I will read"\nrelease tool:c1 raise gone\ncancel\n',
+        LINE_FORMATS,
     )
 
     assert [key for record in trace.records for key in record] == ["stimulus"] * 4
@@ -113,10 +107,10 @@ def test_json_is_read_as_well():
     lines = 'release model turn tool_calls=[{"id": "c1", "name": "read", "args": {"k": "c1"}}, c2:read]'
     short = "release model turn c1:read c2:read"
 
-    assert from_text(lines).records == from_text(short).records
+    assert from_text(lines, LINE_FORMATS).records == from_text(short, LINE_FORMATS).records
 
 
-def test_a_long_value_is_a_note_that_tells_what_changed():
+def test_a_long_value_is_defined_by_what_changed():
     """States are set apart at the end, each as the one before but for what is new."""
     calls = {f"c{number}": {"status": "New", "name": "read"} for number in range(4)}
     after = {**calls, "c1": {"status": "Running", "name": "read"}}
@@ -127,11 +121,11 @@ def test_a_long_value_is_a_note_that_tells_what_changed():
             for c in (calls, after)
         ]
     )
-    text = to_text(trace)
+    text = to_text(trace, LINE_FORMATS)
 
     assert "checkpoint StepEnd -force state=@state2" in text
     assert text.endswith("@state2 = @state1 +{calls={-c3 c1={status=Running}}}\n")
-    assert from_text(text).records == trace.records
+    assert from_text(text, LINE_FORMATS).records == trace.records
 
 
 @pytest.mark.parametrize(
@@ -163,8 +157,8 @@ def test_a_long_value_is_a_note_that_tells_what_changed():
         ("start r1 hello run=r2", "`run` is given twice. Once without its name, and once with it."),
         ("start r1 turns=1 turns=2", "`turns` is given twice. Each key has one value."),
         ("release model", "`release` names a gate and an outcome. As in `release tool:c1 ok done`"),
-        ("release tool:c1 ok it works", "works stands behind `ok` without a name. A text of several words"),
-        ("release tool:c1 pending now", "now stands behind `pending` without a name."),
+        ("release tool:c1 ok it works", "works stands after `ok` without a name. A text of several words"),
+        ("release tool:c1 pending now", "now stands after `pending` without a name."),
         ('start r1 "hello', "A quote is opened that nothing closes."),
         ('start r1 "\\q"', '"\\q" is no JSON string. A backslash is written twice.'),
         ("decide decisions=[d1", "The line ends before its `]`. A list is `[value value]`."),
@@ -172,11 +166,11 @@ def test_a_long_value_is_a_note_that_tells_what_changed():
         ("recover store={a=1", "The line ends before its `}`."),
         ("recover store=", 'A value is missing before the end of the line. An empty text is `""`'),
         ("recover store=}", "A value is missing before `}`."),
-        ("recover store=@s", "There is no note @s. The notes at the end of the file are: none."),
+        ("recover store=@s", "@s is not defined. The definitions in this file are: none."),
         ("recover + =1", "A value is missing before `=`."),
-        ("@s = 1\n@s = 2", ":2: The note @s is given twice."),
-        ("@s", ":1: A note has a name and a value."),
-        ("@s = 1 2", ":1: `2` is left over. A note is one value."),
+        ("@s = 1\n@s = 2", ":2: @s is defined twice."),
+        ("@s", ":1: A definition has a name and a value."),
+        ("@s = 1 2", ":1: `2` is left over. A definition is one value."),
         ("@s = {a=+[1]}", "There is no list to which `+[…]` could add."),
         ("settle\n----\nrun.status Running ->", "Write `run.status OLD -> NEW`; OLD is left out at first."),
         ("settle\n----\nreport nothing", "`report` says whether the runtime is quiescent."),
@@ -189,20 +183,7 @@ def test_a_long_value_is_a_note_that_tells_what_changed():
 def test_what_is_wrong_is_said_with_what_would_be_right(text, says):
     """A malformed file is the writer's affair: the line, what is wrong, and what was probably meant."""
     with pytest.raises(UsageError) as caught:
-        from_text(text, "x.scenario")
+        from_text(text, LINE_FORMATS, "x.scenario")
 
     assert "x.scenario:" in str(caught.value)
     assert says in str(caught.value)
-
-
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
-    """A missing file, and one that is no text, are told by name."""
-    garbage = tmp_path / "garbage.scenario"
-    garbage.write_bytes(b"\xff\xfe")
-    for path in (tmp_path / "missing.scenario", garbage):
-        with pytest.raises(UsageError, match="cannot be read"):
-            read_scenario(path)
-
-    garbage.write_text("settle\n", encoding="utf-8")
-
-    assert read_scenario(garbage).stimuli == [{"method": "settle", "params": {}}]

@@ -13,8 +13,9 @@ from runlock.diagrams.charts.data import as_object
 from runlock.diagrams.charts.dot import Wish, dot, page_of
 from runlock.diagrams.charts.formats import FORMS
 from runlock.diagrams.charts.mermaid import mermaid
-from runlock.diagrams.charts.picture import DERIVED, pictures
+from runlock.diagrams.charts.picture import pictures
 from runlock.diagrams.charts.scxml import OURS, scxml
+from runlock.diagrams.lifecycle.regions import DERIVED
 from runlock.diagrams.render import graphviz_layout as layout
 from runlock.machines.catalogue import tables
 

@@ -88,6 +88,7 @@ class JointOracle(Monitor):
     """Follows one scenario through the states of the joint charts."""
 
     clauses = CHECKED_BY_JOINT_STATES
+    says = "what it shows, and that it rests, follows the joint charts of run, calls and gate"
     rests_on_silence = frozenset({REST_CLAUSE})
     explains = True
 

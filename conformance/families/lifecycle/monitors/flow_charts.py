@@ -164,6 +164,7 @@ class Paths(Monitor):
     """Follows the segments, steps and passes of one scenario."""
 
     clauses = CHECKED_BY_PATHS
+    says = "what a runtime shows takes a drawn way, and no other"
 
     def __init__(self, state: ObservedState, trails: Trails, applies: Mapping[str, bool]) -> None:
         self.state = state

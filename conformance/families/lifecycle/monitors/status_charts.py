@@ -72,6 +72,7 @@ class Oracle(Monitor):
     """Follows the statuses of calls and runs, the resume gate and the event sink of one scenario."""
 
     clauses = CHECKED_BY_CHARTS
+    says = "what a runtime claims follows the chart {charts}, arrow by arrow"
 
     def __init__(self, state: ObservedState, trails: Trails, applies: Mapping[str, bool]) -> None:
         self.state = state

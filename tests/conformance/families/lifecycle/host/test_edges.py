@@ -15,6 +15,7 @@ from hosted_fakes import (
 
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.families.lifecycle.adapter import CommitFault, Segment
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.messages import METHODS
 from runlock.conformance.families.lifecycle.mutants import Mutant
 from runlock.conformance.selftest.mutation_testing import kill
@@ -182,6 +183,6 @@ class FillsThePayload(Runtime):
 )
 def test_who_changes_what_it_was_handed_is_seen(make, clause, says):
     """What the kit sent stays as it was, though a runtime in its process changes what it was handed."""
-    killed = kill(Mutant(make, clause, says), Order("", 1_000), 0)
+    killed = kill(FAMILY, Mutant(make, clause, says), Order("", 1_000), 0)
 
     assert killed.is_dead, killed.why
