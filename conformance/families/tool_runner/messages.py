@@ -19,6 +19,7 @@ from runlock.conformance.protocol import (
     Empty,
     Fault,
     GateClosed,
+    GateOpened,
     GateRelease,
     Handshake,
     Initialize,
@@ -249,20 +250,15 @@ OUTCOMES_BY_GATE: Final[dict[str, TypeAdapter[Any]]] = {
 # -- observations
 
 
-class RunnerGate(Observation):
+class RunnerGate(GateOpened):
     """The runner waits at a gate."""
 
-    kind: Literal["gate.open"] = "gate.open"
-    gate: str
-    on: str
-    step: int | None = None
     messages: list[Message] | None = None  # model
     sent: int | None = None  # model
     params: JsonObject | None = None  # model
     tools: list[str] | None = None  # model
     iteration: int | None = None  # yield
     message: Message | None = None  # yield
-    call: str | None = None  # tool
     name: str | None = None  # tool
     args: Json = None  # tool
     attempt: int | None = None  # tool

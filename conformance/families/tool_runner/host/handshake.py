@@ -31,7 +31,7 @@ def effective_handshake(adapter: Any) -> dict[str, Any]:
     """The handshake that the kit answers in the adapter's name."""
     claimed: RunnerHandshake = adapter.handshake
     answer = claimed.to_wire()
-    answer["protocol"] = claimed.protocol
+    answer["protocol"], answer["family"] = claimed.protocol, claimed.family
     answer["control"] = {**LOOP_CONTROL, **claimed.control.to_wire()}
     answer["stimuli"] = [one for one in claimed.stimuli if has(adapter, NEEDED_METHODS.get(one, "run"))]
     answer["observes"] = _observes(claimed, answer["stimuli"])

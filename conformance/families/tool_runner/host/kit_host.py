@@ -82,7 +82,7 @@ class KitHost:
         finally:
             self._give_up(gate)
 
-    async def stream(
+    def stream(
         self,
         messages: Messages,
         *,
@@ -91,7 +91,9 @@ class KitHost:
         tools: Sequence[str] | None = None,
     ) -> AsyncIterator[Delta | RunnerTurn]:
         """Send a request; gives its pieces as they come, and last the whole turn."""
-        gate = self._request(messages, sent, params, tools)
+        return self._pieces(self._request(messages, sent, params, tools))
+
+    async def _pieces(self, gate: Gate) -> AsyncIterator[Delta | RunnerTurn]:
         try:
             piece: Delta | RunnerTurn | None = None
             while not isinstance(piece, RunnerTurn):

@@ -27,14 +27,20 @@ from runlock.conformance.family.invariant import Invariant
 __all__ = ["INVARIANTS"]
 
 INVARIANTS: Final[tuple[Invariant, ...]] = (
+    *runner_order.FIRST_INVARIANTS,
+    *calls.AFTER_LEAVING,
     *run.FIRST_INVARIANTS,
     *cancel.INVARIANTS,
     *stream.FIRST_INVARIANTS,
     *again.INVARIANTS,
     *response.INVARIANTS,
     *calls.FIRST_INVARIANTS,
+    *rounds.FIRST_INVARIANTS,
     *stop.INVARIANTS,
+    *request_content.FIRST_INVARIANTS,
+    *calls.CUT_OFF_INVARIANTS,
     *runner_order.INVARIANTS,
+    *request_content.TURN_INVARIANTS,
     *calls.INVARIANTS,
     *request_content.INVARIANTS,
     *pair.INVARIANTS,

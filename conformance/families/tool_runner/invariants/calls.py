@@ -14,7 +14,6 @@ from runlock.conformance.families.tool_runner.invariants.looks import (
     some,
     turn_of,
 )
-from runlock.conformance.families.tool_runner.invariants.runner_order import pushed_turn_and_response
 from runlock.conformance.families.tool_runner.messages import RunFinished, RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.plan import (
@@ -134,15 +133,7 @@ def a_cut_off_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGat
 def an_answered_call_does_not_run(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """A call that the user answered does not run."""
     for iteration, call in _forbidden(state, seen, "RUNNER-15"):
-        if not pushed_turn_and_response(iteration):
-            yield f"the user answered call {call} of request {iteration.number}, and it was entered all the same"
-
-
-def a_pushed_response_is_not_made_again(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """After the user pushed the turn and its response, no tool runs before the next request."""
-    for iteration, call in _forbidden(state, seen, "RUNNER-15"):
-        if pushed_turn_and_response(iteration):
-            yield f"the user pushed the turn and its response, and call {call} was entered all the same"
+        yield f"the user answered call {call} of request {iteration.number}, and it was entered again"
 
 
 def a_kept_response_is_used_by_the_runner(state: ObservedRunner, seen: RunnerGate) -> Judgements:
@@ -434,8 +425,9 @@ def _first(state: ObservedRunner):  # type: ignore[no-untyped-def]
     return lambda key: state.values(key)[0]
 
 
+AFTER_LEAVING = (Invariant("RUNNER-4", no_tool_starts_after_the_user_left, RunnerGate, at=TOOL),)
+
 FIRST_INVARIANTS = (
-    Invariant("RUNNER-4", no_tool_starts_after_the_user_left, RunnerGate, at=TOOL),
     Invariant("RUNNER-3", no_tool_starts_while_the_user_has_the_turn, RunnerGate, at=TOOL),
     Invariant("RUNNER-3", a_tool_waits_for_the_resume, RunnerGate, at=TOOL),
     Invariant("ONCE-2", a_body_is_not_entered_while_it_runs, RunnerGate, at=TOOL),
@@ -447,7 +439,6 @@ FIRST_INVARIANTS = (
     Invariant("RUNNER-22", the_version_of_a_tool_is_the_one_that_counts, RunnerGate, at=TOOL),
     Invariant("RUNNER-32", a_paused_turn_runs_no_call, RunnerGate, at=TOOL),
     Invariant("RUNNER-21", a_cut_off_turn_runs_calls_as_declared, RunnerGate, at=TOOL),
-    Invariant("RUNNER-16", a_pushed_response_is_not_made_again, RunnerGate, at=TOOL),
     Invariant("RUNNER-15", an_answered_call_does_not_run, RunnerGate, at=TOOL),
     Invariant("RUNNER-18", a_kept_response_is_used_by_the_runner, RunnerGate, at=TOOL),
     Invariant("STOP-5", the_last_turn_runs_calls_as_declared, RunnerGate, at=TOOL),
@@ -456,9 +447,12 @@ FIRST_INVARIANTS = (
     Invariant("RUNNER-5", a_call_is_entered_as_the_model_asked, RunnerGate, at=TOOL),
 )
 
-INVARIANTS = (
+CUT_OFF_INVARIANTS = (
     Invariant("RUNNER-21", a_cut_off_turn_ends_the_run_as_declared, RunFinished),
     Invariant("RUNNER-21", calls_of_a_cut_off_turn_are_entered_as_declared, RunnerGate, at=MODEL),
+)
+
+INVARIANTS = (
     Invariant("RUNNER-22", an_added_tool_is_entered_as_declared, RunnerGate, at=MODEL),
     Invariant("RUNNER-33", a_removed_tool_is_entered_as_declared, RunnerGate, at=MODEL),
     Invariant("RUNNER-47", calls_that_the_user_answered_run_all_the_same, RunnerGate, at=MODEL),

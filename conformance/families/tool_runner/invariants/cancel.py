@@ -165,8 +165,7 @@ def a_round_goes_no_further_after_a_cancel(state: ObservedRunner, seen: RunnerGa
         run is None
         or iteration is None
         or run.cancel_at is None
-        or (run.cancel_at == state.stimuli
-        and not run.cancel_alone)
+        or (run.cancel_at == state.stimuli and not run.cancel_alone)
     ):
         return
     phase, response = state.phase(iteration)

@@ -46,11 +46,18 @@ def a_failure_costs_no_sibling_its_result(state: ObservedRunner, seen: RunnerGat
     failed = [gate.seen.call for gate in read.before.entries if gate.kind in ("error", "raise")]
     for turn in owed(state, read):
         if len(turn.tool_calls) > 1 and set(failed) & {call.id for call in turn.tool_calls}:
-            lost = missing_results(read, turn)
+            lost = [*missing_results(read, turn), *_failed_with_another(read, turn)]
             reason = (
                 f"call {failed[0]} failed, and request {read.number} lacks the result of {' '.join(lost[:1])}"
             )
             yield judged(not lost, reason)
+
+
+def _failed_with_another(read: Reading, turn: Message) -> list[str]:
+    """The calls of a turn whose tool succeeded, though their results are errors."""
+    own = {call.id for call in turn.tool_calls}
+    results = [result for _, result in read.results if result.call in own and result.status == "error"]
+    return [str(result.call) for result in results if _kinds(read.before, result) == {"ok"}]
 
 
 def owed(state: ObservedRunner, read: Reading) -> Iterator[Message]:
@@ -241,10 +248,9 @@ def a_tool_outside_the_set_has_an_error(state: ObservedRunner, seen: RunnerGate)
         if call.name in state.tools or call.name in before.tools:
             continue
         shown = [result for _, result in read.results if result.call == call.id]
-        right = bool(shown) and shown[0].status == "error"
-        yield judged(
-            right, f"call {call.id} names {call.name}, which is not in the set: it has no error result"
-        )
+        if shown:
+            reason = f"call {call.id} names {call.name}, which is not in the set: its result is no error"
+            yield judged(shown[0].status == "error", reason)
 
 
 def _kinds(iteration: Iteration, result: Message) -> set[str]:
@@ -272,7 +278,6 @@ def _words(outcome: Any) -> str:
 
 INVARIANTS = (
     Invariant("ROUND-3", doubled_ids_give_one_result, RunnerGate, at=MODEL),
-    Invariant("RUNNER-34", a_tool_outside_the_set_has_an_error, RunnerGate, at=MODEL),
     Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, RunnerGate, at=MODEL),
     Invariant("PAIR-3", no_call_has_two_results, RunnerGate, at=MODEL),
     Invariant("PAIR-1", each_call_has_a_result, RunnerGate, at=MODEL),
@@ -282,4 +287,5 @@ INVARIANTS = (
     Invariant("ROUND-2", results_stand_under_their_own_call, RunnerGate, at=MODEL),
     Invariant("PAIR-5", a_success_was_given_by_a_tool, RunnerGate, at=MODEL),
     Invariant("PAIR-4", results_say_what_the_tool_answered, RunnerGate, at=MODEL),
+    Invariant("RUNNER-34", a_tool_outside_the_set_has_an_error, RunnerGate, at=MODEL),
 )

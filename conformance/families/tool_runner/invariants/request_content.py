@@ -14,7 +14,7 @@ from runlock.conformance.families.tool_runner.invariants.looks import (
     some,
     turn_of,
 )
-from runlock.conformance.families.tool_runner.messages import RunnerGate
+from runlock.conformance.families.tool_runner.messages import MessageAppended, RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.plan import is_cut_off, is_paused, plans
 from runlock.conformance.families.tool_runner.state.records import Iteration, same, stands, without_system
@@ -92,15 +92,19 @@ def nothing_else_is_added(state: ObservedRunner, seen: RunnerGate) -> Judgements
 
 def the_same_request_is_not_sent_again(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """A request is not sent again with the same messages."""
-    read = reading(state, seen)
-    if read is None or read.before.touched or read.before.retried_at is not None:
+    before = state.iteration
+    if before is None or before.touched or before.retried_at is not None or before.turn is None:
         return
-    before = read.before
-    if is_paused(before) and stands(before.message, before.base):
+    if (
+        seen.messages is None
+        or state.is_cancelled
+        or (is_paused(before) and stands(before.message, before.base))
+    ):
         return
-    again = len(read.messages) == len(before.base) and all(map(same, read.messages, before.base))
+    messages, number = without_system(seen.messages), len(state.iterations) + 1
+    again = len(messages) == len(before.base) and all(map(same, messages, before.base))
     yield judged(
-        not again, f"request {read.number} holds the messages of request {before.number}, and nothing changed"
+        not again, f"request {number} holds the messages of request {before.number}, and nothing changed"
     )
 
 
@@ -116,6 +120,53 @@ def a_change_of_tools_is_no_change(state: ObservedRunner, seen: RunnerGate) -> J
     read = _unchanged(state, seen)
     if read is not None and read.before.changes_tools:
         yield _appended(read)
+
+
+def a_paused_turn_goes_back(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """An unchanged paused turn is in the next request, as it is."""
+    read = reading(state, seen)
+    if read is None or not is_paused(read.before) or follows(state) != "iteration" or read.before.touched:
+        return
+    if not stands(read.before.message, read.given):
+        yield _appended(read)
+
+
+def a_streamed_turn_is_appended_as_stated(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """The turn of a stream enters the state as the model stated it."""
+    read = reading(state, seen)
+    if read is None or not read.before.deltas or read.before.touched or follows(state) != "iteration":
+        return
+    others = [one for one in read.strangers if one.role == "assistant"]
+    reason = f"request {read.number} holds {named(others[0])} for {turn_of(read.before)}" if others else ""
+    yield judged(read.turns or not others, reason)
+
+
+def a_response_enters_no_state(state: ObservedRunner, seen: MessageAppended) -> Judgements:
+    """A response that the user asked for is not put into the state."""
+    last = state.iteration
+    if last is not None and last.yielded is not None and last.responses and not state.is_cancelled:
+        own = seen.message.role == "tool" and seen.message.call in {call.id for call in last.calls}
+        given = stands(seen.message, [*last.before_pushes(), *last.pushes()])
+        yield judged(
+            not own or given, f"the user asked for a response, and {named(seen.message)} entered the state"
+        )
+
+
+def a_response_is_not_sent(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A response that the user asked for is not in the request beside the results of the runner."""
+    read = reading(state, seen)
+    if read is None or not read.before.responses or read.before.message is None or read.before.touched:
+        return
+    own = {call.id for call in read.before.calls}
+    asked = next((n for n, one in enumerate(read.messages) if same(one, read.before.message)), None)
+    results = [(place, one) for place, one in read.results if one.call in own]
+    early = [one for place, one in results if asked is None or place < asked]
+    reason = (
+        f"the user asked for a response, and request {read.number} holds {named(early[0])} of it"
+        if early
+        else ""
+    )
+    yield judged(not early, reason)
 
 
 def a_response_is_no_change(state: ObservedRunner, seen: RunnerGate) -> Judgements:
@@ -138,6 +189,8 @@ def _unchanged(state: ObservedRunner, seen: RunnerGate) -> Reading | None:
     if read is None or follows(state) != "iteration" or read.before.message is None:
         return None
     if read.before.touched and not every(state, read.before, lambda plan: not plan.changed):
+        return None
+    if is_paused(read.before):
         return None
     is_kept = every(state, read.before, lambda plan: plan.kept is True)
     return read if is_kept and not stands(read.before.message, read.given) else None
@@ -270,8 +323,9 @@ def the_answer_of_the_user_is_what_is_sent(state: ObservedRunner, seen: RunnerGa
     if read is None:
         return
     answers = [message for message in read.before.pushes() if message.role == "tool"]
+    made = {result.call for _, result in read.results}
     own = {call.id for call in read.before.calls}
-    for answer in [one for one in answers if one.call in own]:
+    for answer in [one for one in answers if one.call in own and (one.call in made or not read.missing)]:
         yield judged(
             not stands(answer, read.missing),
             f"request {read.number} lacks the user's answer to {answer.call}",
@@ -361,6 +415,20 @@ def _server_holds(iteration: Iteration, messages: list[Message]) -> bool:
     return len(messages) <= len(thread) and all(map(same, messages, thread[: len(messages)]))
 
 
+FIRST_INVARIANTS = (
+    Invariant("RUNNER-29", a_response_enters_no_state, MessageAppended),
+    Invariant("RUNNER-23", the_same_request_is_not_sent_again, RunnerGate, at=MODEL),
+)
+
+TURN_INVARIANTS = (
+    Invariant("STREAM-2", a_streamed_turn_is_appended_as_stated, RunnerGate, at=MODEL),
+    Invariant("RUNNER-29", a_response_is_not_sent, RunnerGate, at=MODEL),
+    Invariant("RUNNER-20", a_paused_turn_goes_back, RunnerGate, at=MODEL),
+    Invariant("RUNNER-11", a_change_is_forgotten_at_the_next_request, RunnerGate, at=MODEL),
+    Invariant("RUNNER-48", a_change_of_tools_is_no_change, RunnerGate, at=MODEL),
+    Invariant("RUNNER-29", a_response_is_no_change, RunnerGate, at=MODEL),
+)
+
 INVARIANTS = (
     Invariant("RUNNER-8", the_first_request_holds_the_input, RunnerGate, at=MODEL),
     Invariant("RUNNER-8", a_request_after_a_fault_holds_the_same, RunnerGate, at=MODEL),
@@ -368,10 +436,6 @@ INVARIANTS = (
     Invariant("RUNNER-12", set_messages_replace_all_before_them, RunnerGate, at=MODEL),
     Invariant("RUNNER-15", the_answer_of_the_user_is_what_is_sent, RunnerGate, at=MODEL),
     Invariant("RUNNER-8", pushed_messages_are_sent_in_order, RunnerGate, at=MODEL),
-    Invariant("RUNNER-11", a_change_is_forgotten_at_the_next_request, RunnerGate, at=MODEL),
-    Invariant("RUNNER-48", a_change_of_tools_is_no_change, RunnerGate, at=MODEL),
-    Invariant("RUNNER-29", a_response_is_no_change, RunnerGate, at=MODEL),
-    Invariant("RUNNER-23", the_same_request_is_not_sent_again, RunnerGate, at=MODEL),
     Invariant("RUNNER-9", an_unchanged_turn_is_appended, RunnerGate, at=MODEL),
     Invariant("RUNNER-31", a_paused_turn_of_a_changed_iteration_is_kept_as_declared, RunnerGate, at=MODEL),
     Invariant("RUNNER-10", a_changed_turn_is_left_out, RunnerGate, at=MODEL),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runlock.conformance.families.tool_runner.invariants.looks import ends_by_fault, judged, reading
+from runlock.conformance.families.tool_runner.invariants.looks import judged, reading
 from runlock.conformance.families.tool_runner.messages import Responded, RunFinished, RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.plan import plans
-from runlock.conformance.families.tool_runner.state.records import Gate, Iteration
+from runlock.conformance.families.tool_runner.state.records import Iteration
 from runlock.conformance.family.invariant import Invariant, Judgements
 from runlock.conformance.protocol import Message, ToolCall
 
@@ -47,42 +47,29 @@ def a_sequential_round_runs_one_call_at_a_time(state: ObservedRunner, seen: Runn
         )
 
 
-def a_parallel_round_starts_all_calls_together(state: ObservedRunner) -> Judgements:
-    """A parallel executor has entered all calls of a round when it is at rest."""
+def a_call_of_a_parallel_round_starts_with_the_others(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """In a parallel round no call starts after the runner has been at rest with another one."""
     iteration = state.iteration
-    if (
-        iteration is None
-        or iteration.has_doubled_ids
-        or state.is_cancelled
-        or state.policy("round.executor") != "parallel"
-    ):
+    if iteration is None or iteration.has_doubled_ids or state.is_cancelled or not state.settled_before:
+        return
+    if state.policy("round.executor") != "parallel" or iteration.retried_at is not None:
+        return
+    phase, response = state.phase(iteration)
+    in_round = [gate for gate in iteration.entries if (gate.phase, gate.response) == (phase, response)]
+    earlier = [gate for gate in in_round if gate.at < state.stimuli]
+    known = seen.call in {call.id for call in iteration.calls} and not iteration.changes_tools
+    if phase in ("handling", "response") and earlier and known:
+        yield f"all calls of a round start together, and {seen.call} was entered after {earlier[0].seen.call}"
+
+
+def a_parallel_round_starts_all_calls_together(state: ObservedRunner) -> Judgements:
+    """A parallel round has entered all its calls."""
+    iteration = state.iteration
+    if iteration is None or iteration.has_doubled_ids or state.is_cancelled:
         return
     running = [gate for gate in iteration.entries if gate.is_open]
-    if not running or ends_by_fault(state, iteration):
-        return
-    newest = running[-1]
-    wanted = _wanted_together(state, iteration, newest)
-    if len(wanted) < 2:
-        return
-    there = {gate.seen.call for gate in iteration.entries if _is_with(gate, newest)}
-    waiting = [call for call in wanted if call not in there]
-    reason = f"all calls of a round start together, and {' '.join(waiting[:1])} waits while {newest.seen.call} runs"
-    yield judged(not waiting, reason)
-
-
-def _wanted_together(state: ObservedRunner, iteration: Iteration, newest: Gate) -> list[str]:
-    if newest.phase == "response":
-        if iteration.changes_tools:
-            return []
-        return [call.id for call in iteration.calls if call.name in iteration.tools]
-    if newest.phase != "handling" or iteration.turn is None:
-        return []
-    wanted = [set(plan.must_enter()) for plan in plans(state, iteration)]
-    return sorted(set.intersection(*wanted)) if wanted else []
-
-
-def _is_with(gate: Gate, newest: Gate) -> bool:
-    return (gate.phase, gate.response) == (newest.phase, newest.response)
+    if len(running) > 1 and state.policy("round.executor") == "parallel":
+        yield judged(True, "")
 
 
 def results_stand_in_the_declared_order(state: ObservedRunner, seen: RunnerGate) -> Judgements:
@@ -149,10 +136,14 @@ def a_raise_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -
         )
 
 
+FIRST_INVARIANTS = (
+    Invariant("ROUND-7", a_raise_ends_the_run_as_declared, RunFinished),
+    Invariant("ROUND-5", a_call_of_a_parallel_round_starts_with_the_others, RunnerGate, at=TOOL),
+)
+
 INVARIANTS = (
     Invariant("ROUND-4", a_sequential_round_runs_one_call_at_a_time, RunnerGate, at=TOOL),
     Invariant("ROUND-6", results_stand_in_the_declared_order, RunnerGate, at=MODEL),
     Invariant("ROUND-6", a_response_is_in_the_declared_order, Responded),
-    Invariant("ROUND-7", a_raise_ends_the_run_as_declared, RunFinished),
     Invariant("ROUND-5", a_parallel_round_starts_all_calls_together),
 )

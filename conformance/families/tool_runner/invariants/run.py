@@ -313,6 +313,8 @@ def nothing_enters_the_state_while_a_yield_is_open(
     last = state.iteration
     if last is None or last.yielded is None or state.is_cancelled:
         return
+    if stands(seen.message, [*last.before_pushes(), *last.pushes()]):
+        return
     received = "on_receipt" in state.values("runner.append") and same(seen.message, last.message)
     yield judged(received, f"{named(seen.message)} entered the state while the turn was with the user")
 
@@ -363,7 +365,7 @@ FIRST_INVARIANTS = (
     Invariant("RUN-6", a_broken_tool_sends_no_request, RunnerGate, at=MODEL),
     Invariant("RUNNER-35", a_tool_that_runs_is_not_interrupted, GateClosed),
     Invariant("RUNNER-40", nothing_enters_the_state_while_a_yield_is_open, MessageAppended),
-    Invariant("RUN-12", a_reported_message_was_put_there, MessageAppended),
+    Invariant("RUN-12", a_reported_message_was_put_there, MessageAppended, is_patient=True),
 )
 
 INVARIANTS = (

@@ -38,6 +38,8 @@ def each_turn_is_yielded_before_the_next_request(state: ObservedRunner, seen: Ru
 def a_turn_is_yielded_once(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """Each turn is yielded once, and only after its request."""
     iteration = state.iteration
+    if state.is_early(seen):
+        return
     if iteration is None:
         yield "a yield opened before any request was sent"
         return
@@ -68,7 +70,7 @@ def a_turn_is_yielded_before_the_end(state: ObservedRunner, seen: RunFinished) -
 def the_yielded_message_is_the_turn(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """The yield shows the turn as the model gave it."""
     iteration = state.iteration
-    if iteration is None or (seen.message is None and state.scenario.runner.stream):
+    if iteration is None or state.is_early(seen) or (seen.message is None and state.scenario.runner.stream):
         return
     if iteration.turn is None:
         if seen.message is not None:
@@ -272,9 +274,10 @@ def _before_end(state: ObservedRunner, seen: RunFinished) -> Iteration | None:
     return None if left or over else before
 
 
+FIRST_INVARIANTS = (Invariant("RUNNER-4", no_request_is_sent_after_the_user_left, RunnerGate, at=MODEL),)
+
 INVARIANTS = (
     Invariant("RUNNER-39", no_request_is_sent_while_a_yield_is_open, RunnerGate, at=MODEL),
-    Invariant("RUNNER-4", no_request_is_sent_after_the_user_left, RunnerGate, at=MODEL),
     Invariant("RUNNER-25", a_fault_of_the_model_sends_no_request, RunnerGate, at=MODEL),
     Invariant("RUNNER-1", each_turn_is_yielded_before_the_next_request, RunnerGate, at=MODEL),
     Invariant("RUNNER-1", a_turn_is_yielded_once, RunnerGate, at=YIELD),

@@ -94,6 +94,15 @@ def a_run_is_not_stopped_before_its_limit(state: ObservedRunner, seen: RunFinish
     """A run is stopped by its limit only when that is used up."""
     if seen.reason.code != "Stopped" or state.is_cancelled or state.limit == 0:
         return
+    last = state.iteration
+    if (
+        last is not None
+        and last.turn is not None
+        and last.goes_on
+        and some(state, last, lambda plan: plan.may_end)
+    ):
+        if not every(state, last, lambda plan: "stop" in plan.next):
+            return  # a final turn ended it: its reason is judged elsewhere
     if state.limit is None:
         yield "the run was stopped by a limit, and there is none"
         return

@@ -165,6 +165,6 @@ FIRST_INVARIANTS = (
     Invariant("STREAM-2", the_end_of_a_stream_is_the_turn, Published),
     Invariant("STREAM-7", a_user_who_leaves_a_stream_ends_the_run),
     Invariant("STREAM-1", each_piece_reaches_a_reading_user, requires=STREAM),
-    Invariant("STREAM-6", an_early_resume_takes_effect, requires=STREAM),
     Invariant("STREAM-3", a_stream_that_is_not_read_blocks_nothing, requires=STREAM),
+    Invariant("STREAM-6", an_early_resume_takes_effect, requires=STREAM),
 )

@@ -59,6 +59,7 @@ class ObservedRunner:
         self.given: set[str] = {tool.name for tool in scenario.tools if tool.offered}
         self.tools_changed = False
         self.ill_formed = False
+        self.early_yield: Gate | None = None  # of a stream whose request has not been seen yet
         self.taken_up: Run | None = None  # the newest run that `runner.again` asked for
         self.late_cancel = False  # the newest stimulus is the cancel of a run that is Done
         self.shown = 0  # observations since the newest stimulus
@@ -275,14 +276,17 @@ class ObservedRunner:
             return
         if gate.on == "model" and gate is iteration.request:
             self._answered(iteration, outcome)
-        elif gate.on == "yield":
-            iteration.whole_at_resume = iteration.turn is not None
-            if outcome["kind"] == "break":
-                iteration.left_at = self.stimuli
-                if self.run is not None:
-                    self.run.left_at = self.stimuli
-            else:
-                iteration.resumed_at = self.stimuli
+        elif gate.on == "yield" and gate is not self.early_yield:
+            self._went_on(iteration, gate)
+
+    def _went_on(self, iteration: Iteration, gate: Gate) -> None:
+        iteration.whole_at_resume = iteration.turn is not None
+        if gate.kind == "break":
+            iteration.left_at = gate.released_at
+            if self.run is not None:
+                self.run.left_at = gate.released_at
+        else:
+            iteration.resumed_at = gate.released_at
 
     def _answered(self, iteration: Iteration, outcome: Mapping[str, Any]) -> None:
         if outcome["kind"] == "fault":
@@ -306,12 +310,20 @@ class ObservedRunner:
         self.open_gates = [*self.open_gates, gate]
         if seen.on == "model":
             self._requested(gate, run)
+        elif seen.on == "yield" and self.is_early(seen):
+            self.early_yield = gate
         elif self.iteration is not None and seen.on == "yield":
             self.iteration.yields.append(gate)
         elif self.iteration is not None and seen.on == "tool":
             gate.phase, gate.response = self.phase(self.iteration)
             gate.is_after_again = run.is_again and self.iteration.run != run.id
             self.iteration.entries.append(gate)
+
+    def is_early(self, seen: RunnerGate) -> bool:
+        """Whether a yield is that of a stream whose request opens right after it."""
+        last = self.iteration
+        over = last is None or last.retried_at is not None or (last.turn is not None and last.goes_on)
+        return over and self.scenario.runner.stream and seen.message is None and self.early_yield is None
 
     def phase(self, iteration: Iteration) -> tuple[Phase, int | None]:
         """When in an iteration something happens now, and for which response."""
@@ -329,7 +341,13 @@ class ObservedRunner:
             self.first_params = gate.seen.params
         run.requests += 1
         number = len(self.iterations) + 1
-        self.iterations.append(Iteration(number, run.id, gate, number, self.turns, dict(self.tools)))
+        made = Iteration(number, run.id, gate, number, self.turns, dict(self.tools))
+        if self.early_yield is not None:
+            made.yields.append(self.early_yield)
+            if self.early_yield.outcome is not None:
+                self._went_on(made, self.early_yield)
+            self.early_yield = None
+        self.iterations.append(made)
 
     def _gate_closed(self, seen: GateClosed) -> None:
         gate = self.gates.get(seen.gate)

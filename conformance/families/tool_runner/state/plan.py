@@ -228,12 +228,8 @@ class _Planner:
 
     def _is_preempted(self) -> bool | None:
         if "stop" not in self.made.next:
-            return None if self.made.next == ANY and self.made.changed and self._ends_first() else False
+            return False
         return self.ask("stop.tools") == "preempted"
-
-    def _ends_first(self) -> bool:
-        """Whether the run may end before the calls of another turn than the received one are handled."""
-        return not same(self.made.handled, self.iteration.message)
 
     def _wanted(self, call: ToolCall, is_answered: bool) -> tuple[bool | None, str]:
         if is_answered:
