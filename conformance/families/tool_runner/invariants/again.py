@@ -39,12 +39,16 @@ def a_runner_taken_up_after_a_break_does_as_declared(state: ObservedRunner) -> J
             yield judged(not over, "the user left a turn that asks for more, and the runner did not go on")
 
 
+def _is_of(run: Run | None, after: str, state: ObservedRunner) -> bool:
+    """Whether a run was taken up after a break, or after a fault."""
+    return run is not None and run.is_again and run.after == after and not state.is_cancelled
+
+
 def a_runner_that_is_over_opens_no_gate(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """A runner that is over opens no gate when it is taken up."""
     run = state.run_of(seen)
-    if run is not None and run.is_again and run.after == "break" and not state.is_cancelled:
-        if state.policy("again.break") == "over":
-            yield f"the runner is over after a break, and opened a {seen.on} gate when it was taken up"
+    if _is_of(run, "break", state) and state.policy("again.break") == "over":
+        yield f"the runner is over after a break, and opened a {seen.on} gate when it was taken up"
 
 
 def a_runner_taken_up_after_a_fault_does_as_declared(state: ObservedRunner) -> Judgements:
@@ -57,26 +61,45 @@ def a_runner_taken_up_after_a_fault_does_as_declared(state: ObservedRunner) -> J
         yield judged(over, "the runner is over after a fault, and went on when it was taken up")
     elif state.policy("again.fault") == "retries":
         broken = state.iterations[-1] if run.requests == 0 else state.iterations[-2]
-        stopped = any(is_used_up(state, broken, lambda key: value) for value in _limits(state))
+        stopped = is_used_up(state, broken, _any_limit)
         if not stopped and broken.fault:
             yield judged(
                 run.requests > 0, "the model broke, and no request was sent when the runner was taken up"
             )
 
 
-def _limits(state: ObservedRunner) -> tuple[str, ...]:
-    return (*state.values("limit.counts"), *state.values("limit.zero"))
+def _any_limit(key: str) -> str:
+    """The values of the policies of the limit under which it stops a runner soonest."""
+    return {"limit.counts": "requests", "limit.zero": "no_request"}[key]
 
 
 def a_runner_that_is_over_after_a_fault_opens_no_gate(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """A runner that is over after a fault opens no gate when it is taken up."""
     run = state.run_of(seen)
-    if run is not None and run.is_again and run.after == "fault" and not state.is_cancelled:
-        if state.policy("again.fault") == "over":
-            yield f"the runner is over after a fault, and opened a {seen.on} gate when it was taken up"
+    if _is_of(run, "fault", state) and state.policy("again.fault") == "over":
+        yield f"the runner is over after a fault, and opened a {seen.on} gate when it was taken up"
+
+
+def no_call_with_a_result_ran_again(state: ObservedRunner) -> Judgements:
+    """A runner that was taken up has entered no call that had a result."""
+    run, before = state.taken_up, state.iterations[-1:] or [None]
+    if run is None or run.began_at != state.stimuli or state.is_cancelled or before[0] is None:
+        return
+    if any(message.role == "tool" for message in before[0].base):
+        yield judged(True, "")
+
+
+def nothing_is_sent_after_a_fault(state: ObservedRunner) -> Judgements:
+    """After a fault of the model the runner is at rest without a request."""
+    last = state.iteration
+    if last is not None and last.fault and last.request.released_at == state.stimuli:
+        waiting = [gate for gate in state.open_gates if gate.on == "model"]
+        yield judged(not waiting, f"request {last.number} met a fault of the model, and another was sent")
 
 
 INVARIANTS = (
+    Invariant("RUNNER-25", nothing_is_sent_after_a_fault),
+    Invariant("RUNNER-37", no_call_with_a_result_ran_again, requires="again"),
     Invariant("RUNNER-24", a_runner_that_is_over_opens_no_gate, RunnerGate, requires="again"),
     Invariant("RUNNER-36", a_runner_that_is_over_after_a_fault_opens_no_gate, RunnerGate, requires="again"),
     Invariant("RUNNER-24", a_runner_taken_up_after_a_break_does_as_declared, requires="again"),

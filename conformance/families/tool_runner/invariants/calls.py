@@ -121,6 +121,14 @@ def a_paused_turn_runs_no_call(state: ObservedRunner, seen: RunnerGate) -> Judge
         yield judged(allowed or not own, f"{turn_of(iteration)} is paused, and its call {call} was entered")
 
 
+def a_paused_turn_has_run_no_call(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """When a paused turn goes back, none of its calls has run after the resume."""
+    before = state.iteration
+    if before is not None and is_paused(before) and before.calls and not before.touched and before.goes_on:
+        late = [gate for gate in before.entries if gate.phase == "handling"]
+        yield judged(not late, f"{turn_of(before)} is paused, and one of its calls was entered")
+
+
 def a_cut_off_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """The calls of a turn that was cut off run only where the policy says so."""
     found = _handled(state, seen)
@@ -448,6 +456,7 @@ FIRST_INVARIANTS = (
 )
 
 CUT_OFF_INVARIANTS = (
+    Invariant("RUNNER-32", a_paused_turn_has_run_no_call, RunnerGate, at=MODEL),
     Invariant("RUNNER-21", a_cut_off_turn_ends_the_run_as_declared, RunFinished),
     Invariant("RUNNER-21", calls_of_a_cut_off_turn_are_entered_as_declared, RunnerGate, at=MODEL),
 )

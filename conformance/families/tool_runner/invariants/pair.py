@@ -44,20 +44,28 @@ def a_failure_costs_no_sibling_its_result(state: ObservedRunner, seen: RunnerGat
     if read is None or read.before.has_doubled_ids:
         return
     failed = [gate.seen.call for gate in read.before.entries if gate.kind in ("error", "raise")]
+    failed += [call.id for call in read.before.calls if not read.before.entries_of(call.id)]
     for turn in owed(state, read):
         if len(turn.tool_calls) > 1 and set(failed) & {call.id for call in turn.tool_calls}:
-            lost = [*missing_results(read, turn), *_failed_with_another(read, turn)]
+            lost = [*missing_results(read, turn), *_failed_with_another(state, read, turn)]
             reason = (
                 f"call {failed[0]} failed, and request {read.number} lacks the result of {' '.join(lost[:1])}"
             )
             yield judged(not lost, reason)
 
 
-def _failed_with_another(read: Reading, turn: Message) -> list[str]:
+def _may_lack_its_tool(state: ObservedRunner, iteration: Iteration, result: Message) -> bool:
+    """Whether a result may be an error because its tool was taken out of the set after a response."""
+    names = [call.name for plan in plans(state, iteration) for call in plan.calls if call.id == result.call]
+    return result.status == "error" and any(name not in state.tools for name in names)
+
+
+def _failed_with_another(state: ObservedRunner, read: Reading, turn: Message) -> list[str]:
     """The calls of a turn whose tool succeeded, though their results are errors."""
     own = {call.id for call in turn.tool_calls}
     results = [result for _, result in read.results if result.call in own and result.status == "error"]
-    return [str(result.call) for result in results if _kinds(read.before, result) == {"ok"}]
+    surely = [one for one in results if not _may_lack_its_tool(state, read.before, one)]
+    return [str(result.call) for result in surely if _kinds(read.before, result) == {"ok"}]
 
 
 def owed(state: ObservedRunner, read: Reading) -> Iterator[Message]:
@@ -175,8 +183,8 @@ def results_stand_under_their_own_call(state: ObservedRunner, seen: RunnerGate) 
             and _is_text_of(result, gate.outcome)
         ]
         own = [gate.outcome for gate in read.before.entries_of(result.call or "") if gate.outcome is not None]
-        mixed = others and own and not any(_is_text_of(result, outcome) for outcome in own)
-        if own and len(read.before.entries) > 1:
+        mixed = others and not any(_is_text_of(result, outcome) for outcome in own)
+        if len(read.before.entries) > 1 or mixed:
             reason = f"request {read.number}: the result under call {result.call} is that of {others[0] if others else ''}"
             yield judged(not mixed, reason)
 
@@ -218,7 +226,7 @@ def results_say_what_the_tool_answered(state: ObservedRunner, seen: RunnerGate) 
         outcomes = [
             gate.outcome for gate in read.before.entries_of(result.call or "") if gate.outcome is not None
         ]
-        if outcomes:
+        if outcomes and not _may_lack_its_tool(state, read.before, result):
             told = any(_says(result, outcome) for outcome in outcomes)
             reason = f"request {read.number}: the result of call {result.call} is “{result.text[:60]}” ({result.status})"
             yield judged(told, f"{reason}; its tool answered {_words(outcomes[-1])}")

@@ -141,6 +141,24 @@ def a_streamed_turn_is_appended_as_stated(state: ObservedRunner, seen: RunnerGat
     yield judged(read.turns or not others, reason)
 
 
+def a_streamed_turn_is_reported_as_stated(state: ObservedRunner, seen: MessageAppended) -> Judgements:
+    """The turn of a stream is reported as the model stated it."""
+    last = state.iteration
+    if last is not None and last.deltas and last.turn is not None and seen.message.role == "assistant":
+        right = same(seen.message, last.message)
+        yield judged(
+            right, f"{named(seen.message)} is reported for {turn_of(last)}, which is not what was stated"
+        )
+
+
+def a_request_is_not_sent_twice(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A request is not sent a second time before its turn is yielded."""
+    before = state.iteration
+    if before is None or before.turn is None or before.yields:
+        return
+    yield from (one for one in the_same_request_is_not_sent_again(state, seen) if one != HELD)
+
+
 def a_response_enters_no_state(state: ObservedRunner, seen: MessageAppended) -> Judgements:
     """A response that the user asked for is not put into the state."""
     last = state.iteration
@@ -325,7 +343,9 @@ def the_answer_of_the_user_is_what_is_sent(state: ObservedRunner, seen: RunnerGa
     answers = [message for message in read.before.pushes() if message.role == "tool"]
     made = {result.call for _, result in read.results}
     own = {call.id for call in read.before.calls}
-    for answer in [one for one in answers if one.call in own and (one.call in made or not read.missing)]:
+    for answer in [one for one in answers if one.call in own]:
+        if stands(answer, read.missing) and (answer.call not in made or stands(answer, read.messages)):
+            continue  # it was lost, or stands elsewhere, as any message may be
         yield judged(
             not stands(answer, read.missing),
             f"request {read.number} lacks the user's answer to {answer.call}",
@@ -417,7 +437,8 @@ def _server_holds(iteration: Iteration, messages: list[Message]) -> bool:
 
 FIRST_INVARIANTS = (
     Invariant("RUNNER-29", a_response_enters_no_state, MessageAppended),
-    Invariant("RUNNER-23", the_same_request_is_not_sent_again, RunnerGate, at=MODEL),
+    Invariant("STREAM-2", a_streamed_turn_is_reported_as_stated, MessageAppended),
+    Invariant("RUNNER-23", a_request_is_not_sent_twice, RunnerGate, at=MODEL),
 )
 
 TURN_INVARIANTS = (
@@ -427,6 +448,7 @@ TURN_INVARIANTS = (
     Invariant("RUNNER-11", a_change_is_forgotten_at_the_next_request, RunnerGate, at=MODEL),
     Invariant("RUNNER-48", a_change_of_tools_is_no_change, RunnerGate, at=MODEL),
     Invariant("RUNNER-29", a_response_is_no_change, RunnerGate, at=MODEL),
+    Invariant("RUNNER-23", the_same_request_is_not_sent_again, RunnerGate, at=MODEL),
 )
 
 INVARIANTS = (
