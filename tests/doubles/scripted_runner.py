@@ -145,7 +145,9 @@ class Played:
         return self.runner.state.messages[1:]
 
 
-async def walk_over(runner: Runner, walk: Any, acts: Sequence[Act | str], yielded: list[Any]) -> None:
+async def walk_over(
+    runner: Runner, walk: Any, acts: Sequence[Act | str], yielded: list[Any], leave_after: int = 0
+) -> None:
     """Iterate; the n-th act is done at the n-th yield, and `break` leaves the loop there."""
     for number in range(len(acts) + 100):
         try:
@@ -158,6 +160,9 @@ async def walk_over(runner: Runner, walk: Any, acts: Sequence[Act | str], yielde
             await walk.aclose()
             return
         await act(runner)
+        if number + 1 == leave_after:
+            await walk.aclose()
+            return
 
 
 def play(
@@ -169,6 +174,7 @@ def play(
     tools: Mapping[str, bool] | None = None,
     again: Sequence[Act | str] | None = None,
     make: type[Runner] = Runner,
+    leave_after: int = 0,
     **options: Any,
 ) -> Played:
     """Play a script to its end; with `again`, take the runner up once more."""
@@ -179,7 +185,7 @@ def play(
 
     async def go() -> None:
         try:
-            await walk_over(runner, runner.run("hello"), acts, played.yielded)
+            await walk_over(runner, runner.run("hello"), acts, played.yielded, leave_after)
         except (WorldFault, ToolRaised) as error:
             played.error = error
         if again is not None:

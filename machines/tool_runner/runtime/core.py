@@ -146,7 +146,8 @@ class RunnerCore:
         first = 0 if self.iteration.is_replaced else self.iteration.mark
         if len(messages) <= first or messages[-1]["role"] != "assistant":
             return None
-        return messages[-1] if calls_of(messages[-1]) else None
+        is_the_runners = self.iteration.is_placed and messages[-1] == self.iteration.turn
+        return messages[-1] if calls_of(messages[-1]) and not is_the_runners else None
 
     def place_of(self, turn: Message) -> int | None:
         """Where a turn stands in the state, if it does."""

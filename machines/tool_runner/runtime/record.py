@@ -63,6 +63,7 @@ class Iteration:
     entered: set[str] = field(default_factory=set)  # calls whose body was entered
     early: dict[str, asyncio.Task[Any]] = field(default_factory=dict)  # calls that started from the stream
     broken: Exception | None = None  # what broke a response
+    is_placed: bool = False  # the runner put its turn into the state
 
     def place_of_turn(self, messages: list[Message]) -> int | None:
         """Where its turn stands, if it does."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from runlock.machines.table import IllegalTransition, Moved, react
 from runlock.machines.tool_runner.runtime.history import Call, Message, calls_of
-from runlock.machines.tool_runner.runtime.record import RESPONSE_TABLE
-from runlock.machines.tool_runner.runtime.rounds import Round, Rounds
+from runlock.machines.tool_runner.runtime.record import RESPONSE_TABLE, Response
+from runlock.machines.tool_runner.runtime.rounds import Rounds
 
 
 class Responses(Rounds):
@@ -44,15 +44,22 @@ class Responses(Rounds):
         response.made_for, response.is_overtaken = self.state.fingerprint(), False
         self.move_response("ask")
         the_round = await self.run_round(calls)
+        response.results = self.in_order(the_round)
         if the_round.given_up or the_round.broken is not None:
             self.move_response("give_up")
             self.iteration.broken = the_round.broken
             return None
-        return self._made(the_round)
+        return self._made(response)
 
-    def _made(self, the_round: Round) -> list[Message]:
+    def salvage_response(self) -> None:
+        """The user left after a tool had broken a response: its results, errors included, stand."""
         response = self.iteration.response
-        response.results = self.in_order(the_round)
+        if self.iteration.broken is not None and response.at == "Empty":
+            self.iteration.broken = None
+            self.move_response("ask")
+            self.move_response("made")
+
+    def _made(self, response: Response) -> list[Message]:
         self.move_response("made")
         if response.is_overtaken or self.says("runner.cache", "none"):
             self.move_response("drop")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,7 @@ class Runner(Responses):
         if self.is_cancelled:
             raise TurnedDown("the runner was cancelled")
         if self.at == "Left" and self.says("again.break", "goes_on") and self.iteration.turn is not None:
+            self.salvage_response()
             self.move("go_back")
         elif self.at == "Broken" and self.says("again.fault", "retries"):
             self.move("retry")
@@ -84,8 +86,9 @@ class Runner(Responses):
         """Send a request; a stream is yielded at once, a turn when it is there."""
         self.begin_iteration()
         if self.stream:
-            self.move("open")
-            return Item(None, self.iteration.pieces)
+            await asyncio.sleep(0)  # the request is under way
+            self.move("open" if self.at == "Asked" else "hand_over")
+            return Item(self.iteration.turn, self.iteration.pieces)
         await self.wait_for_turn()
         self.move("hand_over")
         return Item(self.iteration.turn)
@@ -155,6 +158,7 @@ class Runner(Responses):
         turn = self.iteration.turn
         if turn is not None and self.iteration.place_of_turn(self.state.messages) is None:
             self.put(self.iteration.mark, [turn])
+            self.iteration.is_placed = True
 
     def finish(self) -> None:
         """A final turn ends the run."""

@@ -553,3 +553,43 @@ def test_the_verbs_of_the_user_are_refused_without_a_yield():
     for verb in (lambda: played.runner.push([user("x")]), lambda: played.runner.set(None, {"k": 1})):
         with pytest.raises(TurnedDown):
             verb()
+
+
+def test_a_pause_that_is_kept_after_a_set_does_not_have_its_calls_run():
+    """The runner put the paused turn at the end of the state, and not the user."""
+    played = play(
+        [turn("a", "c1", stop="pause_turn"), END],
+        set_state([user("anew")]),
+        policies={"pause.changed": "kept"},
+    )
+
+    assert played.world.requests[1] == [user("anew"), TURN]
+    assert played.world.entries == []
+
+
+def test_coming_back_after_a_broken_response_goes_on_with_its_results():
+    """No call runs a second time; the one that broke has an error."""
+    played = play(
+        [turn("a", "c1", "c2"), END],
+        respond(),
+        answers={"c2": WorldFault("gone")},
+        policies={"runner.cache": "kept"},
+    )
+    left = play_and_leave_after_a_broken_response()
+
+    assert isinstance(played.error, WorldFault)
+    assert left.world.entries == ["c1", "c2"]
+    assert left.last_request[1:] == [result("c1"), result("c2", "gone", "error")]
+
+
+def play_and_leave_after_a_broken_response():
+    async def respond_and_leave(runner):
+        assert await runner.respond() is None
+
+    return play(
+        [turn("a", "c1", "c2"), END],
+        respond_and_leave,
+        answers={"c2": WorldFault("gone")},
+        leave_after=1,
+        again=[],
+    )
