@@ -51,7 +51,9 @@ class Told:
         declared = reference(profile, policies or {})().handshake
         own = {key: value for key, value in declared.policies.items() if key not in leaves_open}
         handshake = declared.model_copy(update={"policies": own, "observes": observes})
-        handshake = handshake.model_copy(update={"control": handshake.control.model_copy(update={"settle": "exact"})})
+        handshake = handshake.model_copy(
+            update={"control": handshake.control.model_copy(update={"settle": "exact"})}
+        )
         known = FAMILY.spec.policies_of(profile, own)
         scenario = RunnerScenario.model_validate({"scenario": "told", "tools": TOOLS, "runner": runner})
         applies = {one: found.is_judged for one, found in standings(FAMILY, handshake, known).items()}

@@ -269,5 +269,7 @@ def test_a_push_while_a_response_is_made_leaves_it_open_whether_it_is_kept():
         told = asked({"runner.cache": "until_push"})
         told.send("runner.respond", {}, told.entered("c1")).push(NOTE)
         told.answers("c1", told.response(result("c1")))
-        told.send("runner.respond", {}, told.entered("c1", attempt=2) if runs else told.response(result("c1")))
+        told.send(
+            "runner.respond", {}, told.entered("c1", attempt=2) if runs else told.response(result("c1"))
+        )
         assert told.verdict == "held", told.reason

@@ -247,7 +247,9 @@ def test_after_a_fault(policy, sends, verdict):
     told.start(told.request(HELLO)).breaks(told.done("Error"))
     running_again = {"kind": "run.status", "run": "r2", "from": None, "to": "Running"}
     end = [{**one, "run": "r2"} for one in told.done("Error")]
-    told.send("runner.again", {"run": "r2"}, running_again, [{**told.request(HELLO), "run": "r2"}] if sends else end)
+    told.send(
+        "runner.again", {"run": "r2"}, running_again, [{**told.request(HELLO), "run": "r2"}] if sends else end
+    )
 
     assert told.verdict == verdict, told.reason
 
@@ -301,7 +303,12 @@ def test_calls_of_a_turn_with_the_user(policy, verdict):
 
 @pytest.mark.parametrize(
     ("policy", "given_up", "verdict"),
-    [("abort", True, "held"), ("abort", False, "CANCEL-5"), ("drain", True, "CANCEL-5"), ("drain", False, "held")],
+    [
+        ("abort", True, "held"),
+        ("abort", False, "CANCEL-5"),
+        ("drain", True, "CANCEL-5"),
+        ("drain", False, "held"),
+    ],
 )
 def test_a_tool_that_runs_at_the_cancel(policy, given_up, verdict):
     """It is given up, or ends by itself."""
@@ -367,7 +374,9 @@ def test_the_pieces_of_a_stream(seen, verdict):
 def test_the_end_of_a_stream(text, verdict):
     """It shows the turn as the model stated it."""
     told = streamed()
-    told.says(turn(text="one two"), {"kind": "event", "stream": "turn", "name": "end", "data": turn(text=text)})
+    told.says(
+        turn(text="one two"), {"kind": "event", "stream": "turn", "name": "end", "data": turn(text=text)}
+    )
 
     assert told.verdict == verdict, told.reason
 

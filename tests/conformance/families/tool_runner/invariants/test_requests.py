@@ -264,6 +264,8 @@ def test_a_success_that_no_tool_gave():
 def test_one_id_twice():
     """Two calls with one id never give two results."""
     told = asked(None, "c1", "c1")
-    told.resume(told.entered("c1")).answers("c1", told.request(HELLO, turn("c1", "c1"), result("c1"), result("c1")))
+    told.resume(told.entered("c1")).answers(
+        "c1", told.request(HELLO, turn("c1", "c1"), result("c1"), result("c1"))
+    )
 
     assert told.verdict == "ROUND-3"

@@ -21,7 +21,15 @@ def test_a_run_in_its_order_holds():
     told.says(BYE, told.shown(BYE)).resume(told.done(message=BYE))
 
     assert told.verdict == "held", told.reason
-    assert {"RUNNER-1", "RUNNER-2", "RUNNER-5", "RUNNER-6", "RUNNER-9", "RUNNER-41", "RUN-2"} <= told.exercised
+    assert {
+        "RUNNER-1",
+        "RUNNER-2",
+        "RUNNER-5",
+        "RUNNER-6",
+        "RUNNER-9",
+        "RUNNER-41",
+        "RUN-2",
+    } <= told.exercised
 
 
 def test_a_turn_that_is_not_yielded():
