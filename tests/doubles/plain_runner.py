@@ -25,7 +25,9 @@ HANDSHAKE: dict[str, Any] = {
         "runner.again", "cancel", "cancel.yield", "deliver",
     ],
     "outcomes": {
-        "model": ["turn", "delta", "fault"], "tool": ["ok", "error", "raise", "fault"], "yield": ["resume", "break"],
+        "model": ["turn", "delta", "fault"],
+        "tool": ["ok", "error", "raise", "fault"],
+        "yield": ["resume", "break"],
     },
     "runner": {"stream": [False, True], "read": ["all", "none"], "max_iterations": True},
     "policies": {"round.executor": "sequential", "runner.cache": "none"},

@@ -62,6 +62,8 @@ def a_response_says_what_the_tools_answered(state: ObservedRunner, seen: Respond
     if asked is None or asked[0].has_doubled_ids or state.is_cancelled:
         return
     for message in seen.messages or ():
+        if message.call in _answered_by_the_user(asked[0]):
+            continue  # what the user answered may stand for what a tool would have
         outcomes = [
             gate.outcome for gate in asked[0].entries_of(message.call or "") if gate.outcome is not None
         ]
@@ -78,6 +80,10 @@ def a_response_says_what_the_tools_answered(state: ObservedRunner, seen: Respond
             yield judged(
                 message.status == "error", f"call {message.call} did not succeed; its response is no error"
             )
+
+
+def _answered_by_the_user(iteration: Iteration) -> set[str | None]:
+    return {message.call for message in iteration.pushes() if message.role == "tool"}
 
 
 def a_kept_response_is_given_again(state: ObservedRunner, seen: RunnerGate) -> Judgements:
@@ -109,7 +115,8 @@ def a_response_that_is_not_kept_is_made_anew(state: ObservedRunner, seen: Respon
     if asked is None or not asked[2] or state.is_cancelled or not seen.messages or asked[0].changes_tools:
         return
     iteration, _, number = asked
-    able = [call for call in iteration.calls if call.name in iteration.tools]
+    answered = _answered_by_the_user(iteration)
+    able = [call for call in iteration.calls if call.name in iteration.tools and call.id not in answered]
     earlier = [one for one in iteration.responses[:number] if one.seen is not None and one.seen.messages]
     if able and earlier and _kept(state, iteration, number) == {False}:
         made = [gate for gate in iteration.entries if gate.response == number]

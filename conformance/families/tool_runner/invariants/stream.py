@@ -52,6 +52,8 @@ def each_piece_reaches_a_reading_user(state: ObservedRunner) -> Judgements:
         return
     if iteration.yielded is None or not iteration.deltas or state.is_cancelled or iteration.fault:
         return
+    if iteration.yielded.seen.message is not None:
+        return  # the turn was yielded whole
     lost = iteration.deltas[len(iteration.pieces) :]
     yield judged(not lost, f"piece {len(iteration.pieces) + 1} of the turn did not reach the user")
 
