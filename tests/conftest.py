@@ -1,6 +1,9 @@
-"""Options of the test run."""
+"""Options of the test run, and what its tests share."""
+
+import os
 
 import pytest
+from played_once import PlayedOnce
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -16,3 +19,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def rewrites(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are written anew."""
     return bool(request.config.getoption("--rewrite"))
+
+
+@pytest.fixture(scope="session")
+def played_once(tmp_path_factory: pytest.TempPathFactory) -> PlayedOnce:
+    """What is played once in a run of tests, shared by all of its workers."""
+    base = tmp_path_factory.getbasetemp()
+    return PlayedOnce((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "played-once")

@@ -5,7 +5,7 @@ Nothing of it depends on the machine: the budget is counted, and each campaign h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -60,20 +60,3 @@ def _judged(runtime: Runtime, order: Order) -> Column:
         return Column(runtime, campaign(order, jobs=1))
     except RunlockError as error:
         return Column(runtime, why=str(error))
-
-
-def by_family(columns: Sequence[Column]) -> Mapping[str, list[Column]]:
-    """The columns that have a result, by the name of the family of their runtimes."""
-    found: dict[str, list[Column]] = {}
-    for column in columns:
-        if column.result is not None:
-            found.setdefault(column.result.family_name, []).append(column)
-    return found
-
-
-def rows(columns: Sequence[Column]) -> Iterator[str]:
-    """The clauses that at least one runtime of one family held or broke, in the order of the spec."""
-    results = [column.result for column in columns if column.result is not None]
-    for at in range(len(results[0].clauses) if results else 0):
-        if any(result.clauses[at].verdict in ("held", "broken", "error") for result in results):
-            yield results[0].clauses[at].id

@@ -334,7 +334,7 @@ def draw(
             "--out",
             "-o",
             metavar="DIR",
-            help="Where to, if not docs/charts, or beside the file that is drawn; - for standard output.",
+            help="Where to; runlock-charts, or the folder of the file that is drawn; - for standard output.",
         ),
     ] = None,
 ) -> int:

@@ -1,4 +1,8 @@
-"""The matrix for people and machines: a page of Markdown, and one JSON object with the same facts."""
+"""The matrix as one JSON object, and the page of Markdown that is made from the object.
+
+A runtime of the object has its clauses by verdict and reason, how often each was exercised, and its
+violations.  The witness of a violation is the lines of a scenario file without observations.
+"""
 
 from __future__ import annotations
 
@@ -8,191 +12,242 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.campaign.matrix import Column, by_family, rows
-from runlock.conformance.campaign.result import ClauseVerdict, Result
-from runlock.conformance.campaign.runtimes import Runtime
+from runlock.conformance.campaign.matrix import Column
+from runlock.conformance.campaign.result import THIN, Result
+from runlock.conformance.campaign.runtimes import Known, Runtime, runtimes
 from runlock.conformance.driving.findings import Witness
+from runlock.conformance.driving.strategies.scripted import without_answers
 from runlock.conformance.family.family import Family, family_named
+from runlock.conformance.family.recordings import family_of_trace, parse, render, to_text
 from runlock.conformance.report.clause_names import title
-from runlock.conformance.report.result_json import stimulus
 from runlock.conformance.text import plain
+from runlock.conformance.trace.document import Document, Entry
+from runlock.conformance.trace.moves import moves_of
+from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY, ENDING
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
+TESTED: Final = ("held", "broken", "error")
 MARKS: Final = {"held": "held", "broken": "**broken**", "error": "error"}
 NOTHING: Final = ""
 ENVIRONMENTS: Final = ".runlock"
 """Where the commands on the page look for the environments, whatever folder they were in here."""
 
+Object = Mapping[str, Any]
 
-def place(folder: Path, column: Column, witness: Witness) -> Path:
+
+def place(folder: Path, runtime: str, clause: str) -> Path:
     """The file of a witness."""
-    return folder / "witnesses" / column.runtime.name / f"{witness.clause}.jsonl"
+    return folder / "witnesses" / runtime / f"{clause}{ENDING}"
 
 
 def write_witnesses(columns: Sequence[Column], folder: Path) -> None:
-    """Write the witness of each violation, and take away those of violations that are gone."""
+    """Write what was recorded of each violation, and remove the files of violations that are gone."""
     for column in columns:
         if column.result is None:
             continue
-        for old in (folder / "witnesses" / column.runtime.name).glob("*.jsonl"):
+        for old in (folder / "witnesses" / column.runtime.name).glob(f"*{ENDING}"):
             old.unlink()
         for witness in column.result.witnesses:
-            path = place(folder, column, witness)
+            path = place(folder, column.runtime.name, witness.clause)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(witness.trace.to_jsonl(), encoding="utf-8")
+            path.write_text(to_text(witness.trace), encoding="utf-8")
 
 
 def install_command(runtime: Runtime) -> str:
-    """What makes the environment of a runtime."""
+    """The command that makes the environment of a runtime."""
     return f"runlock matrix --install {runtime.name}"
-
-
-def replay_command(folder: Path, column: Column, witness: Witness) -> str:
-    """What plays a witness again."""
-    target = column.runtime.target(Path(ENVIRONMENTS))
-    return f"runlock replay {place(folder, column, witness)} '{target}'"
 
 
 # --- for a machine ------------------------------------------------------------------------------
 
 
-def as_json(columns: Sequence[Column], folder: Path, budget: Mapping[str, Any]) -> dict[str, Any]:
+def as_json(columns: Sequence[Column], budget: Object) -> dict[str, Any]:
     """The whole matrix."""
-    return {
-        "schema": SCHEMA,
-        "budget": dict(budget),
-        "clauses": [
-            {"id": one, "title": _title(family, one), "family": family}
-            for family, some in by_family(columns).items()
-            for one in rows(some)
-        ],
-        "runtimes": [_runtime(column, folder) for column in columns],
-    }
+    return {"schema": SCHEMA, "budget": dict(budget), "runtimes": [_runtime(column) for column in columns]}
 
 
-def _title(family: str, clause: str) -> str:
-    known = family_named(family)
-    return title(known, known.spec.clauses[clause])
-
-
-def _runtime(column: Column, folder: Path) -> dict[str, Any]:
+def _runtime(column: Column) -> dict[str, Any]:
     runtime, result = column.runtime, column.result
     known = {"name": runtime.name, "title": runtime.title, "requirements": list(runtime.requirements)}
     if result is None:
         return {**known, "verdict": None, "why": column.why, "install": install_command(runtime)}
     return {
         **known,
-        "family": result.family_name,
         "verdict": result.verdict,
+        "family": result.family_name,
         "implementation": dict(result.implementation),
         "policies": dict(result.policies),
-        "pages": dict(runtime.pages),
         "schedules": result.schedules,
         "troubles": [trouble.what for trouble in result.troubles],
-        "clauses": {one.id: _verdict(one) for one in result.clauses},
-        "violations": [_violation(column, witness, folder) for witness in result.witnesses],
+        "clauses": _by_verdict(result),
+        "exercised": {one.id: one.exercised for one in result.clauses if one.exercised},
+        "violations": [_violation(witness) for witness in result.witnesses],
     }
 
 
-def _verdict(clause: ClauseVerdict) -> dict[str, Any]:
-    return {"verdict": clause.verdict, "exercised": clause.exercised, "why": clause.why}
+def _by_verdict(result: Result) -> dict[str, dict[str, list[str]]]:
+    """The clauses by verdict and reason."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for one in result.clauses:
+        found.setdefault(one.verdict, {}).setdefault(one.why, []).append(one.id)
+    return found
 
 
-def _violation(column: Column, witness: Witness, folder: Path) -> dict[str, Any]:
-    known = column.runtime.known(witness.clause)
+def _violation(witness: Witness) -> dict[str, Any]:
+    family = family_of_trace(witness.trace)
+    records = [record for record in witness.trace.records if "handshake" not in record]
+    recording = Document([Entry(record) for record in records], family=family)
     return {
         "clause": witness.clause,
         "because": witness.because,
-        "witness": [stimulus(move) for move in witness.moves],
-        "trace": str(place(folder, column, witness)),
-        "replay": replay_command(folder, column, witness),
-        "standalone": known.standalone if known is not None else None,
-        "upstream": list(known.upstream) if known is not None else [],
+        "witness": render(without_answers(family_named(family), recording)).splitlines(),
     }
+
+
+def dumped(value: Any, indent: str = "") -> str:
+    """JSON in which a list or an object that holds plain values alone stands on one line."""
+    members = list(value.values()) if isinstance(value, Mapping) else value
+    if not isinstance(value, Mapping | list) or not any(isinstance(one, Mapping | list) for one in members):
+        return json.dumps(value, ensure_ascii=False)
+    inner = f"{indent} "
+    texts = [dumped(one, inner) for one in members]
+    if isinstance(value, Mapping):
+        texts = [f"{json.dumps(key)}: {text}" for key, text in zip(value, texts, strict=True)]
+    opening, closing = "{}" if isinstance(value, Mapping) else "[]"
+    return f"{opening}\n" + ",\n".join(f"{inner}{text}" for text in texts) + f"\n{indent}{closing}"
 
 
 # --- for a person -------------------------------------------------------------------------------
 
 
-def as_markdown(columns: Sequence[Column], folder: Path, budget: Mapping[str, Any]) -> str:
+def witness_files(report: Object) -> Iterator[tuple[Path, str]]:
+    """The witnesses of a report as scenario files, each with its place next to the page."""
+    for runtime in report["runtimes"]:
+        for found in runtime.get("violations", ()):
+            yield place(Path(), runtime["name"], found["clause"]), _scenario_of(found)
+
+
+def _scenario_of(found: Object) -> str:
+    return "\n".join(found["witness"]) + "\n"
+
+
+def as_markdown(report: Object) -> str:
     """The page."""
-    return "\n".join(_page(columns, folder, budget)) + "\n"
+    return "\n".join(_page(report)) + "\n"
 
 
-def _page(columns: Sequence[Column], folder: Path, budget: Mapping[str, Any]) -> Iterator[str]:
+def _page(report: Object) -> Iterator[str]:
+    budget = report["budget"]
     yield "# Clauses by runtimes\n"
     yield (
-        f"Made by `runlock matrix` with {budget['examples']} schedules for each runtime beside the "
+        f"Made by `runlock matrix` with {budget['examples']} schedules for each runtime in addition to the "
         f"scripted ones, seed {budget['seed']}. [How to read the matrix](how-to-read-the-matrix.md) says "
         "what its words mean, and what they do not. An empty cell is a clause that was not tested there.\n"
     )
-    yield from _versions(columns)
-    for family, some in by_family(columns).items():
+    yield from _versions(report["runtimes"])
+    for family, some in _by_family(report["runtimes"]).items():
         yield from _table(family, some)
-    for column in columns:
-        yield from _section(column, folder)
+    known = {one.name: one for one in runtimes()}
+    for runtime in report["runtimes"]:
+        yield from _section(runtime, known[runtime["name"]])
 
 
-def _versions(columns: Sequence[Column]) -> Iterator[str]:
+def _versions(found: Sequence[Object]) -> Iterator[str]:
     yield "| runtime | version | held | broken | untested |"
     yield "|---|---|---|---|---|"
-    for column in columns:
-        link = f"[{column.runtime.title}](#{column.runtime.name})"
-        if column.result is None:
+    for one in found:
+        link = f"[{one['title']}](#{one['name']})"
+        if one["verdict"] is None:
             yield f"| {link} | not judged | | | |"
             continue
-        counts = " | ".join(str(column.result.count(word)) for word in ("held", "broken", "untested"))
-        yield f"| {link} | {column.result.implementation['version']} | {counts} |"
+        counts = " | ".join(str(len(_clauses(one, word))) for word in ("held", "broken", "untested"))
+        yield f"| {link} | {one['implementation']['version']} | {counts} |"
     yield ""
 
 
-def _table(family: str, judged: Sequence[Column]) -> Iterator[str]:
-    yield "| clause | " + " | ".join(column.runtime.title for column in judged) + " |"
+def _clauses(runtime: Object, *verdicts: str) -> set[str]:
+    """The clauses with one of these verdicts."""
+    reasons = [runtime["clauses"].get(verdict, {}) for verdict in verdicts]
+    return {clause for by_reason in reasons for listed in by_reason.values() for clause in listed}
+
+
+def _by_family(found: Sequence[Object]) -> dict[str, list[Object]]:
+    """The runtimes that were judged, by the name of their family."""
+    families: dict[str, list[Object]] = {}
+    for one in found:
+        if one["verdict"] is not None:
+            families.setdefault(_family(one).name, []).append(one)
+    return families
+
+
+def _family(found: Object) -> Family:
+    return family_named(found.get("family", DEFAULT_FAMILY))
+
+
+def _table(name: str, judged: Sequence[Object]) -> Iterator[str]:
+    family = family_named(name)
+    yield "| clause | " + " | ".join(one["title"] for one in judged) + " |"
     yield "|---" * (len(judged) + 1) + "|"
-    for clause in rows(judged):
-        cells = (_cell(column, clause) for column in judged)
-        yield f"| **{clause}** {_title(family, clause)} | " + " | ".join(cells) + " |"
+    tested = {clause for one in judged for clause in _clauses(one, *TESTED)}
+    for clause in family.spec.clauses.values():
+        if clause.id in tested:
+            cells = (_cell(one, clause.id) for one in judged)
+            yield f"| **{clause.id}** {title(family, clause)} | " + " | ".join(cells) + " |"
     yield ""
 
 
-def _cell(column: Column, clause_id: str) -> str:
-    assert column.result is not None
-    found = next(one for one in column.result.clauses if one.id == clause_id)
-    return "held, thinly" if found.is_thin else MARKS.get(found.verdict, NOTHING)
+def _cell(runtime: Object, clause: str) -> str:
+    verdict = next((word for word in TESTED if clause in _clauses(runtime, word)), "")
+    is_thin = verdict == "held" and runtime["exercised"].get(clause, 0) < THIN
+    return "held, thinly" if is_thin else MARKS.get(verdict, NOTHING)
 
 
-def _section(column: Column, folder: Path) -> Iterator[str]:
-    name, title = column.runtime.name, column.runtime.title
-    by_itself = re.sub(r"[^a-z0-9]+", "-", title.lower())  # the anchor that a heading has anyway
-    anchor = "" if by_itself == name else f' <a id="{name}"></a>'
-    yield f"## {title}{anchor}\n"
-    if column.result is None:
-        yield f"Not judged: {plain(column.why)}\n\n```\n{install_command(column.runtime)}\n```\n"
+def _section(found: Object, runtime: Runtime) -> Iterator[str]:
+    by_itself = re.sub(r"[^a-z0-9]+", "-", runtime.title.lower())  # the anchor that a heading has anyway
+    anchor = "" if by_itself == runtime.name else f' <a id="{runtime.name}"></a>'
+    yield f"## {runtime.title}{anchor}\n"
+    if found["verdict"] is None:
+        yield f"Not judged: {plain(found['why'])}\n\n```\n{install_command(runtime)}\n```\n"
         return
-    yield from _policies(column, column.result)
-    for trouble in column.result.troubles:
-        yield f"A schedule could not be judged: {plain(trouble.what)}\n"
-    for witness in column.result.witnesses:
-        yield from _broken(column, column.result.family, witness, folder)
+    yield from _policies(found, runtime)
+    for trouble in found["troubles"]:
+        yield f"A schedule could not be judged: {plain(trouble)}\n"
+    for violation in found["violations"]:
+        yield from _broken(violation, runtime, _family(found))
 
 
-def _policies(column: Column, result: Result) -> Iterator[str]:
-    declared = {key: result.policies[key] for key in column.runtime.pages if key in result.policies}
-    name, version = result.implementation["name"], result.implementation["version"]
-    yield f"{name} {version}, in {result.schedules} schedules."
-    for key, value in declared.items():
-        words = ", ".join(value) if isinstance(value, list) else value
-        yield f"It promises [`{key} = {words}`]({column.runtime.pages[key]})."
-    yield "" if result.witnesses else "Nothing is broken.\n"
+def _policies(found: Object, runtime: Runtime) -> Iterator[str]:
+    name, version = found["implementation"]["name"], found["implementation"]["version"]
+    yield f"{name} {version}, in {found['schedules']} schedules."
+    for key, page in runtime.pages.items():
+        if key in found["policies"]:
+            value = found["policies"][key]
+            words = ", ".join(value) if isinstance(value, list) else value
+            yield f"It promises [`{key} = {words}`]({page})."
+    yield "" if found["violations"] else "Nothing is broken.\n"
 
 
-def _broken(column: Column, family: Family, witness: Witness, folder: Path) -> Iterator[str]:
-    clause = family.spec.clauses[witness.clause]
+def _broken(found: Object, runtime: Runtime, family: Family) -> Iterator[str]:
+    clause = family.spec.clauses[found["clause"]]
+    file = place(Path(), runtime.name, clause.id)
     yield f"### {clause.id} ({clause.level}) {title(family, clause)}\n"
-    yield f"{_sentence(witness.because)}\n"
-    yield from (f"{number}. {family.wording.move(move)}" for number, move in enumerate(witness.moves, 1))
-    yield f"\n```\n{replay_command(folder, column, witness)}\n```\n"
-    known = column.runtime.known(clause.id)
+    yield f"{_sentence(found['because'])}\n"
+    yield from (f"{number}. {step}" for number, step in enumerate(_steps(found), 1))
+    target = runtime.target(Path(ENVIRONMENTS))
+    yield f"\nThe [file]({file}) replays it:\n\n```\nrunlock replay {file} '{target}'\n```\n"
+    yield from _elsewhere(runtime.known(clause.id))
+
+
+def _steps(found: Object) -> list[str]:
+    """The moves of a witness in words."""
+    document = parse(_scenario_of(found))
+    family = family_named(document.family or DEFAULT_FAMILY)
+    moves = moves_of(document.trace, family.line_formats.gate_name)
+    return [family.wording.move(move) for move in moves]
+
+
+def _elsewhere(known: Known | None) -> Iterator[str]:
+    """What shows the violation without the kit."""
     if known is None:
         yield "No program shows this without the kit yet: the adapter may be at fault.\n"
         return
@@ -205,8 +260,3 @@ def _broken(column: Column, family: Family, witness: Witness, folder: Path) -> I
 
 def _sentence(because: str) -> str:
     return f"{because[0].upper()}{plain(because[1:])}."
-
-
-def dumped(report: Mapping[str, Any]) -> str:
-    """The JSON object as it is written and printed."""
-    return json.dumps(report, indent=1)

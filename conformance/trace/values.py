@@ -245,7 +245,7 @@ def decode(text: str, definitions: Mapping[str, Any]) -> Any:
     reader = Reader(text, definitions)
     value = reader.value()
     if reader.peek() == "+":
-        if not isinstance(value, list):
+        if not reader.text.startswith("+[", reader.at):  # what adds to a list has its plus read with it
             reader.at += 1
         value = reader.value(value)
     if reader.peek():

@@ -1,4 +1,4 @@
-"""A page for each chart: its picture, its table, its clauses, and the files that it is kept in."""
+"""A page for each chart: its picture, its table, its clauses, and its files."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import json
 from collections.abc import Iterator
 from inspect import getdoc
 
-from generator.markdown import WIDE, chart, clause, picture, played, table, text
 from runlock.diagrams.charts.dot import dot
+from runlock.diagrams.charts.formats import FORMS
 from runlock.diagrams.charts.picture import Picture, pictures
 from runlock.diagrams.lifecycle.regions import DERIVED
 from runlock.diagrams.render import graphviz_layout as layout
 from runlock.diagrams.render.svg import NAMESPACE, Drawing
 from runlock.machines.catalogue import every_chart
 from runlock.spec.model import load_spec
+
+from .markdown import WIDE, chart, clause, picture, played, table, text
 
 ORDER = ("Run", "RunWithCreated", "ToolCall", "DerivedRun", "ResumeToolCall", "RunFlow")
 """The charts to begin with; the others follow by name."""
@@ -27,8 +29,11 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """The pictures as files, beside the texts."""
+    """The pictures and the texts as files."""
     for one in ordered():
+        for form in FORMS.values():
+            if form.is_text:
+                yield f"charts/{one.name}.{form.ending}", form.make(one).decode()
         drawing = _drawn(one)
         named = f'xmlns="{NAMESPACE}" '
         inner = drawing.text(is_alone=False).replace("<svg ", f"<svg {named}", 1)
@@ -70,8 +75,7 @@ chart, which is why it can be drawn, compiled, exported, played and checked agai
 sources arrow by arrow.
 
 {table(("chart", "what it is the life of", "states", "arrows"), rows)}
-Each is kept as text in `docs/charts/`, and `runlock draw` writes those files anew.
-They can be [played](../play.md).
+`runlock draw` writes each as text, and this site has those files too. They can be [played](../play.md).
 
 In a picture, an arrow bears its **event**, a guard in brackets, the clause, which is a link, and the phrase
 that says when it is taken. A double rim is an end; a yellow cylinder is a checkpoint: it is entered when
@@ -92,7 +96,7 @@ def _page(one: Picture) -> str:
     )
     return f"""{WIDE}# {one.name}
 
-{about(one)} It is kept as {kept}.{_play(one)}
+{about(one)} As files: {kept}.{_play(one)}
 
 {picture(_drawn(one))}
 ## Arrows

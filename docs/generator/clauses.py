@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from generator.markdown import anchor, chart, clause, fold, picture, played, policy, table, text
 from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.report.chart_text import Line, shown, tables_of
 from runlock.conformance.report.clause_sheet import checks_of
@@ -19,6 +18,8 @@ from runlock.conformance.selftest.witnesses import mutants_of
 from runlock.diagrams.charts.playable import fragment
 from runlock.diagrams.lifecycle import timeline_svg as drawn_timeline
 from runlock.spec.model import Clause
+
+from .markdown import anchor, chart, clause, fold, picture, played, policy, table, text
 
 FAMILY = family_named(DEFAULT)
 """The family whose clauses have pages."""

@@ -8,15 +8,15 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 from html import escape
-from importlib import import_module
-from importlib.resources import files
+from importlib import import_module, resources
 from typing import Any
 
 import typer
 
-from generator.markdown import fold, table, text
 from runlock.conformance import protocol
 from runlock.conformance.cli.main import app
+
+from .markdown import fold, table, text
 
 MODULES = {
     "runlock.conformance.families.lifecycle.adapter": "What an adapter implements.",
@@ -42,52 +42,77 @@ def pages() -> Iterator[tuple[str, str]]:
 # --- schemas ------------------------------------------------------------------------------------
 
 
+def files() -> Iterator[tuple[str, str]]:
+    """The schemas as files."""
+    for name, schema in schemas():
+        yield f"schemas/{name}", schema
+
+
 def schemas() -> Iterator[tuple[str, str]]:
     """Each schema by its file's name."""
-    folder = files("runlock.conformance.protocol.json_schema")
+    folder = resources.files("runlock.conformance.protocol.json_schema")
     for one in sorted(folder.iterdir(), key=lambda file: file.name):
         if one.name.endswith(".json"):
             yield one.name, one.read_text("utf-8")
 
 
 def _schemas() -> str:
+    known = {name: json.loads(schema) for name, schema in schemas()}
+    defined = known.pop("definitions.json")["$defs"]
     methods: dict[str, list[str]] = {}
-    for name, _ in schemas():
+    for name in known:
         methods.setdefault(re.sub(r"\.(params|answer)\.json$|\.json$", "", name), []).append(name)
     for names in methods.values():
         names.sort(reverse=True)  # what a method takes, before what it answers
-    known = dict(schemas())
-    parts = [_method(method, {name: known[name] for name in names}) for method, names in methods.items()]
+    parts = [
+        _method(method, {name: known[name] for name in names}, defined) for method, names in methods.items()
+    ]
     return f"""# Schemas of the protocol
 
 Protocol version {protocol.PROTOCOL_VERSION}. These schemas are made from the models that the kit itself
 reads and writes with, so that an adapter in any language can be checked against them. Fields that a schema
 does not name are ignored by both sides. What the messages mean stands in [the protocol](../protocol.md).
 
-{"".join(parts)}"""
+The files lie in `schemas/` of this site. Each refers to [`definitions.json`](../schemas/definitions.json) by
+a relative reference, so a validator needs that file next to it.
+
+{"".join(parts)}
+## Definitions
+
+{"".join(_definition(name, one) for name, one in defined.items())}"""
 
 
-def _method(method: str, found: dict[str, str]) -> str:
-    parts = [
-        f"{_fields(json.loads(schema), name)}{fold(name, f'```json{chr(10)}{schema}```', 'quote')}"
-        for name, schema in found.items()
-    ]
+def _method(method: str, found: dict[str, Any], defined: dict[str, Any]) -> str:
+    parts = [_side(name, schema, defined) for name, schema in found.items()]
     return f"## {method}\n\n{''.join(parts)}\n"
 
 
-def _fields(schema: dict[str, Any], name: str) -> str:
+def _side(name: str, schema: dict[str, Any], defined: dict[str, Any]) -> str:
+    if "$ref" not in schema:
+        return f"`{name}`: an object with one of these keys.\n\n{_fields(schema)}\n"
+    about = defined[schema["$ref"].rpartition("/")[2]].get("description", "")
+    return f"`{name}`: {_type(schema)}. {text(about)}\n\n"
+
+
+def _definition(name: str, one: dict[str, Any]) -> str:
+    whole = fold(f"{name} as a schema", f"```json\n{json.dumps(one, indent=2)}\n```", "quote")
+    about = text(one.get("description", ""))
+    return f"### {name} {{ #part-{name.lower()} }}\n\n{about}\n\n{_fields(one)}\n{whole}\n"
+
+
+def _fields(schema: dict[str, Any]) -> str:
     properties = schema.get("properties", {})
     needed = schema.get("required", [])
-    what = "answer" if ".answer." in name else "takes" if ".params." in name else "is"
-    about = text(schema.get("description", ""))
+    if "anyOf" in schema or "oneOf" in schema:
+        return f"One of: {_type(schema)}.\n"
     rows = [(f"`{key}`", _type(one), "yes" if key in needed else "") for key, one in properties.items()]
-    listed = table((what, "type", "required"), rows) if rows else f"The {what} has no fields of its own.\n"
-    return f"{about}\n\n{listed}\n"
+    return table(("field", "type", "required"), rows) if rows else "It has no fields of its own.\n"
 
 
 def _type(one: dict[str, Any]) -> str:
     if "$ref" in one:
-        return str(one["$ref"]).rpartition("/")[2]
+        name = str(one["$ref"]).rpartition("/")[2]
+        return f"[{name}](#part-{name.lower()})"
     if "anyOf" in one or "oneOf" in one:
         return " or ".join(_type(each) for each in one.get("anyOf", one.get("oneOf", [])))
     if "enum" in one:

@@ -8,9 +8,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from generator.markdown import WIDE, picture
 from runlock.diagrams import matrix
 from runlock.diagrams.charts.dot import page_of
+
+from .markdown import WIDE, picture
 
 KEPT = Path(__file__).parent.parent / "kills.json"
 """What `runlock selftest --json` found, as far as it is the same on every machine."""

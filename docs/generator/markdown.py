@@ -15,11 +15,20 @@ LEAST = 0.65
 WIDE = "---\nhide:\n  - toc\n---\n"
 """What a page begins with that needs the room of its table of contents."""
 
+CODE = re.compile(r"(`[^`|]+`)")
 ID = re.compile(r"\b([A-Z]+-[1-9][0-9]*)\b")
 
 
 def text(words: str) -> str:
-    """Words as they are, whatever signs are in them."""
+    """Words as they are, whatever signs are in them; what stands in backquotes is code."""
+    return "".join(part if _is_code(part) else _escaped(part) for part in CODE.split(words))
+
+
+def _is_code(part: str) -> bool:
+    return CODE.fullmatch(part) is not None
+
+
+def _escaped(words: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", words)
 
 
@@ -40,7 +49,11 @@ def clause(clause_id: str, root: str = "..") -> str:
 
 def clauses(words: str, root: str = "..") -> str:
     """Words in which each clause that is named is a link."""
-    return ID.sub(lambda found: clause(found[1], root), text(words))
+    parts = CODE.split(words)
+    return "".join(
+        part if _is_code(part) else ID.sub(lambda found: clause(found[1], root), _escaped(part))
+        for part in parts
+    )
 
 
 def chart(name: str, root: str = "..") -> str:

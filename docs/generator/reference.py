@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from generator.markdown import WIDE, anchor, clause, clauses, policy, table, text
 from runlock.conformance.report.clause_names import ranges
 from runlock.spec.model import (
     Erratum,
@@ -13,6 +12,8 @@ from runlock.spec.model import (
     Value,
     load_spec,
 )
+
+from .markdown import WIDE, anchor, clause, clauses, policy, table, text
 
 
 def pages() -> Iterator[tuple[str, str]]:

@@ -69,6 +69,7 @@ def test_the_python_adapter_holds(capsys, folder):
     assert (broken, troubles) == ([], [])
 
 
+@pytest.mark.kits
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no `node` on the PATH")
 def test_the_javascript_adapter_holds(capsys, folder):
     """The second adapter of the page, beside the one file that it needs."""
@@ -79,6 +80,7 @@ def test_the_javascript_adapter_holds(capsys, folder):
     assert (broken, troubles) == ([], [])
 
 
+@pytest.mark.kits
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="there is no `cargo` on the PATH")
 def test_the_conversation_is_that_of_the_rust_adapter(folder):
     """The requests of the page are answered as the page says."""

@@ -4,44 +4,38 @@
 """
 
 import json
-from dataclasses import asdict
+from typing import Any
 
 import pytest
+from command_line import selftested
 from places import ROOT
+from played_once import PlayedOnce
 
-from runlock.conformance.campaign.stages import Order
-from runlock.conformance.cli.commands.check import EXAMPLES
-from runlock.conformance.cli.main import main
-from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.variants import VARIANTS
-from runlock.conformance.selftest.mutation_testing import kill
 
 KEPT = ROOT / "docs" / "kills.json"
 
-EVERY = 25
-"""One mutant of so many is hunted again: what moves the schedule of one moves that of most."""
 
-
-def shown(killed):
+def shown(killed: dict[str, Any]) -> dict[str, Any]:
     """What of a kill is the same on every machine."""
     return {name: killed[name] for name in ("mutant", "clause", "blamed", "why")}
 
 
 @pytest.fixture
-def kept():
+def kept() -> Any:
     """The matrix as it is checked in."""
     return json.loads(KEPT.read_text("utf-8"))
 
 
-def test_every_mutant_has_its_row(kept):
+def test_every_mutant_has_its_row(kept: Any) -> None:
     """One that was added or renamed is missing in the picture until a selftest was run."""
     named = {(mutant.name, mutant.clause) for mutant in MUTANTS}
 
     assert {(kill["mutant"], kill["clause"]) for kill in kept["kills"]} == named
 
 
-def test_every_mutant_is_dead_and_every_variant_alive(kept):
+def test_every_mutant_is_dead_and_every_variant_alive(kept: Any) -> None:
     """The picture shows a kit that sees and does not cry wolf."""
     excused = {mutant.name: {mutant.clause, *mutant.also} for mutant in MUTANTS}
 
@@ -52,22 +46,18 @@ def test_every_mutant_is_dead_and_every_variant_alive(kept):
 
 
 @pytest.mark.long
-def test_a_mutant_is_blamed_where_the_matrix_says(kept, capsys, rewrites):
-    """Hunted again, a mutant is blamed on the same clauses at the same schedules."""
+def test_the_matrix_is_that_of_a_selftest(kept: Any, played_once: PlayedOnce, rewrites: bool) -> None:
+    """Hunted again, each mutant is blamed on the same clauses at the same schedules."""
+    found = selftested(played_once).json
     if rewrites:
-        code = main(["selftest", "--family", "lifecycle", "--shortest", "0", "--json"])
-        found = json.loads(capsys.readouterr().out)
         assert {kill["mutant"]: kill["why"] for kill in found["kills"] if kill["why"]} == {}
-        assert code == 0
         KEPT.write_text(written(found), "utf-8")
         return
-    hunted = [kill(FAMILY, mutant, Order("the mutants", EXAMPLES)) for mutant in MUTANTS[::EVERY]]
-    again = [shown({**asdict(one), "why": one.why}) for one in hunted]
 
-    assert again == kept["kills"][::EVERY], "`pytest -m long --rewrite` of this file plays all of it again"
+    assert [shown(one) for one in found["kills"]] == kept["kills"], "--rewrite writes the matrix anew"
 
 
-def written(found):
+def written(found: dict[str, Any]) -> str:
     """The file: the numbers, and a line for each mutant."""
     numbers = {name: found[name] for name in ("schema", "mutants", "killed", "variants", "passed")}
     kills = ",\n".join(json.dumps(shown(one)) for one in found["kills"])

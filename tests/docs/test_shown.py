@@ -4,6 +4,7 @@ In a block of the language `console`, a line after `$` is a command and the line
 prints; a line of `…` stands for any lines.  `--rewrite` writes what is printed now.
 """
 
+import json
 import re
 import shlex
 
@@ -12,6 +13,7 @@ import typer
 from places import ROOT
 
 from runlock.conformance.cli.main import app, main
+from runlock.conformance.report.matrix import as_markdown
 
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -97,9 +99,11 @@ def test_the_docs_show_what_is_printed(page, folder, capfd, rewrites):
 
 def typed():
     """Every other command of the README and the pages: where it stands, and its words; N is a number."""
-    for page in WRITTEN:
-        for in_block, in_words in TYPED.findall(page.read_text("utf-8")):
-            yield page.name, ["1" if word == "N" else word for word in shlex.split(in_block or in_words)]
+    texts = {page.name: page.read_text("utf-8") for page in WRITTEN}
+    texts["the matrix"] = as_markdown(json.loads((DOCS / "matrix.json").read_text("utf-8")))
+    for name, text in texts.items():
+        for in_block, in_words in TYPED.findall(text):
+            yield name, ["1" if word == "N" else word for word in shlex.split(in_block or in_words)]
 
 
 def slip(words):

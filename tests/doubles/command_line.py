@@ -1,36 +1,20 @@
 """The command line as the tests run it: in this process, or in a child."""
 
+from __future__ import annotations
+
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
+from played_once import PlayedOnce
 
 from runlock.conformance.cli.main import main
 
 IMPORTED = os.pathsep.join(filter(None, (str(Path(__file__).parent), os.environ.get("PYTHONPATH"))))
-
-
-class Ran:
-    """What a command left behind."""
-
-    def __init__(self, code, out, err):
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def json(self):
-        """What it said to a machine."""
-        return json.loads(self.out)
-
-
-def run(capsys, *words):
-    """Run a command in this process, with one job unless the words say otherwise."""
-    one_job = ["--jobs", "1"] if words[:1] == ("check",) and "--jobs" not in words else []
-    capsys.readouterr()
-    code = main([*map(str, words), *one_job])
-    said = capsys.readouterr()
-    return Ran(code, said.out, said.err)
-
 
 AS_FROM_A_SHELL = """
 import runpy, signal
@@ -40,8 +24,29 @@ runpy.run_module("runlock.conformance.cli", run_name="__main__", alter_sys=True)
 """
 
 
-def child(*words, **more):
-    """A command as a child process that finds the toys."""
+class Ran:
+    """What a command left behind; `folder` is where it ran, if that is known."""
+
+    def __init__(self, code: int, out: str, err: str, folder: Path = Path()) -> None:
+        self.code, self.out, self.err, self.folder = code, out, err, folder
+
+    @property
+    def json(self) -> Any:
+        """What it printed for a machine."""
+        return json.loads(self.out)
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> Ran:
+    """Run a command in this process, with one job unless the words say otherwise."""
+    one_job = ["--jobs", "1"] if words[:1] == ("check",) and "--jobs" not in words else []
+    capsys.readouterr()
+    code = main([*map(str, words), *one_job])
+    said = capsys.readouterr()
+    return Ran(code, said.out, said.err)
+
+
+def child(*words: object, **more: Any) -> subprocess.Popen[str]:
+    """A command as a child process that finds the fakes."""
     return subprocess.Popen(
         [sys.executable, "-c", AS_FROM_A_SHELL, *map(str, words)],
         stdout=subprocess.PIPE,
@@ -52,8 +57,30 @@ def child(*words, **more):
     )
 
 
-def run_child(*words, **more):
+def run_child(*words: object, **more: Any) -> Ran:
     """Run a command in a child process."""
     with child(*words, **more) as process:
         out, err = process.communicate()
     return Ran(process.returncode, out, err)
+
+
+def run_once(played_once: PlayedOnce, name: str, *words: object) -> Ran:
+    """What a command left behind that is run once, in a folder of that name."""
+
+    def fill(folder: Path) -> None:
+        ran = run_child(*words, cwd=folder)
+        (folder / "ran.json").write_text(json.dumps([ran.code, ran.out, ran.err]), "utf-8")
+
+    folder = played_once.folder(name, fill)
+    return Ran(*json.loads((folder / "ran.json").read_text("utf-8")), folder=folder)
+
+
+def checked(played_once: PlayedOnce, fake: str, examples: int = 90) -> Ran:
+    """The check of an adapter of cli_fakes, which is played once for all tests that read it."""
+    words = ("check", f"py:cli_fakes:{fake}", "--examples", examples, "--jobs", 1)
+    return run_once(played_once, f"check-{fake}-{examples}", *words)
+
+
+def selftested(played_once: PlayedOnce) -> Ran:
+    """The whole selftest, which takes minutes; for tests of the long lane."""
+    return run_once(played_once, "selftest", "selftest", "--family", "lifecycle", "--json")

@@ -11,18 +11,20 @@ from typing import Any
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.recordings import parse
+from runlock.conformance.judging.applicability import standings
 from runlock.conformance.judging.judge import Judge
 from runlock.conformance.protocol import Handshake, Scenario
-from runlock.conformance.trace.scenario_file import parse
 from runlock.conformance.trace.trace import Record
 
 
 def new_judge(
     handshake: Handshake, scenario: Scenario, only: Collection[str] = (), family: Family = FAMILY
 ) -> Judge:
-    """A judge of one scenario; with `only`, it judges no other clauses."""
+    """A judge of one scenario, of the clauses that apply; with `only`, it judges no others."""
     policies = family.spec.policies_of(handshake.profile, handshake.policies)
-    applies = {clause: clause in only for clause in family.spec.clauses} if only else {}
+    stands = standings(family, handshake, policies)
+    applies = {clause: one.is_judged and (not only or clause in only) for clause, one in stands.items()}
     return Judge(family, handshake, policies, scenario, applies)
 
 

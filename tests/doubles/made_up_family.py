@@ -19,6 +19,7 @@ from runlock.conformance.protocol.scenario import Closed
 from runlock.conformance.protocol.stimuli import Settle, Stimulus
 from runlock.conformance.protocol.vocabulary import Vocabulary
 from runlock.conformance.trace.moves import Move
+from runlock.conformance.trace.plain_formats import plain_formats
 from runlock.conformance.transport.in_process import InProcess
 from runlock.spec.model import read_spec
 
@@ -185,6 +186,7 @@ FAMILY = Family(
     name="made-up",
     spec=read_spec(FOLDER),
     vocabulary=Vocabulary(Handshake, Scenario, Report, Empty, METHODS, {"said": Said}, {}),
+    line_formats=plain_formats("made-up", METHODS, {"said": Said}, Scenario, {}),
     new_state=State,
     invariants=(Invariant("ECHO-1", a_text_is_shown_as_it_was_said, Said),),
     monitors=(),

@@ -6,7 +6,8 @@ from typing import get_args
 import pytest
 from places import GOLDEN as GOLDEN_FILES
 
-from runlock.conformance import protocol
+from runlock.conformance.families.lifecycle import messages as protocol
+from runlock.conformance.families.lifecycle.messages import vocabulary
 from runlock.spec.model import SpecError, load_spec, read_spec
 
 GOLDEN = GOLDEN_FILES / "spec.txt"
@@ -246,9 +247,9 @@ def test_the_needs_of_clauses_are_what_the_protocol_can_declare():
     }
 
     assert set(load_spec().needs["outcome"]) == outcomes
-    assert set(load_spec().needs["stimulus"]) == set(get_args(protocol.StimulusKind))
-    assert set(load_spec().needs["hook"]) == set(get_args(protocol.PhaseName))
-    assert set(load_spec().needs["stream"]) == set(get_args(protocol.StreamKind))
+    assert set(load_spec().needs["stimulus"]) == set(get_args(vocabulary.StimulusKind))
+    assert set(load_spec().needs["hook"]) == set(get_args(vocabulary.PhaseName))
+    assert set(load_spec().needs["stream"]) == set(get_args(vocabulary.StreamKind))
     assert set(load_spec().needs["gate"]) == set(protocol.OUTCOMES_BY_GATE)
     assert {*load_spec().needs["observes"], "gate.open", "gate.closed", "inspect"} == set(protocol.LISTED)
     assert set(load_spec().needs["decisions"]) == set(protocol.DecisionSupport.model_fields)

@@ -24,8 +24,8 @@ from runlock.diagrams.of_family import drawing
 from runlock.diagrams.render import graphviz_layout as layout
 from runlock.diagrams.render.png import painted
 
-CHECKED_IN: Final = Path("docs/charts")
-"""Where the text of the charts is kept in the repository of the kit, and written if nothing else is said."""
+CHARTS: Final = Path("runlock-charts")
+"""Where charts are written without `-o`."""
 
 NAMES_MAX: Final = 8
 """More files than this are counted, not named."""
@@ -46,7 +46,7 @@ def draw(names: Sequence[str], forms: Sequence[str], out: Path | None) -> int:
         made += _charts(charts, wanted)
     if out == STDOUT:
         return _print(made)
-    folder = _folder(out or (files[0].parent if files and not charts else CHECKED_IN))
+    folder = _folder(out or (files[0].parent if files and not charts else CHARTS))
     for name, content in made:
         _write(folder / name, content)
     with results() as stdout:

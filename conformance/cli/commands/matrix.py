@@ -75,10 +75,9 @@ def _told(column: Column) -> None:
 
 def _report(columns: Sequence[Column], wish: Wish, budget: Mapping[str, Any], stdout: TextIO) -> int:
     written.write_witnesses(columns, wish.out)
-    report = written.as_json(columns, wish.out, budget)
+    report = written.as_json(columns, budget)
     (wish.out / "matrix.json").write_text(written.dumped(report) + "\n", encoding="utf-8")
-    page = written.as_markdown(columns, wish.out, budget)
-    (wish.out / "matrix.md").write_text(page, encoding="utf-8")
+    (wish.out / "matrix.md").write_text(written.as_markdown(report), encoding="utf-8")
     lines = Page(stdout)
     if wish.as_json:
         lines.console.out(written.dumped(report))

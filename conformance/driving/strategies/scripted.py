@@ -1,12 +1,12 @@
 """The corpus: short scripted scenarios, one behaviour each, so that every clause has a cheap schedule.
 
-A script says what the kit does, in words that hold for any runtime.  The observations in its file are
-those of one reference, for the reader; whether a runtime is right is for the judge, as everywhere.
+A script says what the kit does, in words that hold for any runtime.  Its file holds no observations: the site
+shows those of one reference, and whether a runtime is right is for the judge, as everywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources.abc import Traversable
@@ -19,8 +19,8 @@ from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.protocol import Handshake, Scenario
-from runlock.conformance.trace.document import Document, is_move, rewritten
-from runlock.conformance.trace.moves import CRASH_AND_RECOVER, INSPECT, Move, moves_of
+from runlock.conformance.trace.document import Document, Entry, is_move, rewritten
+from runlock.conformance.trace.moves import CRASH_AND_RECOVER, INSPECT, Move, moves_of, record_of
 from runlock.conformance.trace.scenario_file import ENDING, parse
 from runlock.conformance.trace.trace import Record
 from runlock.conformance.trace.witness_file import Witness, read_witnesses
@@ -37,7 +37,7 @@ class Script:
     scenario: Any
     moves: tuple[Move, ...]
     needs: tuple[str, ...]
-    target: str  # whose observations its file holds
+    target: str  # the reference that it is shown on
 
 
 def corpus(family: Family) -> tuple[Script, ...]:
@@ -249,3 +249,20 @@ def recorded(document: Document, session: Session) -> Document:
         answers.append(session.trace.records[before:])
     session.close()
     return rewritten(document, answers, session.trace.records[-1])
+
+
+def without_answers(family: Family, document: Document) -> Document:
+    """The moves and comments of a recording, with a line for what the moves need at their moment."""
+    moves = moves_of(document.trace, family.line_formats.gate_name)
+    entries = [_unanswered(entry, moves) for entry in document.entries if not entry.is_answer]
+    needs = tuple(dict.fromkeys(family.occasions(document.trace.records)))
+    return replace(document, entries=[one for one in entries if one is not None], needs=needs)
+
+
+def _unanswered(entry: Entry, moves: Iterator[Move]) -> Entry | None:
+    record = entry.record
+    if record is not None and is_move(record):
+        return Entry(record_of(next(moves)), entry.comments)
+    if record is None or "scenario" in record:
+        return entry
+    return Entry(None, entry.comments) if entry.comments else None

@@ -70,6 +70,7 @@ def blamed(open_sut, clause):
     return hunt.found.violation.because if hunt.found else f"it is not; {list(hunt.blamed)} is"
 
 
+@pytest.mark.kits
 @needs_node
 @pytest.mark.parametrize("name", ["example.mjs", "adapter.mjs"])
 def test_the_javascript_examples_hold(name):
@@ -80,6 +81,7 @@ def test_the_javascript_examples_hold(name):
     assert len(exercised) > 20
 
 
+@pytest.mark.kits
 @needs_cargo
 def test_the_rust_example_holds(tmp_path):
     """An agent without a library, in a language that awaits nothing, keeps the universal core."""
@@ -90,6 +92,7 @@ def test_the_rust_example_holds(tmp_path):
     assert len(exercised) > 20
 
 
+@pytest.mark.kits
 @needs_node
 @pytest.mark.parametrize(
     ("line", "slip", "clause", "says"),
@@ -116,6 +119,7 @@ def test_a_slip_in_the_javascript_example_is_blamed_on_its_clause(tmp_path, line
     assert says in blamed(node(folder, "example.mjs"), clause)
 
 
+@pytest.mark.kits
 @needs_cargo
 def test_a_slip_in_the_rust_example_is_blamed_on_its_clause(tmp_path):
     """A call that answered pending and is not parked leaves the model without a result for it."""

@@ -3,27 +3,39 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
+from shutil import copytree
 
 import jsonschema
 import pytest
-from command_line import run, run_child
+from command_line import Ran, checked, run, run_child
+from played_once import PlayedOnce
 
 from runlock.conformance.protocol import SPEC_REVISION
 from runlock.spec.model import Revision, load_spec
 
 FEW = ("--examples", 90)
+Capsys = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The command runs in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def test_a_runtime_that_breaks_nothing_is_held(capsys):
+@pytest.fixture
+def broken(folder: Path, played_once: PlayedOnce) -> Ran:
+    """The check of a runtime that executes rejected calls, with its results in the folder."""
+    ran = checked(played_once, "ExecutesRejected")
+    copytree(ran.folder, folder, dirs_exist_ok=True)
+    return ran
+
+
+def test_a_runtime_that_breaks_nothing_is_held(played_once: PlayedOnce) -> None:
     """Nothing broken and everything testable exercised is exit 0."""
-    ran = run(capsys, "check", "py:cli_fakes:Tiny", "--examples", 150)
+    ran = checked(played_once, "Tiny", 150)
 
     assert (ran.code, ran.out.partition("\n")[0]) == (
         0,
@@ -31,9 +43,9 @@ def test_a_runtime_that_breaks_nothing_is_held(capsys):
     )
 
 
-def test_a_violation_is_told_to_a_person(capsys):
+def test_a_violation_is_told_to_a_person(played_once: PlayedOnce) -> None:
     """Headline, because, clause, timeline, witness, what to look at, and how to see it again."""
-    ran = run(capsys, "check", "py:cli_fakes:ExecutesRejected", *FEW)
+    ran = checked(played_once, "ExecutesRejected")
 
     block = ran.out.partition("GATE-2 broken by")[2]
     labels = [line.split()[0] for line in block.splitlines() if line[:2] == "  " and line[2:3].strip()]
@@ -42,9 +54,9 @@ def test_a_violation_is_told_to_a_person(capsys):
     assert labels == ["because", "clause", "timeline", "witness", "look", "replay"]
 
 
-def test_the_replay_line_reproduces_the_violation(capsys):
+def test_the_replay_line_reproduces_the_violation(capsys: Capsys, broken: Ran) -> None:
     """What the report says to run, run as it stands, breaks the same clause."""
-    ran = run(capsys, "check", "py:cli_fakes:ExecutesRejected", *FEW)
+    ran = broken
     line = next(line for line in ran.out.splitlines() if line.startswith("  replay"))
     words = line.split()[2:]
 
@@ -54,13 +66,15 @@ def test_the_replay_line_reproduces_the_violation(capsys):
     assert "the recording breaks GATE-2 too" in again.out
 
 
-def test_every_result_is_kept_in_the_folder(capsys, folder):
+def test_every_result_is_kept_in_the_folder(capsys: Capsys, folder: Path) -> None:
     """A trace for each violation, and the whole result as JSON, whatever was printed."""
-    run(capsys, "check", "py:cli_fakes:ExecutesRejected", *FEW, "-o", "kept/here")
+    ran = run(capsys, "check", "py:cli_fakes:ExecutesRejected", *FEW, "-o", "kept/here", "--json")
 
+    jsonschema.validate(ran.json, SCHEMA)
     kept = json.loads((folder / "kept/here/result.json").read_text())
     assert {path.name for path in (folder / "kept/here").iterdir()} == {"GATE-2.jsonl", "result.json"}
     assert kept["violations"][0]["trace"] == "kept/here/GATE-2.jsonl"
+    assert kept == ran.json
 
 
 SCHEMA = {
@@ -156,21 +170,12 @@ SCHEMA = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("toy", ["Tiny", "ExecutesRejected"])
-def test_a_machine_reads_one_json_object(capsys, toy):
+def test_a_machine_reads_one_json_object(capsys: Capsys) -> None:
     """With --json standard output is one object of the documented shape, and standard error is silent."""
-    ran = run(capsys, "check", f"py:cli_fakes:{toy}", *FEW, "--json")
+    ran = run(capsys, "check", "py:cli_fakes:Tiny", *FEW, "--json")
 
     jsonschema.validate(ran.json, SCHEMA)
     assert (ran.json["exit_code"], ran.err) == (ran.code, "")
-
-
-def test_a_witness_has_as_many_stimuli_as_steps(capsys):
-    """`steps` counts the stimuli of `witness`."""
-    ran = run(capsys, "check", "py:cli_fakes:ExecutesRejectedTwice", *FEW, "--json")
-
-    assert ran.json["violations"]
-    assert all(len(one["witness"]) == one["steps"] for one in ran.json["violations"])
 
 
 @pytest.mark.processes
@@ -184,13 +189,18 @@ def test_what_a_runtime_prints_is_no_result(folder, jobs):
     assert "{written to the descriptor}" in ran.err
 
 
-def test_jobs_change_nothing(capsys):
-    """Verdicts, counts and witnesses are those of one process, whatever the number of workers."""
+def test_jobs_change_nothing(capsys: Capsys) -> None:
+    """Verdicts, counts and witnesses are those of one process, whatever the number of workers.
+
+    `steps` counts the stimuli of each witness.
+    """
     words = ("check", "py:cli_fakes:ExecutesRejectedTwice", "--examples", 60, "--json")
     alone = run(capsys, *words, "--jobs", 1).json
     shared = run(capsys, *words, "--jobs", 2).json
 
     assert alone == shared
+    assert alone["violations"]
+    assert all(len(one["witness"]) == one["steps"] for one in alone["violations"])
 
 
 def test_a_seed_is_all_the_chance_there_is(capsys):
@@ -227,11 +237,11 @@ def test_only_what_cannot_be_tested_is_undecided(capsys):
     assert "nothing that was asked for was exercised" in ran.out
 
 
-def test_strict_asks_for_everything_that_applies(capsys):
+def test_strict_asks_for_everything_that_applies(capsys: Capsys, played_once: PlayedOnce) -> None:
     """What the handshake does not offer never changes the exit code, unless --strict says so."""
-    words = ("check", "py:cli_fakes:Tiny", "--examples", 150)
+    strict = run(capsys, "check", "py:cli_fakes:Tiny", "--examples", 150, "--strict")
 
-    assert (run(capsys, *words).code, run(capsys, *words, "--strict").code) == (0, 3)
+    assert (checked(played_once, "Tiny", 150).code, strict.code) == (0, 3)
 
 
 def test_a_hostile_name_stays_a_name(capsys):
@@ -242,10 +252,9 @@ def test_a_hostile_name_stays_a_name(capsys):
     assert not set("\x1b\u202e\r") & set(ran.out)
 
 
-def test_a_recorded_trace_is_judged_and_not_driven(capsys):
+@pytest.mark.usefixtures("broken")
+def test_a_recorded_trace_is_judged_and_not_driven(capsys: Capsys) -> None:
     """What a recording shows is judged again; what it does not reach is untested and no fault of it."""
-    run(capsys, "check", "py:cli_fakes:ExecutesRejected", *FEW)
-
     ran = run(capsys, "check", "trace:runlock-results/GATE-2.jsonl", "--json", "-o", "audit")
     unreached = [
         clause for clause in ran.json["clauses"] if clause["why"] == "the recording does not reach it"
@@ -255,9 +264,9 @@ def test_a_recorded_trace_is_judged_and_not_driven(capsys):
     assert not any(clause["offered"] for clause in unreached)
 
 
-def test_a_recording_that_breaks_nothing_is_held(capsys, folder):
+@pytest.mark.usefixtures("broken")
+def test_a_recording_that_breaks_nothing_is_held(capsys: Capsys, folder: Path) -> None:
     """A recorded trace needs to reach no more than it reaches."""
-    run(capsys, "check", "py:cli_fakes:ExecutesRejected", *FEW)
     lines = (folder / "runlock-results/GATE-2.jsonl").read_text().splitlines(keepends=True)
     decided = next(number for number, line in enumerate(lines) if '"decide"' in line and '"stimulus"' in line)
     (folder / "good.jsonl").write_text("".join(lines[:decided]))

@@ -32,13 +32,13 @@ def paths(*phases: str, profile: str = "awaken-8") -> Paths:
     handshake = ReferenceAdapter(profile).handshake
     state = ObservedState(handshake, handshake.policies, Scenario(scenario="s", tools=[ToolSpec(name="t")]))
     state.stimulus("run.start", {"run": "r1", "input": "hello"})
-    followed = Paths(state, Trails())
+    followed = Paths(state, Trails(), {})
     for number, phase in enumerate(phases):
         if phase == "the inference":
             seen = GateOpened(run="r1", gate=f"g{number}", on="model", step=1, messages=[])
         else:
             seen = PhaseEntered(run="r1", phase=phase, step=1)
-        list(followed.judge(seen))
+        list(followed.observe(seen))
         state.observe(seen)
     return followed
 

@@ -8,6 +8,7 @@ from importlib import resources
 import jsonschema
 import pytest
 from pydantic import TypeAdapter, ValidationError
+from referencing import Registry, Resource
 
 from runlock.conformance.families.lifecycle.messages import LISTED, METHODS, AnyObservation, GateOutcome
 
@@ -127,7 +128,6 @@ EXAMPLES = [
 
 MISFITS = [
     ("initialize.answer", {"protocol": 1}),
-    ("initialize.answer", {**HANDSHAKE, "family": "acme"}),
     ("run.start.params", {"run": 7, "input": "hello"}),
     ("run.start.params", {"run": None, "input": "hello"}),
     ("decide.params", {"run": "r1", "decisions": [{"id": "d1", "call": "c1", "action": "approve"}]}),
@@ -172,9 +172,16 @@ def model(name):
     return METHODS[verb][0 if side == "params" else 1]
 
 
+FILES = [file.name for file in FOLDER.iterdir() if file.name.endswith(".json")]
+REGISTRY = Registry().with_resources(
+    (name, Resource.from_contents(schema(name.removesuffix(".json")))) for name in FILES
+)
+"""Every file by its name, by which the others refer to it."""
+
+
 def fits(name, message):
     """Whether a schema accepts a message."""
-    return jsonschema.Draft202012Validator(schema(name)).is_valid(message)
+    return jsonschema.Draft202012Validator({"$ref": f"{name}.json"}, registry=REGISTRY).is_valid(message)
 
 
 def test_the_schemas_are_those_of_the_models(tmp_path):
@@ -188,10 +195,38 @@ def test_the_schemas_are_those_of_the_models(tmp_path):
 
 
 def test_every_verb_has_two_schemas():
-    """One for what it takes, one for what it answers, each a schema of the current dialect."""
-    for verb in METHODS:
-        for side in ("params", "answer"):
-            jsonschema.Draft202012Validator.check_schema(schema(f"{verb}.{side}"))
+    """One for what it takes, one for what it answers."""
+    sides = {f"{verb}.{side}.json" for verb in METHODS for side in ("params", "answer")}
+
+    assert set(FILES) == sides | {"definitions.json", "observation.json", "outcome.json", "trace.json"}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_schema_is_of_the_current_dialect_and_its_references_lead_somewhere(name):
+    """No file refers to a definition that is not there, or to anything outside of the folder."""
+    whole = schema(name.removesuffix(".json"))
+    jsonschema.Draft202012Validator.check_schema(whole)
+
+    for ref in references(whole):
+        assert isinstance(REGISTRY.resolver(base_uri=name).lookup(ref).contents, dict)
+
+
+def references(value):
+    """Every reference in a schema."""
+    if isinstance(value, list):
+        return [ref for one in value for ref in references(one)]
+    if not isinstance(value, dict):
+        return []
+    return [one for key, inner in value.items() for one in ([inner] if key == "$ref" else references(inner))]
+
+
+def test_a_part_of_a_message_is_defined_once():
+    """Other files only refer to the definitions, so that a change of a part is one change."""
+    definitions = schema("definitions")["$defs"]
+    every = [one for name in FILES for one in references(schema(name.removesuffix(".json")))]
+
+    assert {one.rpartition("/")[2] for one in every} == definitions.keys()
+    assert not [name for name in FILES if name != "definitions.json" and "$defs" in schema(name[:-5])]
 
 
 @pytest.mark.parametrize(("name", "message"), EXAMPLES, ids=[name for name, _ in EXAMPLES])

@@ -82,7 +82,9 @@ def test_a_line_has_parts() -> None:
     assert second.given == ["e"]
 
 
-@pytest.mark.parametrize("text", ["{a=1", "[1", "{a=1 a=2}", '"\\x"', "@none", "1 2", "@l +{a=+[1]}"])
+@pytest.mark.parametrize(
+    "text", ["{a=1", "[1", "{a=1 a=2}", '"\\x"', "@none", "1 2", "@l +{a=+[1]}", "@l +[1]"]
+)
 def test_what_is_no_value(text: str) -> None:
     """Nothing is guessed: a text that is not whole is an error that says what would be right."""
     with pytest.raises(Malformed) as caught:

@@ -323,6 +323,7 @@ def test_half_a_line_and_the_end(pipe):
     assert "ended with exit code 0 instead of answering settle; it had written half a line, “{" in error.what
 
 
+@pytest.mark.processes
 def test_half_a_line_and_silence(pipe):
     """A process that stops in the middle of a line is out of time, and the half is quoted."""
     sut = pipe("writes_half_a_line_and_hangs", scale=0.2)
@@ -401,6 +402,7 @@ def test_the_handshake_has_a_longer_limit(pipe):
     assert "did not answer initialize within 0.3 s." in error.what
 
 
+@pytest.mark.processes
 def test_a_hanging_process_takes_its_children_along(pipe):
     """The whole process group ends at the time limit; the fixture sees that nothing is left."""
     assert "did not answer settle" in diagnosis(pipe("hangs_with_a_child", scale=0.1), TimedOut).what

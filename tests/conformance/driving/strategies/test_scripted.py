@@ -1,12 +1,17 @@
-"""The corpus: each file says what the reference does, and every script is legal on every reference."""
+"""The corpus: the reference shows what it showed before, and every script is legal on every reference.
+
+A scenario file holds moves and comments.  What its target shows on them is pinned by a digest, one line for
+each file; `pytest -k test_scripted --rewrite` writes both, and the site shows what the digests stand for.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from functools import cache
 
 import pytest
-from places import LIFECYCLE
+from places import GOLDEN, LIFECYCLE
 
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.driving.bench import Bench
@@ -18,6 +23,7 @@ from runlock.conformance.driving.strategies.scripted import (
     play,
     recorded,
     script_of,
+    without_answers,
 )
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import UsageError
@@ -25,11 +31,13 @@ from runlock.conformance.families.lifecycle.adapter import Segment
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Handshake
-from runlock.conformance.family.recordings import parse, render
+from runlock.conformance.family.recordings import parse, render, to_text
 from runlock.conformance.protocol import Party
+from runlock.conformance.trace.document import Document
 from runlock.spec.model import load_spec
 
 FOLDER = LIFECYCLE / "scenarios"
+DIGESTS = GOLDEN / "scenarios.txt"
 NAMES = sorted(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))
 SCRIPTS = corpus(FAMILY)
 PLAYED_ON = ("reference:awaken-8", "reference:tirea")
@@ -40,23 +48,49 @@ def bench(target: str) -> Bench:
     return Bench(resolve(target).open)
 
 
-def recording(text: str, name: str) -> str:
+def recording(text: str, name: str) -> Document:
     """The file with what its target shows now."""
     script, document = script_of(FAMILY, name, text), parse(text, name)
-    return render(recorded(document, bench(script.target).session(script.scenario)))
+    return recorded(document, bench(script.target).session(script.scenario))
+
+
+def text_of(name: str) -> str:
+    return (FOLDER / f"{name}{ENDING}").read_text("utf-8")
+
+
+def digest(shown: Document) -> str:
+    """A short name for everything that was shown: observations, refusals, and whether it was quiescent."""
+    return hashlib.sha256(to_text(shown.trace).encode()).hexdigest()[:16]
+
+
+def digests() -> dict[str, str]:
+    """The digests that are checked in, by the names of the scenarios."""
+    return dict(line.split() for line in DIGESTS.read_text("utf-8").splitlines())
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_file_says_what_its_target_does(name, rewrites):
-    """The observations of a scenario file are those of the reference, byte for byte."""
-    path = FOLDER / f"{name}{ENDING}"
-    text = path.read_text("utf-8")
-    now = recording(text, name)
+def test_each_file_is_moves_and_comments(name, rewrites):
+    """A file holds no observations, and says what its moves need; `--rewrite` brings it into this form."""
+    text = text_of(name)
+    now = render(without_answers(FAMILY, recording(text, name)))
     if rewrites:
-        path.write_text(now, encoding="utf-8")
+        (FOLDER / f"{name}{ENDING}").write_text(now, "utf-8")
         return
 
-    assert text == now, f"{name} shows something else now; see `pytest --rewrite`"
+    assert text == now, f"`pytest -k test_scripted --rewrite` writes {name} so"
+
+
+def test_the_targets_show_what_they_showed(rewrites):
+    """What the reference shows in each scenario is what it showed when its digest was written."""
+    shown = {name: recording(text_of(name), name) for name in NAMES}
+    now = {name: digest(one) for name, one in shown.items()}
+    if rewrites:
+        DIGESTS.write_text("".join(f"{name} {one}\n" for name, one in now.items()), "utf-8")
+        return
+    changed = [name for name in NAMES if now[name] != digests().get(name)]
+
+    assert changed == [], f"{changed[0]} now shows:\n\n{render(shown[changed[0]])}"
+    assert now == digests()
 
 
 @pytest.mark.parametrize("target", PLAYED_ON)
@@ -93,47 +127,61 @@ def test_hardly_a_script_is_left_out():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_script_is_short_and_says_what_it_shows(name):
-    """A scenario fits a head: at most 12 stimuli and 120 lines, with its clauses named at the top."""
-    text = (FOLDER / f"{name}{ENDING}").read_text("utf-8")
+    """A scenario fits a head: at most 12 stimuli and 40 lines, with its clauses named at the top."""
+    text = text_of(name)
     script = script_of(FAMILY, name, text)
     named = re.findall(r"\b[A-Z]{3,}-\d+\b", script.about)
 
     assert len(script.moves) <= 12
-    assert text.count("\n") <= 120
+    assert text.count("\n") <= 40
     assert named
     assert [clause for clause in named if clause not in load_spec().clauses] == []
 
 
 def test_a_changed_observation_is_seen():
-    """The comparison can fail: one other status in a file, and it is no longer what the target does."""
-    text = (FOLDER / f"pending-twice{ENDING}").read_text("utf-8")
-    changed = text.replace(
-        "call.status c1 Running -> Suspended suspension=2", "call.status c1 Running -> Failed"
-    )
+    """The digests can fail: one other status in what is shown, and the digest is another."""
+    shown = recording(text_of("pending-twice"), "pending-twice")
+    told = render(shown)
+    line = "call.status c1 Running -> Suspended suspension=2"
+    changed = parse(told.replace(line, "call.status c1 Running -> Failed"))
 
-    assert recording(text, "pending-twice") == text
-    assert recording(changed, "pending-twice") == text != changed
+    assert line in told
+    assert digest(parse(told)) == digest(shown) == digests()["pending-twice"] != digest(changed)
 
 
-def test_a_rewrite_keeps_comments_and_moves():
-    """Whoever writes only moves and comments gets the observations put between them."""
+def test_a_recording_keeps_comments_and_moves():
+    """The observations stand between the moves and the comments; without them the file is as it was."""
     text = (
         "# What it shows.\n# RUN-3\nscenario greeting\n  tool read\n\n"
         "# The model has nothing to ask for.\nstart r1 hello\nrelease model turn goodbye\n\n# Over.\nsettle\n"
     )
-    now = recording(text, "greeting")
+    shown = recording(text, "greeting")
+    now = render(shown)
 
     assert "# What it shows.\n# RUN-3\nscenario greeting\n  tool read\n" in now
     assert "# The model has nothing to ask for.\nstart r1 hello\n----\nrun.status -> Running\n" in now
     assert "# Over.\nsettle\n----\n\nend\n" in now
-    assert recording(now, "greeting") == now
+    assert render(recording(now, "greeting")) == now
+    assert render(without_answers(FAMILY, shown)) == text
 
 
 def test_a_move_without_occasion_stays_unanswered():
     """A move whose gate is not open on the target is kept, for runtimes that open it."""
-    now = recording("scenario x\n\nstart r1 hello\nrelease tool:c1 ok done\nsettle\n", "x")
+    text = "scenario x\n\nstart r1 hello\nrelease tool:c1 ok done\nsettle\n"
+    shown = recording(text, "x")
 
-    assert "\n\nrelease tool:c1 ok done\n\nsettle\n----\n\nend\n" in now
+    assert "\n\nrelease tool:c1 ok done\n\nsettle\n----\n\nend\n" in render(shown)
+    assert render(without_answers(FAMILY, shown)) == text
+
+
+def test_what_depends_on_the_moment_is_written_down():
+    """A decision for a busy run needs `decisions live`; a script says so, since no observation does."""
+    text = "scenario x\n  tool write ask\n\nstart r1 hello\n{}decide d1 resume c1\n"
+    busy, idle = text.format(""), text.format("release model turn c1:write\n")
+
+    assert without_answers(FAMILY, recording(busy, "x")).needs == ("decisions live",)
+    assert without_answers(FAMILY, recording(idle, "x")).needs == ()
+    assert "decisions live" in script_of(FAMILY, "x", f"needs decisions live\n\n{busy}").needs
 
 
 WEAK = Handshake(
@@ -186,7 +234,7 @@ def test_a_script_says_why_it_does_not_apply(name, why):
     ],
 )
 def test_needs_are_read_off_what_a_script_sends(name, need):
-    """Nobody writes down what a script needs: its moves say it."""
+    """What a script needs follows from its moves and its line `needs`."""
     assert need in by_name(name).needs
 
 

@@ -88,7 +88,11 @@ def test_pruned_and_unpruned_search_find_the_same(name):
 
 
 SHORT = ("AsksOnWhenDone", "CallsEveryEndABehavior", "StartsOver", "DoesNotAskTheThird")
-SAMPLE = [*SHORT, *(mutant.name for mutant in MUTANTS[::8])]
+SAMPLE = {
+    (depth, uneven, name): None
+    for depth, uneven, every in ((2, 1, 8), (3, 0, 24))
+    for name in (*SHORT, *(mutant.name for mutant in MUTANTS[::every]))
+}
 
 
 def shortest_of_each_clause(name, depth, scope):
@@ -121,10 +125,11 @@ def test_pruned_and_unpruned_levels_break_the_same_clauses(name, monkeypatch):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("depth, uneven", [(2, 1), (3, 0)])
-@pytest.mark.parametrize("name", SAMPLE)
-def test_a_sample_of_mutants_breaks_the_same_clauses(name, depth, uneven, monkeypatch):
-    """The same over races, and over three stimuli."""
+@pytest.mark.parametrize(("depth", "uneven", "name"), SAMPLE)
+def test_a_sample_of_mutants_breaks_the_same_clauses(
+    depth: int, uneven: int, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same over races for one mutant in 8, and over three stimuli for one in 24."""
     monkeypatch.setattr("runlock.conformance.driving.strategies.exhaustive.SHARDS", 1)
 
     the_same_is_found(name, depth, uneven)

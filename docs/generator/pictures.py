@@ -1,0 +1,117 @@
+"""The pictures in pages that are written by hand: `<!-- sequence: RunsTheRejected -->` asks for one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from runlock.conformance.cli.main import main
+from runlock.conformance.families.lifecycle.exploration import CALLS
+from runlock.conformance.family.family import DEFAULT, family_named
+from runlock.conformance.report.examples import example_of
+from runlock.conformance.trace.trace import Trace
+from runlock.diagrams.charts.dot import Wish, dot, page_of
+from runlock.diagrams.charts.picture import pictures
+from runlock.diagrams.charts.playable import fragment
+from runlock.diagrams.lifecycle import sequence_svg as drawn_sequence
+from runlock.diagrams.lifecycle import state_space as explored
+from runlock.diagrams.lifecycle import timeline_svg as drawn_timeline
+from runlock.diagrams.render import graphviz_layout as layout
+from runlock.diagrams.render.png import painted
+from runlock.machines.lifecycle.joint.calls import Calls
+from runlock.machines.lifecycle.joint.policies import choose
+from runlock.machines.lifecycle.joint.search import Search
+from runlock.machines.lifecycle.joint.transitions import Joint
+
+from .markdown import picture, played
+
+CHECK = ("check", "reference", "--only", "GATE-*", "--examples", "0", "--jobs", "1")
+"""What the coverage in a picture is of."""
+
+
+def drawn_into(markdown: str, depth: int) -> str:
+    """The page with its pictures; `depth` is the number of folders that it lies in."""
+    root = "/".join([".."] * depth) or "."
+    return re.sub(r"<!-- (\w+): ([\w-]+) -->", lambda found: _drawn(found[1], found[2], root), markdown)
+
+
+def _drawn(kind: str, name: str, root: str) -> str:
+    if kind not in KINDS:
+        raise LookupError(f"There is no picture of kind {kind}; there are {', '.join(KINDS)}.")
+    return KINDS[kind](name, root)
+
+
+def _chart(name: str, root: str) -> str:
+    wish = Wish(lambda clause: page_of(clause, root))
+    return picture(layout.svg(dot(pictures()[name], wish), f"The chart {name}"))
+
+
+def _covered(name: str, root: str) -> str:
+    """A chart with what a check took of it."""
+    source = dict(painted(_result(), lambda clause: page_of(clause, root)))[name]
+    return picture(layout.svg(source, f"The chart {name}, as it was covered"))
+
+
+@cache
+def _result() -> dict[str, Any]:
+    """The result of a small check, the one that the page shows."""
+    with TemporaryDirectory() as folder, redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        main([*CHECK, "-o", folder])
+        return dict(json.loads((Path(folder) / "result.json").read_text("utf-8")))
+
+
+def _explored(name: str, root: str) -> str:
+    """One call alone, every state of it; or with its run under a profile, as it looks from outside."""
+    if name == CALLS:
+        graph = explored.whole(Search(Calls(1, resuspensions=1)).run())
+        label = "The explored graph of one call alone"
+    else:
+        graph = explored.folded(Search(Joint(choose(name, {}).policies, 1, crashes=0)).run())
+        label = f"The explored graph of {name} with one call, folded"
+    source = explored.dot(graph, name, lambda clause: page_of(clause, root))
+    return picture(layout.svg(source, label))
+
+
+def _sequence(name: str, _: str) -> str:
+    clause, because, trace = _witness(name)
+    label = f"A sequence in which {clause} is broken"
+    return picture(drawn_sequence.drawn(trace, label, f"{clause}: {because}"))
+
+
+def _timeline(name: str, _: str) -> str:
+    clause, because, trace = _witness(name)
+    label = f"A timeline in which {clause} is broken"
+    return picture(drawn_timeline.drawn(trace, label, f"{clause}: {because}"))
+
+
+def _link(name: str, root: str) -> str:
+    clause, because, trace = _witness(name)
+    return played(fragment(trace, f"{clause}: {because}"), root, "play it step by step")
+
+
+def _witness(name: str) -> tuple[str, str, Trace]:
+    """The clause that a mutant breaks, why, and the trace that shows it."""
+    family = family_named(DEFAULT)
+    mutant = family.made.mutants().get(name)
+    example = example_of(family, mutant) if mutant is not None else None
+    if mutant is None or example is None:
+        raise LookupError(f"There is no witness of {name}.")
+    return mutant.clause, example.because, example.trace
+
+
+KINDS: dict[str, Callable[[str, str], str]] = {
+    "chart": _chart,
+    "covered": _covered,
+    "explored": _explored,
+    "sequence": _sequence,
+    "timeline": _timeline,
+    "play": _link,
+}
+"""What a page can ask for."""

@@ -1,0 +1,71 @@
+"""The generator brings a folder to what the site is, and touches nothing else in it."""
+
+import re
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+from places import ROOT
+
+
+@pytest.fixture
+def site(monkeypatch):
+    """The module that writes the site, with two pages in the place of all."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    module = import_module("docs.generator.site")
+    monkeypatch.setattr(module, "_by_hand", lambda: iter([("a.md", b"by hand")]))
+    monkeypatch.setattr(module, "_generated", lambda: iter([("sub/b.md", b"generated")]))
+    return module
+
+
+def test_pages_are_written_with_their_folders(site, tmp_path):
+    """Both kinds of pages are there, and counted."""
+    assert site.write(tmp_path) == 2
+    assert (tmp_path / "a.md").read_bytes() == b"by hand"
+    assert (tmp_path / "sub/b.md").read_bytes() == b"generated"
+
+
+def test_a_page_that_is_gone_is_removed_and_a_file_of_somebody_else_is_not(site, tmp_path, monkeypatch):
+    """The folder follows the site; what the generator did not write it leaves alone."""
+    (tmp_path / "notes.txt").write_text("mine")
+    site.write(tmp_path)
+    monkeypatch.setattr(site, "_generated", lambda: iter([]))
+    site.write(tmp_path)
+
+    assert not (tmp_path / "sub/b.md").exists()
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_a_page_that_is_the_same_is_left_alone(site, tmp_path):
+    """A builder that watches the folder sees changes only."""
+    site.write(tmp_path)
+    page = tmp_path / "a.md"
+    page.chmod(0o444)
+    before = page.stat()
+    site.write(tmp_path)
+
+    assert page.stat() == before
+
+
+def test_a_picture_of_no_kind_is_an_error(site):
+    """A page that asks for what cannot be drawn does not go out with a hole."""
+    with pytest.raises(LookupError, match=r"There is no picture of kind photo; there are chart, "):
+        site.drawn_into("<!-- photo: Run -->", 0)
+
+
+@pytest.mark.long
+def test_any_builder_finds_all_that_the_pages_link_to(tmp_path):
+    """Without mkdocs: every relative link of every page leads to a file of the folder."""
+    command = [sys.executable, "-m", "docs.generator", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    pages = sorted(tmp_path.rglob("*.md"))
+    links = [
+        (page, link) for page in pages for link in re.findall(r"\]\(([^)#\s]+)", page.read_text("utf-8"))
+    ]
+    inside = [(page, link) for page, link in links if not re.match(r"[a-z]+:", link)]
+
+    assert len(pages) > 60
+    assert len(inside) > 2_000
+    assert [(page.name, link) for page, link in inside if not (page.parent / link).is_file()] == []
+    assert list(tmp_path.rglob("*.py")) == []
