@@ -29,10 +29,14 @@ class LosesAPush(Runner):
 
 
 class PushesBackwards(Runner):
-    """Pushed messages enter in the opposite order."""
+    """What is pushed stands before what was pushed earlier in the iteration."""
 
     def push(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        super().push(messages[::-1])
+        end = len(self.state.messages)
+        super().push(messages)
+        pushed = self.state.messages[end:]
+        del self.state.messages[end:]
+        self.state.messages[self.iteration.mark : self.iteration.mark] = pushed
 
 
 class PutsTheTurnTooEarly(Runner):

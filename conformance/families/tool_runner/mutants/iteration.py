@@ -63,6 +63,8 @@ class AsksAhead(Runner):
         self.ahead = asyncio.ensure_future(self._ask_ahead(self.iteration.turn or {}))
 
     async def _ask_ahead(self, turn: Message) -> None:
+        for _ in range(20):  # until the yield is open
+            await asyncio.sleep(0)
         messages = [*self.state.messages, turn]
         await self.world.infer(messages, len(messages), {}, self.state.tools.names())
 
@@ -172,8 +174,9 @@ class EndsWhenTheUserDidTheWork(Runner):
 
     def answer_what_is_left(self) -> None:
         super().answer_what_is_left()
-        if self.is_changed() and not self.is_paused() and self.asks_for_tools():
-            self.is_over = True
+        turn = self.iteration.turn
+        if self.is_changed() and turn is not None and self.asks_for_tools():
+            self.is_over = self.place_of(turn) is not None and self.to_handle(turn) == []
 
     def goes_on(self) -> bool:
         if getattr(self, "is_over", False):
