@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 from runlock.conformance.families.tool_runner import grounding, needs, situations, wording
 from runlock.conformance.families.tool_runner.actions import RUNNER_ACTIONS
 from runlock.conformance.families.tool_runner.invariants import INVARIANTS
+from runlock.conformance.families.tool_runner.line_formats import LINE_FORMATS
 from runlock.conformance.families.tool_runner.messages import VOCABULARY, RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
-from runlock.conformance.family.family import Family, Made, Wording
+from runlock.conformance.family.family import Family, Wording
 from runlock.conformance.family.invariant import NOTHING, Selectors
+from runlock.conformance.family.made import Made
 from runlock.conformance.protocol import Observation
 from runlock.spec.model import load_spec
 
@@ -61,6 +63,7 @@ FAMILY: Final = Family(
     name=NAME,
     spec=load_spec(NAME),
     vocabulary=VOCABULARY,
+    line_formats=LINE_FORMATS,
     new_state=ObservedRunner,
     invariants=INVARIANTS,
     selectors=Selectors(_name_of, _newest_of),
