@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.machines.tool_runner.runtime.core import CancelledRun
 from runlock.machines.tool_runner.runtime.history import Call, Message
 from runlock.machines.tool_runner.runtime.rounds import Round
 from runlock.machines.tool_runner.runtime.runner import Runner
 
 
 class AsksAfterACancel(Runner):
-    """The loop does not look at the signal before a request."""
+    """The signal stops the tools, and the loop goes on."""
 
-    def goes_on(self) -> bool:
-        self.is_cancelled = False
-        return super().goes_on()
+    async def after_resume(self) -> None:
+        try:
+            await super().after_resume()
+        except CancelledRun:
+            self.is_cancelled, self.at = False, "Settled"
 
 
 class TakesACancelForAnEnd(Runner):
