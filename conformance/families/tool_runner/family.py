@@ -12,6 +12,9 @@ from runlock.conformance.families.tool_runner.actions import RUNNER_ACTIONS
 from runlock.conformance.families.tool_runner.invariants import INVARIANTS
 from runlock.conformance.families.tool_runner.line_formats import LINE_FORMATS
 from runlock.conformance.families.tool_runner.messages import VOCABULARY, RunnerGate
+from runlock.conformance.families.tool_runner.monitors.coverage_targets import covered
+from runlock.conformance.families.tool_runner.monitors.iteration_chart import IterationMonitor
+from runlock.conformance.families.tool_runner.monitors.response_chart import ResponseMonitor
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.family.family import Family, Wording
 from runlock.conformance.family.invariant import NOTHING, Selectors
@@ -67,7 +70,8 @@ FAMILY: Final = Family(
     new_state=ObservedRunner,
     invariants=INVARIANTS,
     selectors=Selectors(_name_of, _newest_of),
-    monitors=(),
+    monitors=(IterationMonitor, ResponseMonitor),
+    coverage_targets=covered,
     actions=RUNNER_ACTIONS,
     ground=grounding.ground,
     admit=grounding.admit,

@@ -83,7 +83,11 @@ LINE_FORMATS: Final = LineFormats(
     gate_name=named_by("on", "call"),
     members={"tool": MemberFormat(("tools",), LineFormat("tool", ("name",), (RunnerTool,)))},
     outcome_text={
-        "turn": "text", "delta": "text", "ok": "content", "error": "content", "raise": "message",
+        "turn": "text",
+        "delta": "text",
+        "ok": "content",
+        "error": "content",
+        "raise": "message",
         "fault": "message",
     },  # fmt: skip
     keeps_open=frozenset({"delta"}),

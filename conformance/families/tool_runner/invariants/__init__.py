@@ -29,6 +29,7 @@ __all__ = ["INVARIANTS"]
 INVARIANTS: Final[tuple[Invariant, ...]] = (
     *runner_order.FIRST_INVARIANTS,
     *calls.AFTER_LEAVING,
+    *request_content.FIRST_INVARIANTS,
     *run.FIRST_INVARIANTS,
     *cancel.INVARIANTS,
     *stream.FIRST_INVARIANTS,
@@ -37,7 +38,6 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     *calls.FIRST_INVARIANTS,
     *rounds.FIRST_INVARIANTS,
     *stop.INVARIANTS,
-    *request_content.FIRST_INVARIANTS,
     *calls.CUT_OFF_INVARIANTS,
     *runner_order.INVARIANTS,
     *request_content.TURN_INVARIANTS,

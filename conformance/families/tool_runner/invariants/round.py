@@ -54,6 +54,8 @@ def a_call_of_a_parallel_round_starts_with_the_others(state: ObservedRunner, see
         return
     if state.policy("round.executor") != "parallel" or iteration.retried_at is not None:
         return
+    if iteration.deltas and "streaming" in state.values("tools.start"):
+        return
     phase, response = state.phase(iteration)
     in_round = [gate for gate in iteration.entries if (gate.phase, gate.response) == (phase, response)]
     earlier = [gate for gate in in_round if gate.at < state.stimuli]

@@ -229,7 +229,7 @@ def a_look_shows_the_state(state: ObservedRunner, seen: RunnerInspected) -> Judg
 
 def _states(state: ObservedRunner, last: Iteration) -> Iterator[list[Message]]:
     """The messages that the state may hold now, where that is certain."""
-    if last.request.is_open and last.yielded is None:
+    if last.request.is_open and not last.yields:
         yield last.base
     elif last.yielded is not None and last.turn is not None:
         if "on_receipt" in state.values("runner.append") and last.message is not None:

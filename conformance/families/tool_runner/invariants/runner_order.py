@@ -270,8 +270,9 @@ def _before_end(state: ObservedRunner, seen: RunFinished) -> Iteration | None:
     if before.fault or before.turn is None or not before.goes_on or ends_by_fault(state, before):
         return None
     left = before.left_at is not None and before.taken_up_at is None
-    over = run.is_again and before.run != run.id and "over" in state.values("again.break")
-    return None if left or over else before
+    idle = run.is_again and before.run != run.id and not run.requests
+    worked = any(gate.is_after_again and gate.run == run.id for gate in before.entries)
+    return None if left or (idle and not worked) else before
 
 
 FIRST_INVARIANTS = (Invariant("RUNNER-4", no_request_is_sent_after_the_user_left, RunnerGate, at=MODEL),)
