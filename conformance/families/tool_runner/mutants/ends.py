@@ -140,7 +140,7 @@ MUTANTS = (
     Mutant(
         GoesOnAfterABreak,
         "RUNNER-24",
-        "runner is over after a break, and opened a tool gate when it was taken up",
+        "runner is over after a break",
         policies=OVER,
     ),
     Mutant(
@@ -156,7 +156,7 @@ MUTANTS = (
     Mutant(
         GoesOnAfterAFault,
         "RUNNER-36",
-        "runner is over after a fault, and opened a model gate when it was taken up",
+        "runner is over after a fault",
         policies=OVER,
     ),
     Mutant(TakesAFaultForAnEnd, "RUN-5", "model broke, and the run ended as NaturalEnd"),
