@@ -42,7 +42,7 @@ def _whole(on: str, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def admit(move: Move, state: ObservedRunner) -> Move | None:
-    """The move without what the runner did not offer to take, or may not be sent now; None if nothing is left."""
+    """The move without what the runner does not take, or may not get now; None if nothing is left."""
     kept: list[Part] = []
     for part in move.parts():
         if _may_follow(part, kept, state) and _is_offered(state, *part):
@@ -123,7 +123,7 @@ def _may_start(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
 
 
 def _may_take_up(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
-    """Whether the runner may be taken up: after a break of a whole turn or a fault, and not after a cancel."""
+    """Whether the runner may be taken up: after a break of a whole turn or a fault, but no cancel."""
     run, iteration = state.run, state.iteration
     if run is None or not run.is_done or "runner.again" not in state.handshake.stimuli or iteration is None:
         return False
@@ -148,9 +148,7 @@ def _may_release(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
     gate, outcome = state.gate(params["gate"]), params["outcome"]
     if gate is None:
         return False
-    outcomes = state.handshake.outcomes
-    offered = {"model": outcomes.model, "tool": outcomes.tool, "yield": outcomes.yield_}.get(gate.on, ())
-    if outcome["kind"] not in offered:
+    if outcome["kind"] not in state.handshake.outcomes.at(gate.on):
         return False
     if gate.on == "yield":
         iteration = state.iteration

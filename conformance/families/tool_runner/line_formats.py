@@ -73,6 +73,11 @@ STIMULI: Final[Mapping[str, LineFormat]] = {
     "inspect": _sent("look", "inspect", about_a_run=True),
 }
 
+OUTCOME_TEXT: Final[Mapping[str, str]] = {
+    "turn": "text", "delta": "text", "ok": "content", "error": "content", "raise": "message",
+    "fault": "message",
+}  # fmt: skip
+
 LINE_FORMATS: Final = LineFormats(
     family="tool-runner",
     handshake=LineFormat("handshake", (), (RunnerHandshake,)),
@@ -82,14 +87,7 @@ LINE_FORMATS: Final = LineFormats(
     outcome=LineFormat(RELEASE, (), (RunnerTurn, Delta, RunnerOutcome, Fault, Resume)),
     gate_name=named_by("on", "call"),
     members={"tool": MemberFormat(("tools",), LineFormat("tool", ("name",), (RunnerTool,)))},
-    outcome_text={
-        "turn": "text",
-        "delta": "text",
-        "ok": "content",
-        "error": "content",
-        "raise": "message",
-        "fault": "message",
-    },  # fmt: skip
+    outcome_text=OUTCOME_TEXT,
     keeps_open=frozenset({"delta"}),
     begins_run=frozenset({"run.start", "runner.again"}),
     codes={"reason": _reason_of},

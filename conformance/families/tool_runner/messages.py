@@ -68,6 +68,14 @@ class RunnerOutcomes(Wire):
     tool: list[Literal["ok", "error", "raise", "fault"]] = ["ok"]
     yield_: list[Literal["resume", "break"]] = Field(default=["resume"], alias="yield")
 
+    def at(self, gate: str) -> tuple[str, ...]:
+        """The outcomes that are offered at a gate."""
+        if gate == "model":
+            return tuple(self.model)
+        if gate == "tool":
+            return tuple(self.tool)
+        return tuple(self.yield_) if gate == "yield" else ()
+
 
 class RunnerOffer(Wire):
     """What a scenario may ask of the runner."""
@@ -80,7 +88,7 @@ class RunnerOffer(Wire):
 class RunnerHandshake(Handshake):
     """What a runner says of itself; stimuli, outcomes and stop reasons that are left out are not offered."""
 
-    family: Literal["tool-runner"] = "tool-runner"  # type: ignore[assignment]
+    family: Literal["tool-runner"] = "tool-runner"
     profile: str = "tool-runner"
     gates: Annotated[list[RunnerGateKind], AfterValidator(_all_gates)]  # type: ignore[assignment]
     observes: list[Annotated[str, AfterValidator(lambda kind: not_misspelt(kind, LISTED))]] = Field(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from runlock.conformance.families.tool_runner.messages import RunnerHandshake
-from runlock.conformance.trace.scenario_file import Document
+from runlock.conformance.trace.document import Document
 
 
 def unmet(need: str, handshake: RunnerHandshake) -> str:
@@ -14,8 +14,7 @@ def unmet(need: str, handshake: RunnerHandshake) -> str:
     word, _, what = need.partition(" ")
     if word == "outcome":
         gate, _, kind = what.partition(".")
-        outcomes = handshake.outcomes
-        offered = {"model": outcomes.model, "tool": outcomes.tool, "yield": outcomes.yield_}.get(gate, ())
+        offered = handshake.outcomes.at(gate)
         return "" if kind in offered else f"the runner does not take {kind} at a {gate} gate"
     if word == "stops":
         implied = what in ("tool_use", "end_turn")

@@ -53,8 +53,7 @@ Action = Callable[[Stage, Chooser], Move | None]
 
 def offered(stage: Stage, on: str) -> list[str]:
     """The outcomes that the runner takes at a gate."""
-    outcomes = stage.handshake.outcomes
-    return [*{"model": outcomes.model, "tool": outcomes.tool, "yield": outcomes.yield_}[on]]
+    return [*stage.handshake.outcomes.at(on)]
 
 
 def release(stage: Stage, chooser: Chooser, on: str, outcome: dict[str, Any]) -> Move | None:

@@ -91,12 +91,14 @@ def model_errs(stage: Stage, chooser: Chooser) -> Move | None:
     tool = pick(chooser, _in_set(stage))
     known = [one.name for one in stage.state.scenario.tools]
     outside = pick(chooser, ["no-such-tool", *[name for name in known if name not in stage.state.tools]])
-    mistakes = (
-        lambda: [asked(stage, outside)],
-        lambda: [asked(stage, tool), asked(stage, outside)],
-        lambda: [asked(stage, tool)] * 2,
-    )
-    return whole_turn(stage, pick(chooser, mistakes)(), said(stage))
+    mistake = chooser.choose(3)
+    if mistake == 0:
+        calls = [asked(stage, outside)]
+    elif mistake == 1:
+        calls = [asked(stage, tool), asked(stage, outside)]
+    else:
+        calls = [asked(stage, tool)] * 2
+    return whole_turn(stage, calls, said(stage))
 
 
 def model_breaks(stage: Stage, chooser: Chooser) -> Move | None:

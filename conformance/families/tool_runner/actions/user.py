@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.tool_runner.actions.context import Action, Stage, offered, release
+from runlock.conformance.families.tool_runner.actions.context import Action, Stage, release
 from runlock.conformance.families.tool_runner.actions.model import asked, said
 from runlock.conformance.families.tool_runner.state.records import Iteration
 from runlock.conformance.family.chooser import Chooser, pick
@@ -158,10 +158,3 @@ def again(stage: Stage, chooser: Chooser) -> Move | None:
     if run is None or not run.is_done or not stage.takes("runner.again"):
         return None
     return Move("runner.again", {"run": stage.fresh("again")})
-
-
-__all__ = [
-    "again", "change_tools", "leave", "offered", "push_foreign_turn", "push_ill_formed", "push_note", "push_turn",
-    "push_turn_and_note", "push_turn_and_response", "push_turn_response_and_note", "respond", "resume",
-    "set_messages", "set_params",
-]  # fmt: skip

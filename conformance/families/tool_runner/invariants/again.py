@@ -82,10 +82,10 @@ def a_runner_that_is_over_after_a_fault_opens_no_gate(state: ObservedRunner, see
 
 def no_call_with_a_result_ran_again(state: ObservedRunner) -> Judgements:
     """A runner that was taken up has entered no call that had a result."""
-    run, before = state.taken_up, state.iterations[-1:] or [None]
-    if run is None or run.began_at != state.stimuli or state.is_cancelled or before[0] is None:
+    run, before = state.taken_up, state.iteration
+    if run is None or run.began_at != state.stimuli or state.is_cancelled or before is None:
         return
-    if any(message.role == "tool" for message in before[0].base):
+    if any(message.role == "tool" for message in before.base):
         yield judged(True, "")
 
 

@@ -298,7 +298,8 @@ def handled_calls_are_entered(state: ObservedRunner, seen: RunnerGate) -> Judgem
     wanted = _wanted(state, iteration)
     if wanted:
         skipped = [call for call in wanted if not _ran(iteration, call)]
-        reason = f"{turn_of(iteration)} was not handled: call {' '.join(skipped[:1])} did not run before the request"
+        lost = " ".join(skipped[:1])
+        reason = f"{turn_of(iteration)} was not handled: call {lost} did not run before the request"
         yield judged(not skipped, reason)
 
 

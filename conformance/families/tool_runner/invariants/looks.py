@@ -1,15 +1,15 @@
-"""What the checks of several areas look at: how a request follows on the one before it, and names for reasons."""
+"""What the checks of several areas look at: how a request follows on the one before it, and words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
 from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.plan import Plan, plans
-from runlock.conformance.families.tool_runner.state.records import Iteration, Run, same, without_system
+from runlock.conformance.families.tool_runner.state.records import Iteration, same, without_system
 from runlock.conformance.family.invariant import HELD, Judgements
 from runlock.conformance.protocol import Message
 
@@ -65,11 +65,6 @@ def ends_by_fault(state: ObservedRunner, iteration: Iteration) -> bool:
     """Whether a tool broke, or threw where that may end the run."""
     raised = any(gate.kind == "raise" for gate in iteration.entries)
     return bool(iteration.faulted_tools) or (raised and "end_run" in state.values("tool.raises"))
-
-
-def is_judged(state: ObservedRunner) -> bool:
-    """Whether the runner has met nothing that takes it out of its normal course."""
-    return not state.is_cancelled
 
 
 @dataclass(slots=True)
@@ -185,13 +180,3 @@ def acts_of(iteration: Iteration) -> str:
         if done
     ]
     return f"the user {' and '.join(did)}" if did else "the user changed nothing"
-
-
-def calls_in(messages: Sequence[Message]) -> set[str]:
-    """The calls that messages answer."""
-    return {message.call for message in messages if message.role == "tool" and message.call is not None}
-
-
-def run_before(state: ObservedRunner) -> Run | None:
-    """The run at hand."""
-    return state.run

@@ -185,7 +185,8 @@ def results_stand_under_their_own_call(state: ObservedRunner, seen: RunnerGate) 
         own = [gate.outcome for gate in read.before.entries_of(result.call or "") if gate.outcome is not None]
         mixed = others and not any(_is_text_of(result, outcome) for outcome in own)
         if len(read.before.entries) > 1 or mixed:
-            reason = f"request {read.number}: the result under call {result.call} is that of {others[0] if others else ''}"
+            other = others[0] if others else ""
+            reason = f"request {read.number}: the result under call {result.call} is that of {other}"
             yield judged(not mixed, reason)
 
 
@@ -197,7 +198,8 @@ def an_error_reaches_the_model_as_an_error(state: ObservedRunner, seen: RunnerGa
     for _, result in read.results:
         kinds = _kinds(read.before, result)
         if kinds == {"error"}:
-            reason = f"call {result.call} answered with an error, and request {read.number} holds it as {result.status}"
+            shown = f"request {read.number} holds it as {result.status}"
+            reason = f"call {result.call} answered with an error, and {shown}"
             yield judged(result.status == "error", reason)
 
 
@@ -228,7 +230,8 @@ def results_say_what_the_tool_answered(state: ObservedRunner, seen: RunnerGate) 
         ]
         if outcomes and not _may_lack_its_tool(state, read.before, result):
             told = any(_says(result, outcome) for outcome in outcomes)
-            reason = f"request {read.number}: the result of call {result.call} is “{result.text[:60]}” ({result.status})"
+            text = f"“{result.text[:60]}” ({result.status})"
+            reason = f"request {read.number}: the result of call {result.call} is {text}"
             yield judged(told, f"{reason}; its tool answered {_words(outcomes[-1])}")
 
 

@@ -340,7 +340,8 @@ def a_call_that_the_user_answered_has_one_result(state: ObservedRunner, seen: Ru
     answered = {message.call for message in read.before.pushes() if message.role == "tool"}
     if answered and read.before.pushed:
         twice = [result for _, result in read.results if result.call in answered]
-        reason = f"the user answered call {twice[0].call if twice else ''}, and request {read.number} holds two results"
+        call = twice[0].call if twice else ""
+        reason = f"the user answered call {call}, and request {read.number} holds two results for it"
         yield judged(not twice, reason)
 
 

@@ -87,7 +87,7 @@ def a_kept_response_is_given_again(state: ObservedRunner, seen: RunnerGate) -> J
         return
     iteration, _, number = asked
     if number and _kept(state, iteration, number) == {True}:
-        yield f"the response of request {iteration.number} is kept, and call {seen.call} was entered for it again"
+        yield f"the response of request {iteration.number} is kept, and call {seen.call} was entered again"
 
 
 def a_kept_response_was_given_again(state: ObservedRunner, seen: Responded) -> Judgements:
@@ -117,10 +117,10 @@ def a_response_that_is_not_kept_is_made_anew(state: ObservedRunner, seen: Respon
 
 
 def _kept(state: ObservedRunner, iteration: Iteration, number: int) -> set[bool | None]:
-    return {
-        is_kept(state, iteration, number, lambda key, one=value: one)
-        for value in state.values("runner.cache")
-    }  # type: ignore[misc]
+    def under(value: str) -> bool | None:
+        return is_kept(state, iteration, number, lambda key: value)
+
+    return {under(value) for value in state.values("runner.cache")}
 
 
 def _broke(state: ObservedRunner, iteration: Iteration, number: int) -> bool:

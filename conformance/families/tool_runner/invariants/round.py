@@ -36,7 +36,7 @@ def a_sequential_round_runs_one_call_at_a_time(state: ObservedRunner, seen: Runn
     in_round = [gate for gate in iteration.entries if (gate.phase, gate.response) == (phase, response)]
     running = [gate for gate in in_round if gate.is_open]
     if running:
-        yield f"calls run one after the other, and {seen.call} was entered while {running[0].seen.call} was running"
+        yield f"calls run one after the other, and {seen.call} was entered while {running[0].seen.call} ran"
         return
     order = [call.id for call in _calls(state, iteration, phase)]
     if seen.call in order:

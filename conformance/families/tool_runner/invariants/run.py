@@ -302,7 +302,8 @@ def a_reported_message_was_put_there(state: ObservedRunner, seen: MessageAppende
             call.id for call in last.calls
         }
         once = not any(same(message, shown) for shown, _ in last.shown)
-        reason = f"{named(message)} is reported, {'once more' if message.call in handled else 'and no such call came'}"
+        why = "once more" if message.call in handled else "and no such call came"
+        reason = f"{named(message)} is reported, {why}"
         yield judged(message.call in handled and once, reason)
 
 

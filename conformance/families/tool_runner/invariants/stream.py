@@ -64,7 +64,7 @@ def the_end_of_a_stream_is_the_turn(state: ObservedRunner, seen: Published) -> J
     if iteration.turn is None:
         yield f"the end of the turn of request {iteration.number} was shown before it was whole"
         return
-    data = seen.data if isinstance(seen.data, dict) else {}
+    data: dict[str, Any] = seen.data if isinstance(seen.data, dict) else {}
     calls = data.get("tool_calls") or []
     shown = (
         data.get("text") or "",

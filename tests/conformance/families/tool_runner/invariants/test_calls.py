@@ -174,9 +174,13 @@ def test_a_running_call_that_is_interrupted():
     assert told.verdict == "RUNNER-35"
 
 
-@pytest.mark.parametrize(("policy", "code", "verdict"), [
-    ("failed_call", "Error", "ROUND-7"), ("end_run", "Error", "held"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("policy", "code", "verdict"),
+    [
+        ("failed_call", "Error", "ROUND-7"),
+        ("end_run", "Error", "held"),
+    ],
+)
 def test_a_tool_that_throws(policy, code, verdict):
     """The policy says whether it ends the run."""
     told = asked({"tool.raises": policy})

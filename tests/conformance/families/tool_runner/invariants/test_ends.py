@@ -1,4 +1,4 @@
-"""RUN, STOP, CANCEL, STREAM and RUNNER: ends, limits, cancels, streams, and a runner that is taken up again."""
+"""RUN, STOP, CANCEL, STREAM and RUNNER: ends, limits, cancels, streams, runners taken up again."""
 
 import pytest
 from runner_traces import HELLO, Told, asked, result, turn, user
@@ -122,8 +122,13 @@ def test_a_look_while_a_yield_is_open(shown, verdict):
 
 @pytest.mark.parametrize(
     ("policy", "stands", "verdict"),
-    [("kept", True, "held"), ("kept", False, "RUNNER-46"), ("dropped", True, "RUNNER-46"), ("dropped", False, "held")],
-)  # fmt: skip
+    [
+        ("kept", True, "held"),
+        ("kept", False, "RUNNER-46"),
+        ("dropped", True, "RUNNER-46"),
+        ("dropped", False, "held"),
+    ],
+)
 def test_the_final_turn_at_the_end(policy, stands, verdict):
     """It stands in the state or not, as declared."""
     told = final(policies={"end.turn": policy})
@@ -159,8 +164,13 @@ def test_a_message_that_is_reported_while_the_user_has_the_turn():
 
 @pytest.mark.parametrize(
     ("policy", "entered", "verdict"),
-    [("drained", True, "held"), ("drained", False, "STOP-5"), ("preempted", True, "STOP-5"), ("preempted", False, "held")],
-)  # fmt: skip
+    [
+        ("drained", True, "held"),
+        ("drained", False, "STOP-5"),
+        ("preempted", True, "STOP-5"),
+        ("preempted", False, "held"),
+    ],
+)
 def test_the_calls_of_the_last_turn(policy, entered, verdict):
     """They run or do not run, as declared."""
     told = asked({"stop.tools": policy}, max_iterations=1)
@@ -208,8 +218,13 @@ def test_a_run_that_is_stopped_too_early():
 
 @pytest.mark.parametrize(
     ("code", "stop", "verdict"),
-    [("Stopped", "max_iterations", "held"), ("NaturalEnd", None, "held"), ("Stopped", "other", "RUN-4"), ("Error", None, "RUN-4")],
-)  # fmt: skip
+    [
+        ("Stopped", "max_iterations", "held"),
+        ("NaturalEnd", None, "held"),
+        ("Stopped", "other", "RUN-4"),
+        ("Error", None, "RUN-4"),
+    ],
+)
 def test_the_reason_of_a_stop(code, stop, verdict):
     """Stopped with its code, or a natural end."""
     told = running(max_iterations=1)
@@ -223,8 +238,13 @@ def test_the_reason_of_a_stop(code, stop, verdict):
 
 @pytest.mark.parametrize(
     ("policy", "goes_on", "verdict"),
-    [("goes_on", True, "held"), ("goes_on", False, "RUNNER-24"), ("over", True, "RUNNER-24"), ("over", False, "held")],
-)  # fmt: skip
+    [
+        ("goes_on", True, "held"),
+        ("goes_on", False, "RUNNER-24"),
+        ("over", True, "RUNNER-24"),
+        ("over", False, "held"),
+    ],
+)
 def test_after_a_break(policy, goes_on, verdict):
     """The runner is over, or goes on where it was left."""
     told = asked({"again.break": policy})
@@ -239,8 +259,13 @@ def test_after_a_break(policy, goes_on, verdict):
 
 @pytest.mark.parametrize(
     ("policy", "sends", "verdict"),
-    [("retries", True, "held"), ("retries", False, "RUNNER-36"), ("over", True, "RUNNER-36"), ("over", False, "held")],
-)  # fmt: skip
+    [
+        ("retries", True, "held"),
+        ("retries", False, "RUNNER-36"),
+        ("over", True, "RUNNER-36"),
+        ("over", False, "held"),
+    ],
+)
 def test_after_a_fault(policy, sends, verdict):
     """The runner is over, or sends the request again."""
     told = Told({"again.fault": policy})

@@ -194,8 +194,14 @@ def test_the_answer_of_the_user_is_replaced():
 
 @pytest.mark.parametrize(
     ("history", "sent", "verdict"),
-    [("delta", 1, "held"), ("delta", 3, "held"), ("delta", 0, "RUNNER-26"), ("whole", 3, "held"), ("whole", 1, "RUNNER-38")],
-)  # fmt: skip
+    [
+        ("delta", 1, "held"),
+        ("delta", 3, "held"),
+        ("delta", 0, "RUNNER-26"),
+        ("whole", 3, "held"),
+        ("whole", 1, "RUNNER-38"),
+    ],
+)
 def test_what_a_request_carries(history, sent, verdict):
     """What is left out has to be with the server."""
     told = handled(asked({"runner.history": history}), HELLO, C1, result("c1"), sent=sent)

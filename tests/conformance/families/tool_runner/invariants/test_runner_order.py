@@ -129,9 +129,15 @@ def test_a_turn_that_asks_for_tools_ends_the_run():
     assert told.verdict == "RUNNER-41"
 
 
-@pytest.mark.parametrize(("pause", "sends", "verdict"), [
-    ("resent", True, "held"), ("resent", False, "RUNNER-20"), ("ends", True, "RUNNER-20"), ("ends", False, "held"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pause", "sends", "verdict"),
+    [
+        ("resent", True, "held"),
+        ("resent", False, "RUNNER-20"),
+        ("ends", True, "RUNNER-20"),
+        ("ends", False, "held"),
+    ],
+)
 def test_a_paused_turn(pause, sends, verdict):
     """The policy says whether it goes back."""
     wait = turn(text="wait")
