@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.machines.tool_runner.runtime.core import CancelledRun
 from runlock.machines.tool_runner.runtime.history import Call, Message
 from runlock.machines.tool_runner.runtime.rounds import Round
 from runlock.machines.tool_runner.runtime.runner import Runner
 
 
 class AsksAfterACancel(Runner):
-    """The loop does not look at the signal before a request."""
+    """The signal stops the tools, and the loop goes on."""
 
-    def goes_on(self) -> bool:
-        self.is_cancelled = False
-        return super().goes_on()
+    async def after_resume(self) -> None:
+        try:
+            await super().after_resume()
+        except CancelledRun:
+            self.is_cancelled, self.at = False, "Settled"
 
 
 class TakesACancelForAnEnd(Runner):
@@ -90,13 +93,42 @@ class GoesThroughWithTheRound(Runner):
 SEQUENTIAL_DRAIN = {"round.executor": "sequential", "cancel.inflight": "drain"}
 
 MUTANTS = (
-    Mutant(AsksAfterACancel, "CANCEL-1"),
-    Mutant(TakesACancelForAnEnd, "CANCEL-2"),
-    Mutant(DropsWhatWasHandedOver, "CANCEL-4", policies={"cancel.handed_over": "run"}),
-    Mutant(RunsWhatWasHandedOver, "CANCEL-4", policies={"cancel.handed_over": "not_run"}),
-    Mutant(AbortsWhatDrains, "CANCEL-5", policies={"cancel.inflight": "drain"}),
-    Mutant(DrainsWhatIsAborted, "CANCEL-5", policies={"cancel.inflight": "abort"}),
-    Mutant(RespondsAfterACancel, "CANCEL-6"),
-    Mutant(EntersAgainAfterACancel, "CANCEL-7", policies={"cancel.handed_over": "run"}),
-    Mutant(GoesThroughWithTheRound, "CANCEL-8", policies=SEQUENTIAL_DRAIN),
+    Mutant(AsksAfterACancel, "CANCEL-1", "run was cancelled"),
+    Mutant(TakesACancelForAnEnd, "CANCEL-2", "run was cancelled, and ended with reason NaturalEnd"),
+    Mutant(
+        DropsWhatWasHandedOver,
+        "CANCEL-4",
+        "user had the turn at the cancel and resumed, and",
+        policies={"cancel.handed_over": "run"},
+    ),
+    Mutant(
+        RunsWhatWasHandedOver,
+        "CANCEL-4",
+        "run was cancelled while the user had the turn, and",
+        policies={"cancel.handed_over": "not_run"},
+    ),
+    Mutant(
+        AbortsWhatDrains,
+        "CANCEL-5",
+        "was given up though it is to end",
+        policies={"cancel.inflight": "drain"},
+    ),
+    Mutant(
+        DrainsWhatIsAborted, "CANCEL-5", "run was cancelled, and tool", policies={"cancel.inflight": "abort"}
+    ),
+    Mutant(
+        RespondsAfterACancel, "CANCEL-6", "a response was asked for after the cancel, and", also=("CANCEL-7",)
+    ),
+    Mutant(
+        EntersAgainAfterACancel,
+        "CANCEL-7",
+        "was entered a second time",
+        policies={"cancel.handed_over": "run"},
+    ),
+    Mutant(
+        GoesThroughWithTheRound,
+        "CANCEL-8",
+        "run was cancelled while a response was made, and",
+        policies=SEQUENTIAL_DRAIN,
+    ),
 )

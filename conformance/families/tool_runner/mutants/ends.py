@@ -131,16 +131,39 @@ NOT_OVER = {"again.break": "goes_on", "again.fault": "retries"}
 OVER = {"again.break": "over", "again.fault": "over"}
 
 MUTANTS = (
-    Mutant(IsOverAfterABreak, "RUNNER-24", policies=NOT_OVER),
-    Mutant(GoesOnAfterABreak, "RUNNER-24", policies=OVER),
-    Mutant(ForgetsTheTurnAtABreak, "RUNNER-24", policies=NOT_OVER),
-    Mutant(IsOverAfterAFault, "RUNNER-36", policies=NOT_OVER),
-    Mutant(GoesOnAfterAFault, "RUNNER-36", policies=OVER),
-    Mutant(TakesAFaultForAnEnd, "RUN-5"),
-    Mutant(TakesABrokenToolForAnEnd, "RUN-6"),
-    Mutant(NamesTheWrongEnd, "RUN-2"),
-    Mutant(TakesTheLimitForACancel, "RUN-4"),
-    Mutant(RemembersTheFirstTurn, "RUN-7"),
-    Mutant(WorksOnWhenDone, "RUN-9"),
-    Mutant(ShowsAnOldState, "RUN-11"),
+    Mutant(
+        IsOverAfterABreak,
+        "RUNNER-24",
+        "user left a turn that asks for more, and the runner did not go on",
+        policies=NOT_OVER,
+    ),
+    Mutant(
+        GoesOnAfterABreak,
+        "RUNNER-24",
+        "runner is over after a break",
+        policies=OVER,
+    ),
+    Mutant(
+        ForgetsTheTurnAtABreak, "RUNNER-24", "which ends the run, and a request was sent", policies=NOT_OVER
+    ),
+    Mutant(
+        IsOverAfterAFault,
+        "RUNNER-36",
+        "model broke, and no request was sent when the runner was taken up",
+        policies=NOT_OVER,
+        also=("STOP-3",),
+    ),
+    Mutant(
+        GoesOnAfterAFault,
+        "RUNNER-36",
+        "runner is over after a fault",
+        policies=OVER,
+    ),
+    Mutant(TakesAFaultForAnEnd, "RUN-5", "model broke, and the run ended as NaturalEnd"),
+    Mutant(TakesABrokenToolForAnEnd, "RUN-6", "a tool broke, and the run ended as NaturalEnd"),
+    Mutant(NamesTheWrongEnd, "RUN-2", "ends the run, whose reason is Stopped"),
+    Mutant(TakesTheLimitForACancel, "RUN-4", "ended the run, whose reason is Cancelled"),
+    Mutant(RemembersTheFirstTurn, "RUN-7", "the end names the assistant message", also=("STREAM-2",)),
+    Mutant(WorksOnWhenDone, "RUN-9", "Done, and opened a tool gate"),
+    Mutant(ShowsAnOldState, "RUN-11", "inspect shows", also=("RUNNER-46",)),
 )

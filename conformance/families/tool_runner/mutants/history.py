@@ -29,10 +29,14 @@ class LosesAPush(Runner):
 
 
 class PushesBackwards(Runner):
-    """Pushed messages enter in the opposite order."""
+    """What is pushed stands before what was pushed earlier in the iteration."""
 
     def push(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        super().push(messages[::-1])
+        end = len(self.state.messages)
+        super().push(messages)
+        pushed = self.state.messages[end:]
+        del self.state.messages[end:]
+        self.state.messages[self.iteration.mark : self.iteration.mark] = pushed
 
 
 class PutsTheTurnTooEarly(Runner):
@@ -230,29 +234,61 @@ class KeepsARefusal(Runner):
 
 
 MUTANTS = (
-    Mutant(LosesAPush, "RUNNER-8"),
-    Mutant(PushesBackwards, "RUNNER-8"),
-    Mutant(PutsTheTurnTooEarly, "RUNNER-9"),
-    Mutant(AppendsAChangedTurn, "RUNNER-10"),
-    Mutant(RemembersAChange, "RUNNER-11"),
-    Mutant(AddsWhatIsSet, "RUNNER-12"),
-    Mutant(ForgetsParams, "RUNNER-43"),
-    Mutant(InspectsTheReceivedTurn, "RUNNER-13"),
-    Mutant(InspectsTheState, "RUNNER-13", policies=RECEIVED),
-    Mutant(AsksForTheStopReason, "RUNNER-13"),
-    Mutant(PutsResultsAtTheEnd, "RUNNER-14", profile=GO),
-    Mutant(PutsResultsWithoutTheirTurn, "RUNNER-27", policies=RECEIVED),
-    Mutant(RunsAnsweredCalls, "RUNNER-15", policies=RECEIVED),
-    Mutant(ReplacesTheUsersAnswer, "RUNNER-15", policies=RECEIVED),
-    Mutant(SkipsAnsweredCalls, "RUNNER-47", policies={**RECEIVED, "runner.answered": "run"}),
-    Mutant(AddsASecondResult, "RUNNER-28", policies={**RECEIVED, "runner.answered": "run"}),
-    Mutant(AddsAWord, "RUNNER-42"),
-    Mutant(SendsTooLittle, "RUNNER-26"),
-    Mutant(SendsADeltaOfAnotherHistory, "RUNNER-26"),
-    Mutant(SendsADelta, "RUNNER-38", policies={"runner.history": "whole"}),
-    Mutant(AppendsAtTheResume, "RUNNER-44", profile=GO),
-    Mutant(AppendsWhatIsDropped, "RUNNER-45", policies={**RECEIVED, "runner.results": "dropped"}),
-    Mutant(DropsWhatIsAppended, "RUNNER-45"),
-    Mutant(DropsTheFinalTurn, "RUNNER-46"),
-    Mutant(KeepsARefusal, "RUNNER-46", policies={"end.turn": "unless_refused"}),
+    Mutant(LosesAPush, "RUNNER-8", "which stood in the state, or holds it out of order"),
+    Mutant(PushesBackwards, "RUNNER-8", "which stood in the state, or holds it out of order"),
+    Mutant(
+        PutsTheTurnTooEarly,
+        "RUNNER-9",
+        "stands before messages of its",
+        also=(
+            "RUNNER-11",
+            "RUNNER-20",
+            "RUNNER-29",
+            "RUNNER-48",
+        ),
+    ),
+    Mutant(
+        AppendsAChangedTurn,
+        "RUNNER-10",
+        "user pushed messages",
+        also=(
+            "RUNNER-13",
+            "RUNNER-31",
+        ),
+    ),
+    Mutant(RemembersAChange, "RUNNER-11", "though the user changed nothing", also=("RUNNER-6",)),
+    Mutant(AddsWhatIsSet, "RUNNER-12", "still holds the user message", also=("RUN-11",)),
+    Mutant(ForgetsParams, "RUNNER-43", "user set max_tokens"),
+    Mutant(InspectsTheReceivedTurn, "RUNNER-13", "was entered, which is not to be handled"),
+    Mutant(InspectsTheState, "RUNNER-13", "to be handled, and did not run", policies=RECEIVED),
+    Mutant(AsksForTheStopReason, "RUNNER-13", "to be handled, and did not run"),
+    Mutant(PutsResultsAtTheEnd, "RUNNER-14", "does not stand directly after its turn", profile=GO),
+    Mutant(PutsResultsWithoutTheirTurn, "RUNNER-27", "but not its turn", policies=RECEIVED),
+    Mutant(RunsAnsweredCalls, "RUNNER-15", "it was entered again", policies=RECEIVED),
+    Mutant(ReplacesTheUsersAnswer, "RUNNER-15", "it was entered again", policies=RECEIVED),
+    Mutant(
+        SkipsAnsweredCalls,
+        "RUNNER-47",
+        "which the user answered, did not run",
+        policies={**RECEIVED, "runner.answered": "run"},
+    ),
+    Mutant(
+        AddsASecondResult, "RUNNER-28", "holds two results", policies={**RECEIVED, "runner.answered": "run"}
+    ),
+    Mutant(AddsAWord, "RUNNER-42", "which nobody gave"),
+    Mutant(SendsTooLittle, "RUNNER-26", "messages that the server does not hold so"),
+    Mutant(SendsADeltaOfAnotherHistory, "RUNNER-26", "messages that the server does not hold so"),
+    Mutant(SendsADelta, "RUNNER-38", "carries", policies={"runner.history": "whole"}),
+    Mutant(AppendsAtTheResume, "RUNNER-44", "not in the state while yielded", profile=GO),
+    Mutant(
+        AppendsWhatIsDropped,
+        "RUNNER-45",
+        "results of a changed iteration are dropped",
+        policies={**RECEIVED, "runner.results": "dropped"},
+    ),
+    Mutant(DropsWhatIsAppended, "RUNNER-45", "lacks the result of"),
+    Mutant(DropsTheFinalTurn, "RUNNER-46", "does not stand in the state at the end"),
+    Mutant(
+        KeepsARefusal, "RUNNER-46", "stands in the state at the end", policies={"end.turn": "unless_refused"}
+    ),
 )

@@ -63,6 +63,8 @@ class AsksAhead(Runner):
         self.ahead = asyncio.ensure_future(self._ask_ahead(self.iteration.turn or {}))
 
     async def _ask_ahead(self, turn: Message) -> None:
+        for _ in range(20):  # until the yield is open
+            await asyncio.sleep(0)
         messages = [*self.state.messages, turn]
         await self.world.infer(messages, len(messages), {}, self.state.tools.names())
 
@@ -172,8 +174,9 @@ class EndsWhenTheUserDidTheWork(Runner):
 
     def answer_what_is_left(self) -> None:
         super().answer_what_is_left()
-        if self.is_changed() and not self.is_paused() and self.asks_for_tools():
-            self.is_over = True
+        turn = self.iteration.turn
+        if self.is_changed() and turn is not None and self.asks_for_tools():
+            self.is_over = self.place_of(turn) is not None and self.to_handle(turn) == []
 
     def goes_on(self) -> bool:
         if getattr(self, "is_over", False):
@@ -197,21 +200,56 @@ class HangsAfterTwoTools(Runner):
 FINISH: dict[str, Any] = {"runner.finish": "state"}
 
 MUTANTS = (
-    Mutant(YieldsATurnTwice, "RUNNER-1"),
-    Mutant(KeepsTheLastTurnToItself, "RUNNER-1"),
-    Mutant(YieldsWithoutCalls, "RUNNER-2"),
-    Mutant(StartsToolsBeforeTheYield, "RUNNER-3"),
-    Mutant(AsksAhead, "RUNNER-39"),
-    Mutant(AppendsBeforeTheYield, "RUNNER-40"),
-    Mutant(RunsToolsAfterABreak, "RUNNER-4"),
-    Mutant(AsksAfterABreak, "RUNNER-4"),
-    Mutant(LeavesOutTheLastCall, "RUNNER-5"),
-    Mutant(GivesUpWhenEveryToolFailed, "RUNNER-41"),
-    Mutant(GoesOnAfterAFinalTurn, "RUNNER-6"),
-    Mutant(EndsInSpiteOfAChange, "RUNNER-7", policies=FINISH),
-    Mutant(GoesOnBecauseOfAChange, "RUNNER-7", policies={"runner.finish": "received"}),
-    Mutant(AsksTwice, "RUNNER-23"),
-    Mutant(TriesAgainByItself, "RUNNER-25"),
-    Mutant(EndsWhenTheUserDidTheWork, "RUNNER-16"),
-    Mutant(HangsAfterTwoTools, "PROGRESS-1"),
+    Mutant(YieldsATurnTwice, "RUNNER-1", "was yielded a second time"),
+    Mutant(KeepsTheLastTurnToItself, "RUNNER-1", "was never yielded"),
+    Mutant(YieldsWithoutCalls, "RUNNER-2", "was yielded as"),
+    Mutant(StartsToolsBeforeTheYield, "RUNNER-3", "was entered while", also=("STREAM-4",)),
+    Mutant(
+        AsksAhead,
+        "RUNNER-39",
+        "was sent while the",
+        also=(
+            "RUNNER-9",
+            "STOP-1",
+        ),
+    ),
+    Mutant(
+        AppendsBeforeTheYield,
+        "RUNNER-40",
+        "entered the state while the turn was with the user",
+        also=(
+            "RUN-11",
+            "RUNNER-10",
+            "RUNNER-13",
+            "RUNNER-31",
+        ),
+    ),
+    Mutant(RunsToolsAfterABreak, "RUNNER-4", "was entered after the user left the loop"),
+    Mutant(AsksAfterABreak, "RUNNER-4", "user left the loop"),
+    Mutant(LeavesOutTheLastCall, "RUNNER-5", "did not run before the", also=("RUNNER-13",)),
+    Mutant(
+        GivesUpWhenEveryToolFailed, "RUNNER-41", "asks for tools: the next request follows, yet the run ended"
+    ),
+    Mutant(GoesOnAfterAFinalTurn, "RUNNER-6", "final and the user changed nothing, yet", also=("RUNNER-24",)),
+    Mutant(
+        EndsInSpiteOfAChange,
+        "RUNNER-7",
+        "final and the user pushed messages: the state is sent, yet the run ended",
+        policies=FINISH,
+    ),
+    Mutant(
+        GoesOnBecauseOfAChange,
+        "RUNNER-7",
+        "final and the user pushed messages: the run ends, yet a request was sent",
+        policies={"runner.finish": "received"},
+    ),
+    Mutant(AsksTwice, "RUNNER-23", "nothing changed", also=("STOP-1",)),
+    Mutant(TriesAgainByItself, "RUNNER-25", "met a fault of the model"),
+    Mutant(
+        EndsWhenTheUserDidTheWork,
+        "RUNNER-16",
+        "user pushed the turn and its response, and the run ended without a",
+        also=("RUNNER-13",),
+    ),
+    Mutant(HangsAfterTwoTools, "PROGRESS-1", "not Done, and waits for nothing that the kit could give"),
 )

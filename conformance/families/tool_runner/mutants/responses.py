@@ -87,12 +87,40 @@ class GivesTheResponseOfAnotherTurn(Runner):
 KEPT = {"runner.cache": "kept"}
 
 MUTANTS = (
-    Mutant(LeavesAResultOut, "RUNNER-17"),
-    Mutant(AppendsAResponse, "RUNNER-29"),
-    Mutant(CountsAResponseAsAChange, "RUNNER-29"),
-    Mutant(ForgetsTheResponse, "RUNNER-18", policies=KEPT),
-    Mutant(KeepsTheResponseForTheRunnerAlone, "RUNNER-18", policies=KEPT),
-    Mutant(KeepsTheResponseTooLong, "RUNNER-30", policies={"runner.cache": "until_push"}),
-    Mutant(KeepsTheResponseAfterASet, "RUNNER-30", policies={"runner.cache": "until_change"}),
-    Mutant(GivesTheResponseOfAnotherTurn, "RUNNER-19", policies=KEPT),
+    Mutant(LeavesAResultOut, "RUNNER-17", "has a response for"),
+    Mutant(
+        AppendsAResponse,
+        "RUNNER-29",
+        "user asked for a response",
+        also=(
+            "PAIR-2",
+            "RUNNER-27",
+            "RUNNER-28",
+        ),
+    ),
+    Mutant(
+        CountsAResponseAsAChange,
+        "RUNNER-29",
+        "though the user changed nothing",
+        also=(
+            "RUNNER-20",
+            "RUNNER-48",
+            "RUNNER-6",
+        ),
+    ),
+    Mutant(ForgetsTheResponse, "RUNNER-18", "was entered again", policies=KEPT),
+    Mutant(KeepsTheResponseForTheRunnerAlone, "RUNNER-18", "was entered for it again", policies=KEPT),
+    Mutant(
+        KeepsTheResponseTooLong,
+        "RUNNER-30",
+        "no response is kept, and a second one was given without a tool",
+        policies={"runner.cache": "until_push"},
+    ),
+    Mutant(
+        KeepsTheResponseAfterASet,
+        "RUNNER-30",
+        "no response is kept, and a second one was given without a tool",
+        policies={"runner.cache": "until_change"},
+    ),
+    Mutant(GivesTheResponseOfAnotherTurn, "RUNNER-19", "response is for the", policies=KEPT),
 )

@@ -73,11 +73,27 @@ class ReportsWhatWasPushed(Runner):
 
 
 MUTANTS = (
-    Mutant(LosesResultsOfFailures, "PAIR-1"),
-    Mutant(MisnamesResults, "PAIR-2"),
-    Mutant(DoublesResults, "PAIR-3"),
-    Mutant(MarksAnswersDown, "PAIR-4"),
-    Mutant(PraisesTheUnknown, "PAIR-5"),
-    Mutant(ReportsTwice, "RUN-12"),
-    Mutant(ReportsWhatWasPushed, "RUN-12"),
+    Mutant(LosesResultsOfFailures, "PAIR-1", "without its result", also=("ROUND-1",)),
+    Mutant(MisnamesResults, "PAIR-2", "which no message before it asks for", also=("RUN-12",)),
+    Mutant(
+        DoublesResults,
+        "PAIR-3",
+        "twice",
+        also=(
+            "RUN-12",
+            "RUNNER-29",
+        ),
+    ),
+    Mutant(MarksAnswersDown, "PAIR-4", "its tool answered ok", also=("RUNNER-17",)),
+    Mutant(
+        PraisesTheUnknown,
+        "PAIR-5",
+        "whose tool gave none",
+        also=(
+            "RUNNER-17",
+            "RUNNER-34",
+        ),
+    ),
+    Mutant(ReportsTwice, "RUN-12", "is reported, once more"),
+    Mutant(ReportsWhatWasPushed, "RUN-12", "reported, and no such turn came"),
 )

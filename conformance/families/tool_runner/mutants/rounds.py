@@ -107,16 +107,31 @@ class EntersTwiceAtOnce(Runner):
 SEQUENTIAL = {"round.executor": "sequential"}
 
 MUTANTS = (
-    Mutant(OneFailureFailsAll, "ROUND-1"),
-    Mutant(MatchesResultsByPosition, "ROUND-2"),
-    Mutant(AnswersAnIdTwice, "ROUND-3"),
-    Mutant(RunsTogether, "ROUND-4", policies=SEQUENTIAL),
-    Mutant(RunsOneByOne, "ROUND-5"),
-    Mutant(OrdersByFinish, "ROUND-6"),
-    Mutant(OrdersByCall, "ROUND-6", policies={"results.order": "finish"}),
-    Mutant(EndsAtARaise, "ROUND-7"),
-    Mutant(SwallowsARaise, "ROUND-7", policies={"tool.raises": "end_run"}),
-    Mutant(PraisesErrors, "ROUND-8"),
-    Mutant(EntersTwice, "ONCE-1"),
-    Mutant(EntersTwiceAtOnce, "ONCE-2"),
+    Mutant(OneFailureFailsAll, "ROUND-1", "lacks the result", also=("PAIR-4",)),
+    Mutant(
+        MatchesResultsByPosition,
+        "ROUND-2",
+        "result under",
+        also=(
+            "ROUND-1",
+            "RUNNER-17",
+        ),
+    ),
+    Mutant(AnswersAnIdTwice, "ROUND-3", "holds two results under the id"),
+    Mutant(RunsTogether, "ROUND-4", "calls run one after the other", policies=SEQUENTIAL),
+    Mutant(RunsOneByOne, "ROUND-5", "all calls of a round start together"),
+    Mutant(OrdersByFinish, "ROUND-6", "holds results in the order"),
+    Mutant(
+        OrdersByCall, "ROUND-6", "response holds results in the order", policies={"results.order": "finish"}
+    ),
+    Mutant(
+        EndsAtARaise,
+        "ROUND-7",
+        "threw, which fails the call, yet the run ended in Error",
+        also=("RUNNER-17",),
+    ),
+    Mutant(SwallowsARaise, "ROUND-7", "threw and ends the run, yet", policies={"tool.raises": "end_run"}),
+    Mutant(PraisesErrors, "ROUND-8", "answered with an error", also=("RUNNER-17",)),
+    Mutant(EntersTwice, "ONCE-1", "was entered a second time in the iteration", also=("RUNNER-37",)),
+    Mutant(EntersTwiceAtOnce, "ONCE-2", "was entered while its body was still running"),
 )

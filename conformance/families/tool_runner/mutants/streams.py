@@ -86,13 +86,17 @@ class LetsTheStreamRunOn(Runner):
 
 
 MUTANTS = (
-    Mutant(LosesAPiece, "STREAM-1"),
-    Mutant(RepeatsAPiece, "STREAM-1"),
-    Mutant(PutsTheTurnTogether, "STREAM-2"),
-    Mutant(WaitsForAReader, "STREAM-3"),
-    Mutant(StartsFromTheStream, "STREAM-4"),
+    Mutant(LosesAPiece, "STREAM-1", "the turn did not reach the user"),
+    Mutant(RepeatsAPiece, "STREAM-1", "was shown, but the model gave"),
+    Mutant(PutsTheTurnTogether, "STREAM-2", "and the model stated"),
+    Mutant(WaitsForAReader, "STREAM-3", "whole and not read, and the run stands still"),
+    Mutant(StartsFromTheStream, "STREAM-4", "started from the stream, before its turn was resumed"),
     Mutant(
-        StartsOtherArguments, "STREAM-5", profile="tool-runner-core", policies={"tools.start": "streaming"}
+        StartsOtherArguments,
+        "STREAM-5",
+        "before a piece with it was complete",
+        profile="tool-runner-core",
+        policies={"tools.start": "streaming"},
     ),
-    Mutant(LetsTheStreamRunOn, "STREAM-7"),
+    Mutant(LetsTheStreamRunOn, "STREAM-7", "was not given up"),
 )

@@ -107,13 +107,38 @@ class FailsTheUnknownSilently(Runner):
 
 
 MUTANTS = (
-    Mutant(NoticesNewToolsLate, "RUNNER-22"),
-    Mutant(NoticesNewToolsAtOnce, "RUNNER-22", policies={"tools.added": "next_request"}),
-    Mutant(RunsRemovedTools, "RUNNER-33"),
-    Mutant(StopsRemovedToolsAtOnce, "RUNNER-33", policies={"tools.removed": "next_request"}),
-    Mutant(RunsUnknownTools, "RUNNER-34"),
-    Mutant(FailsTheUnknownSilently, "RUNNER-34"),
-    Mutant(InterruptsRemovedTools, "RUNNER-35"),
-    Mutant(TakesToolsForAChange, "RUNNER-48"),
-    Mutant(RunsCallsAgainWhenTakenUp, "RUNNER-37"),
+    Mutant(NoticesNewToolsLate, "RUNNER-22", "was added, and the call did not run"),
+    Mutant(
+        NoticesNewToolsAtOnce,
+        "RUNNER-22",
+        "was added in this iteration and counts from the next request on",
+        policies={"tools.added": "next_request"},
+    ),
+    Mutant(RunsRemovedTools, "RUNNER-33", "was removed, and"),
+    Mutant(
+        StopsRemovedToolsAtOnce,
+        "RUNNER-33",
+        "counts until the next",
+        policies={"tools.removed": "next_request"},
+    ),
+    Mutant(
+        RunsUnknownTools,
+        "RUNNER-34",
+        "entered the tool no-such-tool, which is not in the set",
+        also=("RUNNER-33",),
+    ),
+    Mutant(
+        FailsTheUnknownSilently,
+        "RUNNER-34",
+        "names no-such-tool, which is not in the set: its result is no error",
+        also=("RUNNER-17",),
+    ),
+    Mutant(InterruptsRemovedTools, "RUNNER-35", "which was running, was given up"),
+    Mutant(TakesToolsForAChange, "RUNNER-48", "though the user changed nothing"),
+    Mutant(
+        RunsCallsAgainWhenTakenUp,
+        "RUNNER-37",
+        "had a result when the runner was taken up again, and was entered once more",
+        also=("RUNNER-3",),
+    ),
 )

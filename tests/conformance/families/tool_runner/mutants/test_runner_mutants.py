@@ -1,8 +1,20 @@
 """The mutants and variants of the tool runner: one for each clause that a hosted runner can break."""
 
+import pytest
+
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.tool_runner.family import FAMILY
+from runlock.conformance.families.tool_runner.host.hosted import HostedRunner
 from runlock.conformance.families.tool_runner.mutants import MUTANTS
 from runlock.conformance.families.tool_runner.variants import VARIANTS
+from runlock.conformance.family.chooser import Seeded
 from runlock.spec.model import load_spec
+
+WALKS = 12
+"""Random walks of each variant, in addition to its scripts."""
 
 OF_THE_KIT = {"RUN-1", "RUN-3", "RUN-8", "RUN-10", "STREAM-6", "CANCEL-3"}
 """What the kit shows itself where it iterates: ends, statuses, late resumes, late cancels."""
@@ -46,3 +58,52 @@ def test_a_variant_says_what_it_is_free_to_do():
     """In a phrase that a report can show."""
     assert [one.name for one in VARIANTS if not one.freedom] == []
     assert [mutant.name for mutant in MUTANTS if not (mutant.make.__doc__ or "").endswith(".")] == []
+
+
+# -- under the kit
+
+
+def played(make, schedules):
+    """What schedules show of a runner, one after the other."""
+    bench = Bench(lambda: HostedRunner(make))
+    for schedule in schedules(bench):
+        tally = Tally()
+        bench.play(*schedule, tally)
+        yield tally
+    bench.close()
+
+
+def scripts(bench):
+    """The scripts that the runner can take."""
+    for script in corpus(FAMILY):
+        if not applicable(FAMILY, script, bench.handshake):
+            yield script.scenario, play(script)
+
+
+def walks(bench):
+    """A few random walks."""
+    for index in range(WALKS):
+        scenario = bench.scenarios[index % len(bench.scenarios)]
+        yield scenario, lambda session, index=index: walk(session, Seeded(3, index))
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_is_blamed_on_its_clause(mutant):
+    """A script breaks its clause for its reason; whatever else it breaks is named in `also`."""
+    found = {}
+    for tally in played(mutant, scripts):
+        found = {clause: one.violation.because for clause, one in tally.found.items()} | found
+        if mutant.clause in found:
+            break
+
+    assert mutant.says in found.get(mutant.clause, "it is not broken")
+    assert set(found) - {mutant.clause} <= set(mutant.also)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_a_variant_passes(variant):
+    """A runner that takes a freedom breaks nothing, in scripts and in random walks."""
+    for schedules in (scripts, walks):
+        for tally in played(variant, schedules):
+            assert {clause: one.violation.because for clause, one in tally.found.items()} == {}
+            assert tally.troubles == []
