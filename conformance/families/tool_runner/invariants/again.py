@@ -5,7 +5,7 @@ from __future__ import annotations
 from runlock.conformance.families.tool_runner.invariants.looks import every, follows, judged, some, turn_of
 from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
-from runlock.conformance.families.tool_runner.state.plan import is_used_up
+from runlock.conformance.families.tool_runner.state.facts import is_used_up
 from runlock.conformance.families.tool_runner.state.records import Run, stands
 from runlock.conformance.family.invariant import Invariant, Judgements
 

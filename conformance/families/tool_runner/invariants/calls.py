@@ -4,25 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runlock.conformance.families.tool_runner.invariants.calls_owed import (
+    a_cut_off_turn_ends_the_run_as_declared,
+    a_kept_response_saves_the_runner_the_calls,
+    a_paused_turn_has_run_no_call,
+    a_removed_tool_is_entered_as_declared,
+    an_added_tool_is_entered_as_declared,
+    calls_of_a_changed_iteration_are_entered,
+    calls_of_a_cut_off_turn_are_entered_as_declared,
+    calls_that_the_user_answered_run_all_the_same,
+    handled_calls_are_entered,
+    tools_run_anew_where_no_response_is_kept,
+)
 from runlock.conformance.families.tool_runner.invariants.looks import (
     acts_of,
-    ends_by_fault,
-    every,
-    follows,
+    entering,
     is_changed,
     judged,
     some,
     turn_of,
 )
+from runlock.conformance.families.tool_runner.invariants.tool_set import (
+    a_removed_tool_is_gone_as_declared,
+    a_tool_outside_the_set_does_not_run,
+    an_added_tool_counts_as_declared,
+    the_version_of_a_tool_is_the_one_that_counts,
+)
 from runlock.conformance.families.tool_runner.messages import RunFinished, RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
-from runlock.conformance.families.tool_runner.state.plan import (
-    is_cut_off,
-    is_in_set,
-    is_paused,
-    plans,
-)
-from runlock.conformance.families.tool_runner.state.records import Gate, Iteration, answered_calls
+from runlock.conformance.families.tool_runner.state.facts import is_cut_off, is_paused
+from runlock.conformance.families.tool_runner.state.plan import plans
+from runlock.conformance.families.tool_runner.state.records import Gate, Iteration
 from runlock.conformance.family.invariant import Invariant, Judgements
 from runlock.conformance.protocol import ToolCall
 
@@ -30,17 +42,9 @@ TOOL = ("tool",)
 MODEL = ("model",)
 
 
-def _entered(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str, str] | None:
-    """The iteration, the phase and the call of an entry that can be judged."""
-    iteration = state.iteration
-    if iteration is None or seen.call is None or iteration.has_doubled_ids:
-        return None
-    return iteration, state.phase(iteration)[0], seen.call
-
-
 def _handled(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str] | None:
     """The iteration and the call of an entry after the resume, in the normal course of the run."""
-    found = _entered(state, seen)
+    found = entering(state, seen)
     if found is None or found[1] != "handling" or state.is_cancelled or found[0].turn is None:
         return None
     return found[0], found[2]
@@ -64,7 +68,7 @@ def _may_stream(state: ObservedRunner, iteration: Iteration) -> bool:
 
 def a_tool_waits_for_the_resume(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """A tool that starts after the resume has waited for it."""
-    found = _entered(state, seen)
+    found = entering(state, seen)
     if found is not None and found[1] == "handling":
         yield judged(True, "")
 
@@ -89,7 +93,7 @@ def nothing_started_after_the_user_left(state: ObservedRunner) -> Judgements:
 
 def a_call_that_has_a_result_is_not_run_when_taken_up(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """A call that has a result does not run again when the runner is taken up."""
-    found = _entered(state, seen)
+    found = entering(state, seen)
     run = state.run_of(seen)
     if found is None or run is None or not run.is_again or found[0].run == run.id:
         return
@@ -121,14 +125,6 @@ def a_paused_turn_runs_no_call(state: ObservedRunner, seen: RunnerGate) -> Judge
         yield judged(allowed or not own, f"{turn_of(iteration)} is paused, and its call {call} was entered")
 
 
-def a_paused_turn_has_run_no_call(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """When a paused turn goes back, none of its calls has run after the resume."""
-    before = state.iteration
-    if before is not None and is_paused(before) and before.calls and not before.touched and before.goes_on:
-        late = [gate for gate in before.entries if gate.phase == "handling"]
-        yield judged(not late, f"{turn_of(before)} is paused, and one of its calls was entered")
-
-
 def a_cut_off_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """The calls of a turn that was cut off run only where the policy says so."""
     found = _handled(state, seen)
@@ -154,60 +150,6 @@ def the_last_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGate
     """The calls of the last turn that the limit allows run only where the policy says so."""
     for iteration, call in _forbidden(state, seen, "STOP-5"):
         yield f"the limit preempts the calls of request {iteration.number}, and call {call} was entered"
-
-
-def a_tool_outside_the_set_does_not_run(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """A tool that is not in the set when its call starts does not run."""
-    found = _entered(state, seen)
-    if found is None or seen.name is None:
-        return
-    name, iteration = seen.name, found[0]
-    if name not in state.tools and name not in iteration.tools:
-        yield f"call {seen.call} entered the tool {name}, which is not in the set"
-
-
-def an_added_tool_counts_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """A tool that was added or replaced counts for calls from when the policy says."""
-    found = _entered(state, seen)
-    if found is None or seen.name is None or state.is_cancelled:
-        return
-    name, iteration = seen.name, found[0]
-    if name not in state.tools or state.tools[name] == iteration.tools.get(name):
-        return
-    if name not in iteration.tools:
-        counts = is_in_set(state, iteration, name, _first(state))
-        allowed = counts or "at_once" in state.values("tools.added")
-        yield judged(
-            allowed, f"the tool {name} was added in this iteration and counts from the next request on"
-        )
-    elif seen.version is not None:
-        at_once = "at_once" in state.values("tools.added") and seen.version in state.tools[name]
-        later = "next_request" in state.values("tools.added") and seen.version in iteration.tools[name]
-        yield judged(at_once or later, f"call {seen.call} ran version {seen.version} of the tool {name}")
-
-
-def a_removed_tool_is_gone_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """A tool that was removed is gone for calls from when the policy says."""
-    found = _entered(state, seen)
-    if found is None or seen.name is None or state.is_cancelled:
-        return
-    name, iteration = seen.name, found[0]
-    if name in iteration.tools and name not in state.tools:
-        allowed = "next_request" in state.values("tools.removed")
-        yield judged(allowed, f"the tool {name} was removed, and call {seen.call} entered it")
-
-
-def the_version_of_a_tool_is_the_one_that_counts(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """A tool that was not touched in this iteration runs in the version of the set."""
-    found = _entered(state, seen)
-    if found is None or seen.name is None or seen.version is None:
-        return
-    iteration, versions = found[0], state.tools.get(seen.name)
-    if state.tools_changed and versions is not None and versions == iteration.tools.get(seen.name):
-        right = seen.version in versions
-        yield judged(
-            right, f"call {seen.call} ran version {seen.version} of {seen.name}, not {max(versions)}"
-        )
 
 
 def the_calls_that_count_are_handled(state: ObservedRunner, seen: RunnerGate) -> Judgements:
@@ -240,7 +182,7 @@ def follows_fault(iteration: Iteration) -> bool:
 
 def a_call_is_entered_as_the_model_asked(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """A call runs the tool that the model named, with the arguments that it gave."""
-    found = _entered(state, seen)
+    found = entering(state, seen)
     call = _call(state, found[0], found[2]) if found is not None else None
     if call is None or seen.args is None:
         return
@@ -263,7 +205,7 @@ def _call(state: ObservedRunner, iteration: Iteration, wanted: str) -> ToolCall 
 
 def a_body_is_entered_once_in_an_iteration(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """The body of a call is entered once for each response, and once after the resume."""
-    found = _entered(state, seen)
+    found = entering(state, seen)
     if found is None:
         return
     iteration, _, call = found
@@ -281,142 +223,10 @@ def _in_one_go(gate: Gate, phase: str, response: int | None) -> bool:
 
 def a_body_is_not_entered_while_it_runs(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """A call is not entered while its body is running."""
-    found = _entered(state, seen)
+    found = entering(state, seen)
     if found is not None:
         running = any(gate.is_open for gate in found[0].entries_of(found[2]))
         yield judged(not running, f"call {found[2]} was entered while its body was still running")
-
-
-# -- what was not entered
-
-
-def handled_calls_are_entered(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """Before the next request the calls of an unchanged turn have run, each once."""
-    iteration = _complete(state)
-    if iteration is None or iteration.touched or not iteration.calls or is_paused(iteration):
-        return
-    wanted = _wanted(state, iteration)
-    if wanted:
-        skipped = [call for call in wanted if not _ran(iteration, call)]
-        lost = " ".join(skipped[:1])
-        reason = f"{turn_of(iteration)} was not handled: call {lost} did not run before the request"
-        yield judged(not skipped, reason)
-
-
-def calls_of_a_changed_iteration_are_entered(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """Before the next request of a changed iteration the calls have run that the policies say."""
-    iteration = _complete(state)
-    if iteration is None or is_changed(state, iteration) is not True:
-        return
-    wanted = _wanted(state, iteration)
-    if wanted:
-        skipped = [call for call in wanted if not _ran(iteration, call)]
-        reason = f"{acts_of(iteration)}: call {' '.join(skipped[:1])} is to be handled, and did not run"
-        yield judged(not skipped, reason)
-
-
-def calls_that_the_user_answered_run_all_the_same(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """Where the policy says so, a call that the user answered runs."""
-    iteration = _complete(state)
-    if iteration is None or not iteration.pushed or iteration.message is None:
-        return
-    given = [*iteration.before_pushes(), *iteration.pushes()]
-    wanted = [call for call in _wanted(state, iteration) if call in answered_calls(iteration.message, given)]
-    if wanted:
-        skipped = [call for call in wanted if not _ran(iteration, call)]
-        yield judged(not skipped, f"call {' '.join(skipped[:1])}, which the user answered, did not run")
-
-
-def calls_of_a_cut_off_turn_are_entered_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """Where the policy says so, the calls of a turn that was cut off run."""
-    iteration = _complete(state)
-    if iteration is not None and is_cut_off(iteration) and not iteration.touched:
-        skipped = [call for call in _wanted(state, iteration) if not _ran(iteration, call)]
-        yield judged(not skipped, f"{turn_of(iteration)} was cut off, and its calls were not run")
-
-
-def a_cut_off_turn_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -> Judgements:
-    """Where the calls of a turn that was cut off run, the run does not end with it."""
-    iteration = state.iteration
-    if iteration is None or not is_cut_off(iteration) or iteration.touched or not iteration.goes_on:
-        return
-    if not state.is_cancelled and not ends_by_fault(state, iteration):
-        allowed = some(state, iteration, lambda plan: plan.may_end)
-        yield judged(allowed, f"{turn_of(iteration)} was cut off, its calls are to run, and the run ended")
-
-
-def tools_run_anew_where_no_response_is_kept(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """Where the response of the user is not kept, the runner runs the tools anew."""
-    iteration = _complete(state)
-    if iteration is None or not iteration.responses:
-        return
-    wanted = _wanted(state, iteration)
-    if wanted and iteration.responses[-1].seen is not None and iteration.responses[-1].seen.messages:
-        skipped = [call for call in wanted if not _ran(iteration, call)]
-        yield judged(not skipped, f"no response is kept, and call {' '.join(skipped[:1])} was not run anew")
-
-
-def a_kept_response_saves_the_runner_the_calls(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """A kept response was used by the runner: no body was entered after the resume."""
-    iteration = _complete(state)
-    if iteration is None or not iteration.responses:
-        return
-    kept = every(state, iteration, lambda plan: plan.why and set(plan.why.values()) == {"RUNNER-18"})
-    if kept and every(state, iteration, lambda plan: set(plan.enter.values()) == {False}):
-        again = [gate for gate in iteration.entries if gate.phase == "handling"]
-        yield judged(not again, "a kept response was made again")
-
-
-def an_added_tool_is_entered_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """Where an added tool counts at once, the calls of the received turn that name it run."""
-    iteration = _complete(state)
-    if iteration is None or not iteration.changes_tools or iteration.touched:
-        return
-    added = {
-        call.id for call in iteration.calls if call.name in state.tools and call.name not in iteration.tools
-    }
-    wanted = [call for call in _wanted(state, iteration) if call in added]
-    if wanted:
-        skipped = [call for call in wanted if not _ran(iteration, call)]
-        yield judged(
-            not skipped, f"the tool of call {' '.join(skipped[:1])} was added, and the call did not run"
-        )
-
-
-def a_removed_tool_is_entered_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """Where a removed tool is gone only from the next request on, the calls that name it run."""
-    iteration = _complete(state)
-    if iteration is None or not iteration.changes_tools or iteration.touched:
-        return
-    gone = {
-        call.id for call in iteration.calls if call.name in iteration.tools and call.name not in state.tools
-    }
-    wanted = [call for call in _wanted(state, iteration) if call in gone]
-    if wanted:
-        skipped = [call for call in wanted if not _ran(iteration, call)]
-        yield judged(not skipped, f"the tool of call {' '.join(skipped[:1])} counts until the next request")
-    elif gone and every(
-        state, iteration, lambda plan: not plan.must_enter() or not gone & set(plan.must_enter())
-    ):
-        yield judged(True, "")
-
-
-def _complete(state: ObservedRunner) -> Iteration | None:
-    """The iteration whose calls have all been handled when a request is sent."""
-    before = state.iteration
-    if before is None or state.is_cancelled or follows(state) != "iteration" or before.has_doubled_ids:
-        return None
-    return None if ends_by_fault(state, before) else before
-
-
-def _wanted(state: ObservedRunner, iteration: Iteration) -> list[str]:
-    """The calls that every reading of the policies wants to run."""
-    wanted = [set(plan.must_enter()) for plan in plans(state, iteration)]
-    return sorted(set.intersection(*wanted)) if wanted else []
-
-
-def _ran(iteration: Iteration, call: str) -> bool:
-    return any(gate.phase in ("handling", "request", "yield") for gate in iteration.entries_of(call))
 
 
 def _forbidden(state: ObservedRunner, seen: RunnerGate, why: str) -> Iterator[tuple[Iteration, str]]:
@@ -428,10 +238,6 @@ def _forbidden(state: ObservedRunner, seen: RunnerGate, why: str) -> Iterator[tu
     every_plan = plans(state, iteration)
     if not any(plan.may_enter(call) for plan in every_plan) and every_plan[0].why.get(call) == why:
         yield found
-
-
-def _first(state: ObservedRunner):  # type: ignore[no-untyped-def]
-    return lambda key: state.values(key)[0]
 
 
 AFTER_LEAVING = (Invariant("RUNNER-4", no_tool_starts_after_the_user_left, RunnerGate, at=TOOL),)

@@ -180,3 +180,11 @@ def acts_of(iteration: Iteration) -> str:
         if done
     ]
     return f"the user {' and '.join(did)}" if did else "the user changed nothing"
+
+
+def entering(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str, str] | None:
+    """The iteration, the phase and the call of an entry that can be judged."""
+    iteration = state.iteration
+    if iteration is None or seen.call is None or iteration.has_doubled_ids:
+        return None
+    return iteration, state.phase(iteration)[0], seen.call

@@ -17,7 +17,8 @@ from runlock.conformance.families.tool_runner.invariants.looks import (
 )
 from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
-from runlock.conformance.families.tool_runner.state.plan import is_cut_off, is_paused, plans
+from runlock.conformance.families.tool_runner.state.facts import is_cut_off, is_paused
+from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Iteration, same, stands
 from runlock.conformance.family.invariant import Invariant, Judgements
 from runlock.conformance.protocol import Message

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runlock.conformance.families.tool_runner.invariants.looks import judged, turn_of
 from runlock.conformance.families.tool_runner.messages import Responded, RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
-from runlock.conformance.families.tool_runner.state.plan import is_kept
+from runlock.conformance.families.tool_runner.state.facts import is_kept
 from runlock.conformance.families.tool_runner.state.records import Iteration, Response
 from runlock.conformance.family.invariant import Invariant, Judgements
 
@@ -93,7 +93,8 @@ def a_kept_response_is_given_again(state: ObservedRunner, seen: RunnerGate) -> J
         return
     iteration, _, number = asked
     if number and _kept(state, iteration, number) == {True}:
-        yield f"the response of request {iteration.number} is kept, and call {seen.call} was entered again"
+        reason = f"the response of request {iteration.number} is kept"
+        yield f"{reason}, and call {seen.call} was entered for it again"
 
 
 def a_kept_response_was_given_again(state: ObservedRunner, seen: Responded) -> Judgements:

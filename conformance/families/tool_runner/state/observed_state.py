@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, Final
 
 from runlock.conformance.families.tool_runner.messages import (
     Delta,
-    MessageAppended,
-    Published,
-    Responded,
-    RunFinished,
-    RunMoved,
     RunnerGate,
     RunnerHandshake,
-    RunnerInspected,
     RunnerScenario,
     RunnerTurn,
 )
 from runlock.conformance.families.tool_runner.state.records import Act, Gate, Iteration, Phase, Response, Run
-from runlock.conformance.protocol import GateClosed, Observation, Report
+from runlock.conformance.families.tool_runner.state.shown import SHOWN
+from runlock.conformance.protocol import Observation, Report
 from runlock.spec.model import load_spec
 
 USER_VERBS: Final = ("runner.push", "runner.set", "runner.respond", "runner.tools")
@@ -271,15 +266,16 @@ class ObservedRunner:
             self.features |= {"a stream"}
             return
         gate.outcome, gate.released_at, gate.released_alone = outcome, self.stimuli, self.alone
-        self._shut(gate)
+        self.shut(gate)
         if iteration is None:
             return
         if gate.on == "model" and gate is iteration.request:
             self._answered(iteration, outcome)
         elif gate.on == "yield" and gate is not self.early_yield:
-            self._went_on(iteration, gate)
+            self.went_on(iteration, gate)
 
-    def _went_on(self, iteration: Iteration, gate: Gate) -> None:
+    def went_on(self, iteration: Iteration, gate: Gate) -> None:
+        """The user resumed, or left the loop."""
         iteration.whole_at_resume = iteration.turn is not None
         if gate.kind == "break":
             iteration.left_at = gate.released_at
@@ -296,28 +292,11 @@ class ObservedRunner:
         iteration.turn, iteration.turn_at = RunnerTurn.model_validate(outcome), self.stimuli
         self.turns += 1
 
-    def _shut(self, gate: Gate) -> None:
+    def shut(self, gate: Gate) -> None:
+        """The runner waits at a gate no longer."""
         self.open_gates = [one for one in self.open_gates if one is not gate]
 
-    # -- what the runner shows
-
-    def _gate_opened(self, seen: RunnerGate) -> None:
-        run = self.run_of(seen)
-        if run is None:
-            return
-        gate = Gate(seen.gate, seen.on, run.id, seen, self.stimuli)
-        self.gates[seen.gate] = gate
-        self.open_gates = [*self.open_gates, gate]
-        if seen.on == "model":
-            self._requested(gate, run)
-        elif seen.on == "yield" and self.is_early(seen):
-            self.early_yield = gate
-        elif self.iteration is not None and seen.on == "yield":
-            self.iteration.yields.append(gate)
-        elif self.iteration is not None and seen.on == "tool":
-            gate.phase, gate.response = self.phase(self.iteration)
-            gate.is_after_again = run.is_again and self.iteration.run != run.id
-            self.iteration.entries.append(gate)
+    # -- where an iteration stands
 
     def is_early(self, seen: RunnerGate) -> bool:
         """Whether a yield is that of a stream whose request opens right after it."""
@@ -336,74 +315,6 @@ class ObservedRunner:
             return "left", None
         return "request", None
 
-    def _requested(self, gate: Gate, run: Run) -> None:
-        if self.first_params is None and gate.seen.params is not None:
-            self.first_params = gate.seen.params
-        run.requests += 1
-        number = len(self.iterations) + 1
-        made = Iteration(number, run.id, gate, number, self.turns, dict(self.tools))
-        if self.early_yield is not None:
-            made.yields.append(self.early_yield)
-            if self.early_yield.outcome is not None:
-                self._went_on(made, self.early_yield)
-            self.early_yield = None
-        self.iterations.append(made)
-
-    def _gate_closed(self, seen: GateClosed) -> None:
-        gate = self.gates.get(seen.gate)
-        if gate is not None and gate.outcome is None:
-            gate.gone = seen.because or "given up"
-            self._shut(gate)
-        elif gate is not None and self.stimuli == gate.released_at:
-            gate.gone = seen.because or "given up"
-
-    def _moved(self, seen: RunMoved) -> None:
-        run = self.run_of(seen)
-        if run is not None:
-            run.claims.append(seen.to)
-            run.claimed_reason = seen.reason or run.claimed_reason
-
-    def _appended(self, seen: MessageAppended) -> None:
-        iteration = self.iteration
-        if iteration is not None:
-            iteration.shown.append((seen.message, iteration.yielded is not None))
-
-    def _responded(self, seen: Responded) -> None:
-        pending = self.iteration.pending_response if self.iteration is not None else None
-        if pending is not None and self.iteration is not None:
-            pending.seen, pending.acts_when_seen = seen, len(self.iteration.acts)
-
-    def _published(self, seen: Published) -> None:
-        iteration = self.iteration
-        if iteration is None or seen.stream != "turn":
-            return
-        if seen.name == "delta":
-            iteration.pieces.append(seen.data)
-        elif seen.name == "end":
-            iteration.end_events.append(seen.data)
-
-    def _finished(self, seen: RunFinished) -> None:
-        run = self.run_of(seen)
-        if run is not None:
-            run.finished.append(seen)
-
-    def _inspected(self, seen: RunnerInspected) -> None:
-        run = self.run_of(seen)
-        if run is not None:
-            run.looks.append(seen)
-
 
 def _is_error(run: Run) -> bool:
     return run.ended is not None and run.ended.code == "Error"
-
-
-SHOWN: Final[Mapping[type[Observation], Callable[[ObservedRunner, Any], None]]] = {
-    RunnerGate: ObservedRunner._gate_opened,
-    GateClosed: ObservedRunner._gate_closed,
-    RunMoved: ObservedRunner._moved,
-    MessageAppended: ObservedRunner._appended,
-    Responded: ObservedRunner._responded,
-    Published: ObservedRunner._published,
-    RunFinished: ObservedRunner._finished,
-    RunnerInspected: ObservedRunner._inspected,
-}
