@@ -448,3 +448,15 @@ def test_a_stream_that_is_not_given_up():
     told.leave(told.done("BehaviorRequested"))
 
     assert told.verdict == "STREAM-7"
+
+
+@pytest.mark.parametrize(("messages", "verdict"), [((HELLO, user("note")), "held"), ((HELLO,), "RUNNER-8")])
+def test_a_retry_holds_what_the_user_pushed_before_the_fault(messages, verdict):
+    """A stream can be changed while it comes."""
+    told = streamed()
+    told.push(user("note")).breaks(told.closed("yield"), told.done("Error"))
+    running_again = {"kind": "run.status", "run": "r2", "from": None, "to": "Running"}
+    again = [{**told.request(*messages), "run": "r2"}, {**told.shown(None), "run": "r2"}]
+    told.send("runner.again", {"run": "r2"}, running_again, again)
+
+    assert told.verdict == verdict, told.reason
