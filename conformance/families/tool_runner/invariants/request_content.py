@@ -46,7 +46,7 @@ def the_first_request_holds_the_input(state: ObservedRunner, seen: RunnerGate) -
 
 
 def a_request_after_a_fault_holds_the_state(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """A request after a fault of the model holds what the failed one held, as the user has changed it since."""
+    """A request after a fault of the model holds what the failed one held, with what the user did since."""
     before = state.iteration
     if follows(state) != "retry" or before is None or seen.messages is None or state.is_cancelled:
         return

@@ -292,6 +292,22 @@ class ObservedRunner:
         iteration.turn, iteration.turn_at = RunnerTurn.model_validate(outcome), self.stimuli
         self.turns += 1
 
+    def take_back(self, gate: Gate) -> None:
+        """The runner had given the gate up before it was released: the release came late, and was dropped."""
+        kind, gate.outcome = gate.kind, None
+        iteration = self.iteration
+        if iteration is None:
+            return
+        if gate is iteration.request and kind == "turn":
+            iteration.turn = iteration.turn_at = None
+            iteration.whole_at_resume = False
+            self.turns -= 1
+        elif gate is iteration.request and kind == "fault":
+            iteration.fault = False
+            self.faults -= 1
+        elif gate.on == "yield" and gate in iteration.yields:
+            iteration.resumed_at = iteration.left_at = None
+
     def shut(self, gate: Gate) -> None:
         """The runner waits at a gate no longer."""
         self.open_gates = [one for one in self.open_gates if one is not gate]

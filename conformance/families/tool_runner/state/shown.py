@@ -61,6 +61,7 @@ def _gate_closed(state: ObservedRunner, seen: GateClosed) -> None:
         state.shut(gate)
     elif gate is not None and state.stimuli == gate.released_at:
         gate.gone = seen.because or "given up"
+        state.take_back(gate)
 
 
 def _moved(state: ObservedRunner, seen: RunMoved) -> None:

@@ -460,3 +460,15 @@ def test_a_retry_holds_what_the_user_pushed_before_the_fault(messages, verdict):
     told.send("runner.again", {"run": "r2"}, running_again, again)
 
     assert told.verdict == verdict, told.reason
+
+
+def test_a_release_that_comes_late_is_none():
+    """The user left before the turn came, in one race."""
+    told = streamed()
+    gates = told.gates
+    leaves = {"method": "gate.release", "params": {"gate": gates["yield"], "outcome": {"kind": "break"}}}
+    whole = {"kind": "turn", "text": "one two", "tool_calls": []}
+    comes = {"method": "gate.release", "params": {"gate": gates["model"], "outcome": whole}}
+    told.send("deliver", {"stimuli": [leaves, comes]}, told.closed("model"), told.done("BehaviorRequested"))
+
+    assert told.verdict == "held", told.reason
