@@ -131,8 +131,9 @@ def _may_take_up(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
         return False
     if run.left_at is not None:
         return iteration.turn is not None and iteration.whole_at_resume
-    failed = run.ended is not None and run.ended.code == "Error"
-    return failed and (iteration.fault or bool(iteration.entries))
+    if iteration.fault:
+        return True
+    return run.ended is not None and run.ended.code == "Error" and bool(iteration.entries)
 
 
 def _may_cancel(state: ObservedRunner, params: Mapping[str, Any]) -> bool:

@@ -99,6 +99,19 @@ def calls_of_a_turn_with_the_user_have_run_as_declared(
         yield judged(True, "")
 
 
+def a_yield_that_is_given_up_runs_no_call(state: ObservedRunner) -> Judgements:
+    """Where the runner gives the yield up at the cancel, the calls of its turn do not run."""
+    iteration = _handed_over(state)
+    if (
+        iteration is not None
+        and iteration.resumed_at is None
+        and iteration.yields
+        and iteration.yields[-1].gone
+    ):
+        late = [gate for gate in iteration.entries if gate.phase == "request"]
+        yield judged(not late, "the yield was given up at the cancel, and a call was entered after it")
+
+
 def _handed_over(state: ObservedRunner) -> Iteration | None:
     run, iteration = _cancelled(state), state.iteration
     if run is None or iteration is None or not iteration.with_user_at_cancel or iteration.raced:
@@ -202,6 +215,7 @@ INVARIANTS = (
     ),
     Invariant("CANCEL-4", calls_of_a_turn_with_the_user_have_run_as_declared, RunFinished, requires=CANCEL),
     Invariant("CANCEL-2", a_cancelled_run_has_its_reason, RunFinished, requires=CANCEL),
+    Invariant("CANCEL-4", a_yield_that_is_given_up_runs_no_call, requires=CANCEL),
     Invariant("CANCEL-3", a_late_cancel_changes_nothing),
     Invariant("CANCEL-5", a_running_tool_is_given_up_as_declared, requires=CANCEL),
     Invariant("CANCEL-1", a_cancelled_run_is_at_rest_without_a_request, requires=CANCEL),

@@ -153,6 +153,16 @@ def an_unchanged_final_turn_ends_the_run(state: ObservedRunner, seen: RunFinishe
             yield judged(True, "")
 
 
+def an_unchanged_final_turn_is_followed_by_nothing(state: ObservedRunner) -> Judgements:
+    """A final turn that was resumed leaves the runner at rest without a request."""
+    last = state.iteration
+    if last is None or state.is_cancelled or last.touched or last.resumed_at != state.stimuli:
+        return
+    final = last.turn is not None and every(state, last, lambda plan: plan.next == frozenset({"end"}))
+    if final and not is_paused(last):
+        yield judged(not state.open_gates, f"{turn_of(last)} is final, and the runner goes on after it")
+
+
 def a_changed_final_turn_sends_a_request_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """A changed final turn is followed by a request only where the policy says so."""
     before = _before_request(state)
@@ -298,6 +308,7 @@ INVARIANTS = (
 )
 
 LATE_INVARIANTS = (
+    Invariant("RUNNER-6", an_unchanged_final_turn_is_followed_by_nothing),
     Invariant("RUNNER-1", a_received_turn_is_with_the_user),
     Invariant("RUNNER-4", nothing_more_happens_after_the_user_left),
 )
