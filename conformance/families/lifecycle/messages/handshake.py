@@ -62,6 +62,7 @@ ALL_STIMULI: Final[list[StimulusKind]] = [
 class Handshake(shared.Handshake):
     """The SUT's half of the handshake: who it is, what it claims, what it shows, what it takes."""
 
+    family: Literal["lifecycle"] = "lifecycle"
     profile: str = "core"
     gates: list[GateKind] = Field(default=["model", "tool"])  # type: ignore[assignment]
     observes: list[ShownKind] = Field(default_factory=list)

@@ -296,7 +296,7 @@ def by_name(name: str) -> Script:
             "x.scenario:3: params is None.",
         ),
         ("scenario x\n\nrace\n  advance soon\n", "x.scenario:3: ms is 'soon'."),
-        ("scenario x\n\nsettle\n----\ngate.open\n", "x.scenario:5: gate.open.gate is"),
+        ("scenario x\n\nsettle\n----\ngate.open\n", "x.scenario:5: observations.0.gate.open.gate is"),
         ("scenario x\n\ndecide d1 resume c1\n", "x.scenario:3: run is {"),
     ],
 )
