@@ -20,11 +20,21 @@ ITEM = re.compile(r"^(?P<test>\S+?)\[(?P<id>.*)\]$", re.MULTILINE)
 
 
 MUTANTS = "tests/conformance/families/lifecycle/mutants/test_mutants.py"
+RUNNERS = "tests/conformance/families/tool_runner"
 SCRIPTED = "tests/conformance/driving/strategies/test_scripted.py"
 PLAYED = {
     ("lifecycle", "mutants"): f"{MUTANTS}::test_a_mutant_is_blamed_on_its_clause",
     ("lifecycle", "variants"): f"{MUTANTS}::test_a_variant_passes",
-    ("lifecycle", "scripts"): f"{SCRIPTED}::test_each_file_says_what_its_target_does",
+    (
+        "tool-runner",
+        "mutants",
+    ): f"{RUNNERS}/mutants/test_runner_mutants.py::test_a_mutant_is_blamed_on_its_clause",
+    ("tool-runner", "variants"): f"{RUNNERS}/mutants/test_runner_mutants.py::test_a_variant_passes",
+    (
+        "tool-runner",
+        "scripts",
+    ): f"{RUNNERS}/test_runner_scripts.py::test_a_script_is_right_on_every_reference",
+    ("lifecycle", "scripts"): f"{SCRIPTED}::test_each_file_is_moves_and_comments",
 }
 """By family and kind: the test that plays one of the kind for each of its ids."""
 
