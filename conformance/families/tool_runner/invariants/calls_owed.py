@@ -63,6 +63,11 @@ def calls_that_the_user_answered_run_all_the_same(state: ObservedRunner, seen: R
     if wanted:
         skipped = [call for call in wanted if not _ran(iteration, call)]
         yield judged(not skipped, f"call {' '.join(skipped[:1])}, which the user answered, did not run")
+    elif iteration.message is not None and not iteration.sets_messages:
+        standing = [*iteration.before_pushes(), iteration.message, *iteration.pushes()]
+        answered = answered_calls(iteration.message, standing)
+        if any(_ran(iteration, call) for call in answered):
+            yield judged(True, "")
 
 
 def calls_of_a_cut_off_turn_are_entered_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
