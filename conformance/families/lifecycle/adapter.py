@@ -25,6 +25,12 @@ from runlock.conformance.families.lifecycle.messages import (
     Verdict,
 )
 from runlock.conformance.protocol import JsonObject, Message, Turn
+from runlock.conformance.transport.world import ModelFault, Refused, ToolFault, ToolRaised, WorldFault
+
+__all__ = [
+    "AdapterFactory", "Checkpoint", "CommitFault", "HookFault", "Host", "HostedAdapter", "ModelFault",
+    "PermissionFault", "Refused", "RequiredAdapter", "Segment", "ToolFault", "ToolRaised", "WorldFault",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +65,6 @@ class Checkpoint:
     state: Mapping[str, Any] | None = None
 
 
-class WorldFault(Exception):
-    """The outside world broke: an error of the runtime's surroundings, not an answer."""
-
-
-class ModelFault(WorldFault):
-    """The model could not be reached, or broke while it answered."""
-
-
-class ToolFault(WorldFault):
-    """The machinery that runs tools broke; the tool itself did not answer."""
-
-
 class PermissionFault(WorldFault):
     """The permission hook broke."""
 
@@ -81,23 +75,6 @@ class HookFault(WorldFault):
 
 class CommitFault(WorldFault):
     """The store did not take the checkpoint."""
-
-
-class ToolRaised(Exception):
-    """The tool's body threw: raise it, or let it pass, where the runtime would meet the tool's own error."""
-
-
-class Refused(Exception):
-    """The runtime turns a verb down, and nothing has changed.
-
-    Name the `decision` (or several) that is at fault if it is known.  The others of the same verb were
-    not taken either; to turn one down and take the others, call `host.refuse`.
-    """
-
-    def __init__(self, why: str, decision: str | Sequence[str] | None = None) -> None:
-        super().__init__(why)
-        self.why = why
-        self.decisions = (decision,) if isinstance(decision, str) else tuple(decision or ())
 
 
 class Host(Protocol):

@@ -22,7 +22,7 @@ from runlock.conformance.families.lifecycle.host.dispatch import (
     plan_all,
 )
 from runlock.conformance.families.lifecycle.host.handshake import effective_handshake, has
-from runlock.conformance.families.lifecycle.host.kit_host import Counts, Gate, as_json
+from runlock.conformance.families.lifecycle.host.kit_host import Counts, Gate
 from runlock.conformance.families.lifecycle.host.life import Life, Verb
 from runlock.conformance.families.lifecycle.messages import Deliver, Scenario
 from runlock.conformance.protocol import (
@@ -39,6 +39,7 @@ from runlock.conformance.protocol import (
     Settle,
 )
 from runlock.conformance.transport.virtual_loop import DidNotSettle
+from runlock.conformance.transport.world import as_json
 
 KILLED: Final[deque[Life]] = deque()
 """Lives that were killed: kept for a while, since collecting them would run their clean-up."""

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from types import EllipsisType
 from typing import Any
 
-from pydantic import BaseModel
-
 from runlock.conformance.families.lifecycle.adapter import (
     Checkpoint,
     CommitFault,
@@ -25,7 +23,7 @@ from runlock.conformance.families.lifecycle.adapter import (
 )
 from runlock.conformance.families.lifecycle.messages import Decision, HookAnswer, Outcome, Resumption, Verdict
 from runlock.conformance.protocol import Fault, JsonObject, Message, Turn, Wire
-from runlock.conformance.protocol.wire import SCALARS
+from runlock.conformance.transport.world import as_json
 
 Resume = Resumption | Mapping[str, Any] | EllipsisType | None
 
@@ -308,24 +306,3 @@ class KitHost:
 
 def _to_nobody(*_said: Any) -> None:
     """What is said when nobody hears."""
-
-
-def as_json(value: Any) -> Any:
-    """A copy of a value as JSON has it, so that what was seen cannot change afterwards."""
-    kind = type(value)
-    if kind in SCALARS:
-        return value
-    # most members are scalars, and asked here they take no call
-    if kind is list or isinstance(value, (list, tuple)):
-        return [member if type(member) in SCALARS else as_json(member) for member in value]
-    if kind is dict or isinstance(value, Mapping):  # an abstract class takes longer to say yes
-        return {
-            str(key): member if type(member) in SCALARS else as_json(member) for key, member in value.items()
-        }
-    if isinstance(value, (str, int, float)):  # of a kind of its own, such as a member of an enumeration
-        return value
-    if isinstance(value, Wire):
-        return value.to_wire()
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    return str(value)

@@ -1,0 +1,64 @@
+"""What actions look at, and how they propose a release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from runlock.conformance.families.tool_runner.messages import RunnerHandshake
+from runlock.conformance.families.tool_runner.state import ObservedRunner
+from runlock.conformance.families.tool_runner.state.records import Gate, Iteration
+from runlock.conformance.family.chooser import Chooser, pick
+from runlock.conformance.trace.moves import Move
+
+
+@dataclass(slots=True)
+class Stage:
+    """What actions look at: the observed state, the handshake, and the ids that were used."""
+
+    state: ObservedRunner
+    counts: dict[str, int] = field(default_factory=dict)
+    handshake: RunnerHandshake = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.handshake = self.state.handshake
+
+    def aside(self) -> Stage:
+        """A copy with its own id counters, for testing whether an action is enabled."""
+        return Stage(self.state, dict(self.counts))
+
+    def fresh(self, prefix: str) -> str:
+        """An id that was not used yet."""
+        self.counts[prefix] = self.counts.get(prefix, 0) + 1
+        return f"{prefix}{self.counts[prefix]}"
+
+    def gates(self, on: str) -> list[Gate]:
+        """The open gates of one kind."""
+        return [gate for gate in self.state.open_gates if gate.on == on]
+
+    def takes(self, stimulus: str) -> bool:
+        """Whether the runner takes a stimulus."""
+        return stimulus in self.handshake.stimuli
+
+    @property
+    def acting(self) -> Iteration | None:
+        """The iteration whose yield is open, so that the user can act."""
+        iteration = self.state.iteration
+        return iteration if iteration is not None and iteration.yielded is not None else None
+
+
+Action = Callable[[Stage, Chooser], Move | None]
+
+
+def offered(stage: Stage, on: str) -> list[str]:
+    """The outcomes that the runner takes at a gate."""
+    return [*stage.handshake.outcomes.at(on)]
+
+
+def release(stage: Stage, chooser: Chooser, on: str, outcome: dict[str, Any]) -> Move | None:
+    """An open gate of that kind is released with an outcome that the runner takes."""
+    gates = stage.gates(on)
+    if not gates or outcome["kind"] not in offered(stage, on):
+        return None
+    return Move("gate.release", {"gate": pick(chooser, gates).ref, "outcome": outcome})

@@ -1,0 +1,87 @@
+"""All parts of the family tool-runner, as the shared code knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final
+
+from runlock.conformance.families.tool_runner import grounding, needs, situations, wording
+from runlock.conformance.families.tool_runner.actions import RUNNER_ACTIONS
+from runlock.conformance.families.tool_runner.invariants import INVARIANTS
+from runlock.conformance.families.tool_runner.line_formats import LINE_FORMATS
+from runlock.conformance.families.tool_runner.messages import VOCABULARY, RunnerGate
+from runlock.conformance.families.tool_runner.monitors.coverage_targets import covered
+from runlock.conformance.families.tool_runner.monitors.iteration_chart import IterationMonitor
+from runlock.conformance.families.tool_runner.monitors.response_chart import ResponseMonitor
+from runlock.conformance.families.tool_runner.state import ObservedRunner
+from runlock.conformance.family.family import Family, Wording
+from runlock.conformance.family.invariant import NOTHING, Selectors
+from runlock.conformance.family.made import Made
+from runlock.conformance.protocol import Observation
+from runlock.spec.model import load_spec
+
+if TYPE_CHECKING:
+    from runlock.conformance.families.tool_runner.adapter import AdapterFactory
+    from runlock.conformance.transport.sut import Sut
+
+NAME: Final = "tool-runner"
+
+
+def _name_of(seen: Observation) -> str:
+    """What a gate waits for, by which checks are selected."""
+    return attrgetter("on")(seen) if isinstance(seen, RunnerGate) else ""
+
+
+def _newest_of(state: ObservedRunner, seen: Observation) -> str:
+    return NOTHING
+
+
+def _host(factory: AdapterFactory) -> Sut:
+    from runlock.conformance.families.tool_runner.host.hosted import HostedRunner
+
+    return HostedRunner(factory)
+
+
+def _reference(profile: str, policies: Mapping[str, Any]) -> AdapterFactory:
+    from runlock.conformance.families.tool_runner.reference import reference
+
+    return reference(profile, policies)
+
+
+def _mutants() -> Mapping[str, Any]:
+    from runlock.conformance.families.tool_runner.mutants import MUTANTS
+
+    return {mutant.name: mutant for mutant in MUTANTS}
+
+
+def _variants() -> Mapping[str, Any]:
+    from runlock.conformance.families.tool_runner.variants import VARIANTS
+
+    return {variant.name: variant for variant in VARIANTS}
+
+
+FAMILY: Final = Family(
+    name=NAME,
+    spec=load_spec(NAME),
+    vocabulary=VOCABULARY,
+    line_formats=LINE_FORMATS,
+    new_state=ObservedRunner,
+    invariants=INVARIANTS,
+    selectors=Selectors(_name_of, _newest_of),
+    monitors=(IterationMonitor, ResponseMonitor),
+    coverage_targets=covered,
+    actions=RUNNER_ACTIONS,
+    ground=grounding.ground,
+    admit=grounding.admit,
+    drain=grounding.drain,
+    scenarios=situations.scenarios,
+    files=files(__package__ or __name__),
+    host=_host,
+    made=Made(_reference, None, _mutants, _variants),
+    default_profile="tool-runner",
+    wording=Wording(wording.step, wording.shown),
+    unmet=needs.unmet,
+    needs_of_script=needs.needs_of,
+)

@@ -1,0 +1,292 @@
+"""RUNNER: what a request holds: the state as it then is."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.tool_runner.invariants.looks import (
+    Reading,
+    follows,
+    held_or,
+    judged,
+    named,
+    reading,
+)
+from runlock.conformance.families.tool_runner.invariants.received_turn import (
+    a_change_is_forgotten_at_the_next_request,
+    a_change_of_tools_is_no_change,
+    a_changed_turn_is_left_out,
+    a_paused_turn_goes_back,
+    a_paused_turn_of_a_changed_iteration_is_kept_as_declared,
+    a_request_is_not_sent_twice,
+    a_response_enters_no_state,
+    a_response_is_no_change,
+    a_response_is_not_sent,
+    a_streamed_turn_is_appended_as_stated,
+    a_streamed_turn_is_reported_as_stated,
+    a_turn_that_was_put_on_receipt_stays,
+    after_a_change,
+    an_unchanged_turn_is_appended,
+    the_same_request_is_not_sent_again,
+)
+from runlock.conformance.families.tool_runner.messages import MessageAppended, RunnerGate
+from runlock.conformance.families.tool_runner.state import ObservedRunner
+from runlock.conformance.families.tool_runner.state.facts import is_cut_off, is_paused
+from runlock.conformance.families.tool_runner.state.plan import plans
+from runlock.conformance.families.tool_runner.state.records import Iteration, same, stands, without_system
+from runlock.conformance.family.invariant import Invariant, Judgements
+from runlock.conformance.protocol import Message
+
+MODEL = ("model",)
+
+
+def the_first_request_holds_the_input(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """The first request holds the message of the user."""
+    if follows(state) == "first" and seen.messages is not None:
+        words = [message.text for message in seen.messages if message.role == "user"]
+        yield judged(words == [state.input], f"request 1 holds {words} of the user, not “{state.input}”")
+
+
+def a_request_after_a_fault_holds_the_state(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A request after a fault of the model holds what the failed one held, with what the user did since."""
+    before = state.iteration
+    if follows(state) != "retry" or before is None or seen.messages is None or state.is_cancelled:
+        return
+    now, wanted = without_system(seen.messages), [*before.before_pushes(), *before.pushes()]
+    right = len(now) == len(wanted) and all(map(same, now, wanted))
+    yield judged(right, f"request {before.number} met a fault, and the request after it holds other messages")
+
+
+def set_messages_replace_all_before_them(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Messages that were set replace all before them."""
+    read = reading(state, seen)
+    if read is None or not read.before.sets_messages:
+        return
+    given = read.before.before_pushes()
+    lost = [
+        f"request {read.number} lacks {named(one)}, which the user set"
+        for one in read.missing
+        if stands(one, given)
+    ]
+    old = [one for one in read.strangers if stands(one, read.before.base)]
+    kept = [f"request {read.number} still holds {named(one)}, which the user's set replaced" for one in old]
+    yield from held_or([*lost, *kept][:1])
+
+
+def pushed_messages_are_sent_in_order(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Each message that the user gave is sent, once, in the order given."""
+    read = reading(state, seen)
+    if read is None:
+        return
+    pushed = read.before.pushes()
+    lost = [
+        f"request {read.number} lacks {named(one)}, which stood in the state, or holds it out of order"
+        for one in read.missing
+    ]
+    doubled = [one for one in read.strangers if stands(one, pushed)]
+    twice = [f"request {read.number} holds {named(one)} twice; the user pushed it once" for one in doubled]
+    if pushed or lost or twice:
+        yield from held_or([*lost, *twice][:1])
+
+
+def nothing_else_is_added(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A request holds nothing but what the user gave, turns, results, and news of the tools."""
+    if follows(state) == "first" and seen.messages is not None:
+        others = [named(one) for one in seen.messages if one.role != "user"]
+        yield judged(not others, f"request 1 holds {', '.join(others)}, which nobody gave")
+    read = reading(state, seen)
+    if read is None:
+        return
+    strange = [f"request {read.number} holds {named(one)}, which nobody gave" for one in read.strangers]
+    if not state.tools_changed and any(one.role == "system" for one in seen.messages or ()):
+        strange.append(f"request {read.number} holds a system message, though no tool was changed")
+    yield from held_or(strange[:1])
+
+
+# -- results and where they stand
+
+
+def results_follow_their_turn(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Results stand directly after the turn that they answer."""
+    read = reading(state, seen)
+    if read is None or not read.results:
+        return
+    reasons = []
+    for place, result in read.results:
+        owner = read.owner(place)
+        has_turn = any(_asks(message, result.call) for message in read.messages[:place])
+        if has_turn and not (owner is not None and _asks(owner, result.call)):
+            reasons.append(f"in request {read.number} {named(result)} does not stand directly after its turn")
+    yield from held_or(reasons[:1])
+
+
+def results_of_a_turn_that_does_not_stand_are_left_out(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Results enter the state only if the turn that they answer stands in it."""
+    read = reading(state, seen)
+    if read is None:
+        return
+    turn = read.before.message
+    if turn is None or not turn.tool_calls or stands(turn, read.messages):
+        return
+    ids = {call.id for call in turn.tool_calls}
+    lost = [result for _, result in read.results if result.call in ids and not _stands_before(read, result)]
+    reason = f"request {read.number} holds {named(lost[0])}, but not its turn" if lost else ""
+    if read.before.entries or read.results:
+        yield judged(not lost, reason)
+
+
+def _stands_before(read: Reading, result: Message) -> bool:
+    return any(_asks(message, result.call) for message in read.messages)
+
+
+def _asks(message: Message, call: str | None) -> bool:
+    return message.role == "assistant" and any(one.id == call for one in message.tool_calls)
+
+
+def a_call_that_the_user_answered_has_one_result(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A call that the user answered has no second result."""
+    read = reading(state, seen)
+    if read is None or read.before.has_doubled_ids:
+        return
+    answered = {message.call for message in read.before.pushes() if message.role == "tool"}
+    if answered and read.before.pushed:
+        twice = [result for _, result in read.results if result.call in answered]
+        call = twice[0].call if twice else ""
+        reason = f"the user answered call {call}, and request {read.number} holds two results for it"
+        yield judged(not twice, reason)
+
+
+def the_answer_of_the_user_is_what_is_sent(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """The user's answer to a call is what is sent."""
+    read = reading(state, seen)
+    if read is None:
+        return
+    answers = [message for message in read.before.pushes() if message.role == "tool"]
+    made = {result.call for _, result in read.results}
+    own = {call.id for call in read.before.calls}
+    for answer in [one for one in answers if one.call in own]:
+        if stands(answer, read.missing) and (answer.call not in made or stands(answer, read.messages)):
+            continue  # it was lost, or stands elsewhere, as any message may be
+        yield judged(
+            not stands(answer, read.missing),
+            f"request {read.number} lacks the user's answer to {answer.call}",
+        )
+
+
+def results_of_a_changed_iteration_enter_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Results of a changed iteration are appended or dropped, as declared."""
+    read = after_a_change(state, seen)
+    if read is None or follows(state) != "iteration" or read.before.has_doubled_ids:
+        return
+    wanted = {plan.results for plan in plans(state, read.before)}
+    handled = plans(state, read.before)[0].handled
+    if handled is None or None in wanted or len(wanted) > 1 or not stands(handled, read.messages):
+        return
+    ids = {call.id for call in handled.tool_calls}
+    there = [result for _, result in read.results if result.call in ids]
+    ran = {gate.seen.call for gate in read.before.entries if gate.phase == "handling"} & ids
+    if wanted == {False}:
+        yield judged(
+            not there, f"results of a changed iteration are dropped, and request {read.number} holds some"
+        )
+    elif ran:
+        lost = ran - {result.call for result in there}
+        yield judged(
+            not lost, f"request {read.number} lacks the result of call {' '.join(sorted(map(str, lost))[:1])}"
+        )
+
+
+def no_result_is_made_for_a_call_that_is_not_handled(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """The runner adds no result for a call that it does not handle."""
+    read = reading(state, seen)
+    if read is None or follows(state) != "iteration" or read.before.touched or not read.results:
+        return
+    before = read.before
+    if is_paused(before) or is_cut_off(before):
+        handled = {call.id for plan in plans(state, before) for call in plan.calls}
+        extra = [result for _, result in read.results if result.call not in handled]
+        yield judged(
+            not extra, f"request {read.number} holds {named(extra[0]) if extra else ''}, which did not run"
+        )
+
+
+# -- params, and what the server holds
+
+
+def params_that_were_set_are_sent(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Params that were set are in every later request; others stay as they are."""
+    if seen.params is None or not state.params_set or state.is_cancelled:
+        return
+    number = len(state.iterations) + 1
+    for key, value in state.params_set.items():
+        right = key in seen.params and seen.params[key] == value
+        yield judged(
+            right, f"the user set {key} to {value!r}, and request {number} has {seen.params.get(key)!r}"
+        )
+    for key, value in (state.first_params or {}).items():
+        if key not in state.params_set and seen.params.get(key) != value:
+            yield f"{key} was not set, and request {number} has {seen.params.get(key)!r} instead of {value!r}"
+
+
+def each_request_carries_the_whole_state(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A runner that keeps the history itself sends all of it."""
+    if seen.sent is not None and seen.messages is not None and not state.is_cancelled:
+        whole = seen.sent == len(seen.messages)
+        yield judged(
+            whole, f"request {len(state.iterations) + 1} carries {seen.sent} of {len(seen.messages)} messages"
+        )
+
+
+def what_is_not_sent_is_with_the_server(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """What a request leaves out is what earlier requests and turns gave the server."""
+    if seen.sent is None or seen.messages is None or state.is_cancelled:
+        return
+    left_out = seen.messages[: len(seen.messages) - seen.sent]
+    number = len(state.iterations) + 1
+    held = not left_out or any(_server_holds(one, left_out) for one in state.iterations)
+    yield judged(
+        held, f"request {number} leaves out {len(left_out)} messages that the server does not hold so"
+    )
+
+
+def _server_holds(iteration: Iteration, messages: list[Message]) -> bool:
+    """Whether messages are what a request and its turn gave the server, or the beginning of it."""
+    turn = [iteration.message] if iteration.message is not None else []
+    thread = [*(iteration.request.seen.messages or ()), *turn]
+    return len(messages) <= len(thread) and all(map(same, messages, thread[: len(messages)]))
+
+
+FIRST_INVARIANTS = (
+    Invariant("RUNNER-29", a_response_enters_no_state, MessageAppended),
+    Invariant("STREAM-2", a_streamed_turn_is_reported_as_stated, MessageAppended),
+    Invariant("RUNNER-23", a_request_is_not_sent_twice, RunnerGate, at=MODEL),
+)
+
+TURN_INVARIANTS = (
+    Invariant("STREAM-2", a_streamed_turn_is_appended_as_stated, RunnerGate, at=MODEL),
+    Invariant("RUNNER-29", a_response_is_not_sent, RunnerGate, at=MODEL),
+    Invariant("RUNNER-20", a_paused_turn_goes_back, RunnerGate, at=MODEL),
+    Invariant("RUNNER-11", a_change_is_forgotten_at_the_next_request, RunnerGate, at=MODEL),
+    Invariant("RUNNER-48", a_change_of_tools_is_no_change, RunnerGate, at=MODEL),
+    Invariant("RUNNER-29", a_response_is_no_change, RunnerGate, at=MODEL),
+    Invariant("RUNNER-23", the_same_request_is_not_sent_again, RunnerGate, at=MODEL),
+)
+
+INVARIANTS = (
+    Invariant("RUNNER-8", the_first_request_holds_the_input, RunnerGate, at=MODEL),
+    Invariant("RUNNER-8", a_request_after_a_fault_holds_the_state, RunnerGate, at=MODEL),
+    Invariant("RUNNER-43", params_that_were_set_are_sent, RunnerGate, at=MODEL),
+    Invariant("RUNNER-12", set_messages_replace_all_before_them, RunnerGate, at=MODEL),
+    Invariant("RUNNER-15", the_answer_of_the_user_is_what_is_sent, RunnerGate, at=MODEL),
+    Invariant("RUNNER-8", pushed_messages_are_sent_in_order, RunnerGate, at=MODEL),
+    Invariant("RUNNER-9", an_unchanged_turn_is_appended, RunnerGate, at=MODEL),
+    Invariant("RUNNER-31", a_paused_turn_of_a_changed_iteration_is_kept_as_declared, RunnerGate, at=MODEL),
+    Invariant("RUNNER-10", a_changed_turn_is_left_out, RunnerGate, at=MODEL),
+    Invariant("RUNNER-44", a_turn_that_was_put_on_receipt_stays, RunnerGate, at=MODEL),
+    Invariant("RUNNER-28", a_call_that_the_user_answered_has_one_result, RunnerGate, at=MODEL),
+    Invariant("RUNNER-27", results_of_a_turn_that_does_not_stand_are_left_out, RunnerGate, at=MODEL),
+    Invariant("RUNNER-14", results_follow_their_turn, RunnerGate, at=MODEL),
+    Invariant("RUNNER-45", results_of_a_changed_iteration_enter_as_declared, RunnerGate, at=MODEL),
+    Invariant("RUNNER-21", no_result_is_made_for_a_call_that_is_not_handled, RunnerGate, at=MODEL),
+    Invariant("RUNNER-42", nothing_else_is_added, RunnerGate, at=MODEL),
+    Invariant("RUNNER-26", what_is_not_sent_is_with_the_server, RunnerGate, at=MODEL),
+    Invariant("RUNNER-38", each_request_carries_the_whole_state, RunnerGate, at=MODEL),
+)

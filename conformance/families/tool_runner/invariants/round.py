@@ -1,0 +1,151 @@
+"""ROUND: the order in which the calls of a turn start, and in which their results stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runlock.conformance.families.tool_runner.invariants.looks import judged, reading
+from runlock.conformance.families.tool_runner.messages import Responded, RunFinished, RunnerGate
+from runlock.conformance.families.tool_runner.state import ObservedRunner
+from runlock.conformance.families.tool_runner.state.plan import plans
+from runlock.conformance.families.tool_runner.state.records import Iteration
+from runlock.conformance.family.invariant import Invariant, Judgements
+from runlock.conformance.protocol import Message, ToolCall
+
+TOOL = ("tool",)
+MODEL = ("model",)
+
+
+def _calls(state: ObservedRunner, iteration: Iteration, phase: str) -> Sequence[ToolCall]:
+    """The calls of the round that is under way."""
+    if phase == "response":
+        return iteration.calls
+    every_plan = plans(state, iteration) if iteration.turn is not None else []
+    first = every_plan[0].calls if every_plan else ()
+    return first if all(plan.calls == first for plan in every_plan) else ()
+
+
+def a_sequential_round_runs_one_call_at_a_time(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """A sequential executor has one tool open at a time, in the order of the calls."""
+    iteration = state.iteration
+    if iteration is None or iteration.has_doubled_ids or state.policy("round.executor") != "sequential":
+        return
+    phase, response = state.phase(iteration)
+    if phase not in ("handling", "response"):
+        return
+    in_round = [gate for gate in iteration.entries if (gate.phase, gate.response) == (phase, response)]
+    running = [gate for gate in in_round if gate.is_open]
+    if running:
+        yield f"calls run one after the other, and {seen.call} was entered while {running[0].seen.call} ran"
+        return
+    order = [call.id for call in _calls(state, iteration, phase)]
+    if seen.call in order:
+        earlier = [gate.seen.call for gate in in_round if gate.seen.call in order]
+        right = all(order.index(str(one)) < order.index(str(seen.call)) for one in earlier)
+        yield judged(
+            right, f"calls run in the order of the turn, and {seen.call} was entered after {earlier}"
+        )
+
+
+def a_call_of_a_parallel_round_starts_with_the_others(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """In a parallel round no call starts after the runner has been at rest with another one."""
+    iteration = state.iteration
+    if iteration is None or iteration.has_doubled_ids or state.is_cancelled or not state.settled_before:
+        return
+    if state.policy("round.executor") != "parallel" or iteration.retried_at is not None:
+        return
+    if iteration.deltas and "streaming" in state.values("tools.start"):
+        return
+    phase, response = state.phase(iteration)
+    in_round = [gate for gate in iteration.entries if (gate.phase, gate.response) == (phase, response)]
+    earlier = [gate for gate in in_round if gate.at < state.stimuli]
+    known = seen.call in {call.id for call in iteration.calls} and not iteration.changes_tools
+    if phase in ("handling", "response") and earlier and known:
+        yield f"all calls of a round start together, and {seen.call} was entered after {earlier[0].seen.call}"
+
+
+def a_parallel_round_starts_all_calls_together(state: ObservedRunner) -> Judgements:
+    """A parallel round has entered all its calls."""
+    iteration = state.iteration
+    if iteration is None or iteration.has_doubled_ids or state.is_cancelled:
+        return
+    running = [gate for gate in iteration.entries if gate.is_open]
+    if len(running) > 1 and state.policy("round.executor") == "parallel":
+        yield judged(True, "")
+
+
+def results_stand_in_the_declared_order(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+    """Results stand in the order of the calls, or of their ends, as declared."""
+    read = reading(state, seen)
+    if read is None or read.before.has_doubled_ids or len(read.results) < 2:
+        return
+    yield from _in_order(state, read.before, [result for _, result in read.results], f"request {read.number}")
+
+
+def a_response_is_in_the_declared_order(state: ObservedRunner, seen: Responded) -> Judgements:
+    """The results of a response stand in the declared order."""
+    iteration = state.iteration
+    if iteration is not None and not iteration.has_doubled_ids and len(seen.messages or ()) > 1:
+        yield from _in_order(state, iteration, seen.messages or [], "the response")
+
+
+def _in_order(
+    state: ObservedRunner, iteration: Iteration, results: Sequence[Message], what: str
+) -> Judgements:
+    order = state.policy("results.order")
+    shown = [str(result.call) for result in results]
+    if order == "call":
+        asked = [call.id for call in _owner(state, iteration, shown)]
+        wanted = [call for call in asked if call in shown]
+        if set(wanted) == set(shown):
+            yield judged(
+                shown == wanted, f"{what} holds results in the order {shown}; the calls stand as {wanted}"
+            )
+    elif order == "finish":
+        ends = {call: _end_of(iteration, call) for call in shown}
+        known = [end for call in shown if (end := ends[call]) is not None]
+        if len(known) > 1 and not _ran_twice(iteration, shown):
+            yield judged(
+                known == sorted(known), f"{what} holds results in the order {shown}, not as they finished"
+            )
+
+
+def _owner(state: ObservedRunner, iteration: Iteration, shown: Sequence[str]) -> Sequence[ToolCall]:
+    if set(shown) <= {call.id for call in iteration.calls}:
+        return iteration.calls
+    return _calls(state, iteration, "handling") if iteration.turn is not None else ()
+
+
+def _end_of(iteration: Iteration, call: str) -> int | None:
+    ends = [gate.released_at for gate in iteration.entries_of(call) if gate.released_at is not None]
+    return ends[-1] if ends else None
+
+
+def _ran_twice(iteration: Iteration, calls: Sequence[str]) -> bool:
+    return any(len(iteration.entries_of(call)) > 1 for call in calls)
+
+
+def a_raise_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -> Judgements:
+    """An exception in a tool ends the run only where the policy says so."""
+    iteration, run = state.iteration, state.run_of(seen)
+    if iteration is None or run is None or run.finished or state.is_cancelled or iteration.faulted_tools:
+        return
+    raised = [gate for gate in iteration.entries if gate.kind == "raise" and gate.phase == "handling"]
+    if raised and seen.reason.code == "Error" and not iteration.fault:
+        allowed = "end_run" in state.values("tool.raises")
+        yield judged(
+            allowed, f"call {raised[0].seen.call} threw, which fails the call, yet the run ended in Error"
+        )
+
+
+FIRST_INVARIANTS = (
+    Invariant("ROUND-7", a_raise_ends_the_run_as_declared, RunFinished),
+    Invariant("ROUND-5", a_call_of_a_parallel_round_starts_with_the_others, RunnerGate, at=TOOL),
+)
+
+INVARIANTS = (
+    Invariant("ROUND-4", a_sequential_round_runs_one_call_at_a_time, RunnerGate, at=TOOL),
+    Invariant("ROUND-6", results_stand_in_the_declared_order, RunnerGate, at=MODEL),
+    Invariant("ROUND-6", a_response_is_in_the_declared_order, Responded),
+    Invariant("ROUND-5", a_parallel_round_starts_all_calls_together),
+)

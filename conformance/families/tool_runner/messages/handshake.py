@@ -1,0 +1,64 @@
+"""The handshake of a tool runner."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from runlock.conformance.families.tool_runner.messages.observations import LISTED
+from runlock.conformance.families.tool_runner.messages.vocabulary import (
+    REQUIRED_GATES,
+    RunnerGateKind,
+    RunnerStimulus,
+    StopReasonName,
+)
+from runlock.conformance.protocol import Handshake, Wire, not_misspelt
+
+
+def _all_gates(gates: list[RunnerGateKind]) -> list[RunnerGateKind]:
+    """Refuse a runner that lacks a gate: a runner without a yield is not of this family."""
+    missing = [gate for gate in REQUIRED_GATES if gate not in gates]
+    if missing:
+        raise PydanticCustomError("gate", "Input should name '{gate}' too", {"gate": missing[0]})
+    return gates
+
+
+class RunnerOutcomes(Wire):
+    """Outcomes that the runner can take at each gate; what is left out is not offered."""
+
+    model: list[Literal["turn", "delta", "fault"]] = ["turn"]
+    tool: list[Literal["ok", "error", "raise", "fault"]] = ["ok"]
+    yield_: list[Literal["resume", "break"]] = Field(default=["resume"], alias="yield")
+
+    def at(self, gate: str) -> tuple[str, ...]:
+        """The outcomes that are offered at a gate."""
+        if gate == "model":
+            return tuple(self.model)
+        if gate == "tool":
+            return tuple(self.tool)
+        return tuple(self.yield_) if gate == "yield" else ()
+
+
+class RunnerOffer(Wire):
+    """What a scenario may ask of the runner."""
+
+    stream: list[bool] = [False]
+    read: list[Literal["all", "none"]] = ["all"]
+    max_iterations: bool = False
+
+
+class RunnerHandshake(Handshake):
+    """What a runner says of itself; stimuli, outcomes and stop reasons that are left out are not offered."""
+
+    family: Literal["tool-runner"] = "tool-runner"
+    profile: str = "tool-runner"
+    gates: Annotated[list[RunnerGateKind], AfterValidator(_all_gates)]  # type: ignore[assignment]
+    observes: list[Annotated[str, AfterValidator(lambda kind: not_misspelt(kind, LISTED))]] = Field(
+        default_factory=list
+    )
+    stimuli: list[RunnerStimulus] = Field(default_factory=list)  # type: ignore[assignment]
+    outcomes: RunnerOutcomes = RunnerOutcomes()
+    stops: list[StopReasonName] = Field(default_factory=list)
+    runner: RunnerOffer = RunnerOffer()

@@ -1,0 +1,65 @@
+"""What releases a gate of a tool runner."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+from pydantic import Field, TypeAdapter
+
+from runlock.conformance.families.tool_runner.messages.vocabulary import StopReasonName
+from runlock.conformance.protocol import Fault, Message, ToolCall, Usage, Wire
+from runlock.conformance.protocol.wire import Json
+
+
+class RunnerTurn(Wire):
+    """What the model answered, and why it stopped."""
+
+    kind: Literal["turn"] = "turn"
+    text: str = ""
+    tool_calls: list[ToolCall] = Field(default_factory=list)
+    stop_reason: StopReasonName | None = None
+    usage: Usage = Usage()
+
+    @property
+    def stop(self) -> StopReasonName:
+        """Why it stopped, also where that was left out."""
+        return self.stop_reason or ("tool_use" if self.tool_calls else "end_turn")
+
+    @property
+    def message(self) -> Message:
+        """The turn as a message of the thread."""
+        return Message(role="assistant", text=self.text, tool_calls=self.tool_calls)
+
+
+class Delta(Wire):
+    """A piece of a turn: some text, or a whole call."""
+
+    kind: Literal["delta"] = "delta"
+    text: str | None = None
+    tool_call: ToolCall | None = None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The piece as an event shows it."""
+        return self.model_dump(mode="json", exclude={"kind"}, exclude_none=True)
+
+
+class RunnerOutcome(Wire):
+    """What a tool answered; `raise` is its body throwing."""
+
+    kind: Literal["ok", "error", "raise"]
+    content: Json = None
+    message: str | None = None
+
+
+class Resume(Wire):
+    """The user takes the next item, or leaves the loop."""
+
+    kind: Literal["resume", "break"]
+
+
+OUTCOMES_BY_GATE: Final[dict[str, TypeAdapter[Any]]] = {
+    "model": TypeAdapter(RunnerTurn | Delta | Fault),
+    "tool": TypeAdapter(RunnerOutcome | Fault),
+    "yield": TypeAdapter(Resume),
+}

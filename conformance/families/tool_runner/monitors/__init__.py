@@ -1,0 +1,1 @@
+"""Monitors of the tool runner: they follow its charts, and count which arrows were taken."""

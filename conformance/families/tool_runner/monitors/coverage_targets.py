@@ -1,0 +1,26 @@
+"""What of the charts a campaign has exercised, next to what it could have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runlock.conformance.families.tool_runner.messages import RunnerHandshake
+from runlock.conformance.families.tool_runner.monitors import iteration_chart, response_chart
+from runlock.conformance.family.coverage import ChartCoverage, Coverage
+
+UNSEEN: Final = frozenset({"RUN-8"})
+"""Arrows that show nothing of their own."""
+
+
+def covered(
+    handshake: RunnerHandshake, policies: Mapping[str, Any], standings: Mapping[str, Any], seen: Coverage
+) -> list[ChartCoverage]:
+    """Both charts: the arrows of clauses that are judged, and how often each was certainly taken."""
+    found = []
+    for table in (iteration_chart.TABLE, response_chart.TABLE):
+        judged = [row for row in table.rows if row.clause in standings and standings[row.clause].is_judged]
+        shown = [row for row in judged if row.clause not in UNSEEN]
+        arrows = {row: seen.arrows[table.name, row.clause] for row in shown}
+        found.append(ChartCoverage(table.name, arrows, {}, {}, unseen=len(table.rows) - len(shown)))
+    return found

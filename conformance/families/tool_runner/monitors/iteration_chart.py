@@ -1,0 +1,153 @@
+"""Follows the iteration chart over requests, yields, what the user does, tools, and ends.
+
+What the kit sends and what the runner shows are labels of the chart's states.  An observation that no drawn
+way explains breaks the clause that closes the chart; checks of other clauses that name the cause come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Final
+
+from runlock.conformance.families.tool_runner.messages import RunFinished, RunnerGate
+from runlock.conformance.families.tool_runner.state import ObservedRunner
+from runlock.conformance.family.chart_monitor import Follower, Reading
+from runlock.conformance.family.coverage import Trails
+from runlock.conformance.family.judgement import Judgement
+from runlock.conformance.family.monitor import Monitor
+from runlock.conformance.protocol import Observation, Report
+from runlock.machines.table import compile_chart
+from runlock.machines.tool_runner.charts.iteration import RunnerIteration
+
+TABLE: Final = compile_chart(RunnerIteration)
+ENDS: Final = ("NaturalEnd", "Stopped", "BehaviorRequested", "Cancelled", "Error")
+
+READING: Final = Reading(
+    TABLE,
+    enters={
+        "Asked": ("request",),
+        "Streaming": ("open",),
+        "Received": ("turn",),
+        "Yielded": ("yield", "turn"),
+        "Resumed": ("resume", "taken up"),
+        "Left": ("break",),
+        "Handling": ("tool",),
+        "Broken": ("fault", "Error"),
+        "Finished": ("NaturalEnd",),
+        "Limited": ("Stopped", "NaturalEnd"),
+        "Cancelled": ("Cancelled",),
+    },
+    within={
+        "Asked": ("tool",),
+        "Streaming": ("tool",),
+        "Received": ("tool",),
+        "Yielded": ("tool",),
+        "Handling": ("tool",),
+        "Left": ENDS,
+        "Broken": ("tool", *ENDS),
+    },
+    silent=frozenset({"Settled", "Updated"}),
+)
+"""How the chart reads: a tool may be entered for a response while the turn is with the user."""
+
+
+class IterationMonitor(Monitor):
+    """Follows the iterations of one runner along their chart."""
+
+    clauses: ClassVar[frozenset[str]] = frozenset(TABLE.closed.values())
+    explains: ClassVar[bool] = True
+
+    def __init__(self, state: ObservedRunner, trails: Trails, applies: Mapping[str, bool]) -> None:
+        self.state = state
+        self.trails = trails
+        self.follower = Follower(READING)
+        self.is_lost = False
+        self.late_resume = False  # sent before the turn was whole
+        self.early_yield = False  # shown before its request
+        self.wrong = ""
+
+    def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
+        """Follow what the kit sends."""
+        parts = self.state.parts
+        if any(name == "cancel" for name, _ in parts) and not self.state.alone:
+            self._lose()
+        for name, inner in parts:
+            self._sent(name, inner)
+
+    def _sent(self, method: str, params: Mapping[str, Any]) -> None:
+        if method == "runner.again":
+            self._see("taken up", surely=False)
+        if method != "gate.release":
+            return
+        gate, kind = self.state.gates[params["gate"]], params["outcome"]["kind"]
+        if gate.on == "yield":
+            self._went_on(kind)
+        elif gate.on == "model" and kind == "turn":
+            self._answered()
+        elif gate.on == "model" and kind == "fault":
+            self._see("fault")
+        elif kind in ("fault", "raise") and gate.phase == "response":
+            self._lose()  # the chart does not say where a broken response leads
+
+    def _went_on(self, kind: str) -> None:
+        if kind == "resume" and "Streaming" in self.follower.states:
+            self.late_resume = True
+        else:
+            self._see(kind)
+
+    def _answered(self) -> None:
+        if self.state.is_cancelled:
+            self._lose()  # whether it is yielded is open
+        self._see("turn")
+        if self.late_resume:
+            self.late_resume = False
+            self._see("resume")
+
+    def observe(self, seen: Observation) -> Iterator[Judgement]:
+        """Judge what the runner shows."""
+        label = self._label(seen)
+        if not label or self.is_lost:
+            return
+        self._see(label)
+        if label == "request" and self.early_yield:
+            self.early_yield = False
+            self._see("open")
+        if not self.is_lost or self.wrong:
+            yield Judgement(self.follower.reading.closed, self.wrong)
+
+    def _label(self, seen: Observation) -> str:
+        if isinstance(seen, RunFinished):
+            return str(seen.reason.code)
+        if not isinstance(seen, RunnerGate):
+            return ""
+        if seen.on != "yield":
+            return {"model": "request", "tool": "tool"}.get(seen.on, "")
+        if self.state.is_early(seen):
+            self.early_yield = True
+            return ""
+        last = self.state.iteration
+        return "yield" if last is not None and last.turn is not None else "open"
+
+    def answered(self, report: Report) -> None:
+        """Forget where a runner stands that turned a stimulus down."""
+        if report.refused:
+            self._lose()
+
+    def _see(self, label: str, *, surely: bool = True) -> None:
+        if self.is_lost:
+            return
+        before = self.follower.states
+        self.follower.see(label, surely=surely)
+        if not self.follower.states:
+            self.wrong = (
+                f"{label} came in {' or '.join(sorted(before)) or 'the beginning'}; no drawn way leads there"
+            )
+            self.is_lost = True
+            return
+        if self.follower.is_lost:
+            self.trails.lose(TABLE, "runner")
+        self.trails.take(TABLE, "runner", *(row for row in self.follower.taken if row is not None))
+
+    def _lose(self) -> None:
+        self.is_lost = True
+        self.trails.lose(TABLE, "runner")

@@ -1,0 +1,76 @@
+"""Follows the chart of the response of each iteration: made, kept, used, forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Final
+
+from runlock.conformance.families.tool_runner.messages import Responded, RunnerGate
+from runlock.conformance.families.tool_runner.state import ObservedRunner
+from runlock.conformance.families.tool_runner.state.records import Iteration
+from runlock.conformance.family.chart_monitor import Follower, Reading
+from runlock.conformance.family.coverage import Trails
+from runlock.conformance.family.judgement import Judgement
+from runlock.conformance.family.monitor import Monitor
+from runlock.conformance.protocol import Observation
+from runlock.machines.table import compile_chart
+from runlock.machines.tool_runner.charts.response import CachedToolResponse
+
+TABLE: Final = compile_chart(CachedToolResponse)
+
+READING: Final = Reading(
+    TABLE,
+    enters={"Making": ("calls",), "Kept": ("made", "used"), "Empty": ("given up",), "Forgotten": ("over",)},
+    within={"Making": ("calls",), "Empty": ("given up",), "Kept": ("given up",)},
+    silent=frozenset({"Empty"}),
+)
+"""How the chart reads: a response that is dropped shows nothing."""
+
+
+class ResponseMonitor(Monitor):
+    """Follows the responses of one runner along their chart."""
+
+    clauses: ClassVar[frozenset[str]] = frozenset(TABLE.closed.values())
+    explains: ClassVar[bool] = True
+
+    def __init__(self, state: ObservedRunner, trails: Trails, applies: Mapping[str, bool]) -> None:
+        self.state = state
+        self.trails = trails
+        self.follower = Follower(READING)
+
+    def observe(self, seen: Observation) -> Iterator[Judgement]:
+        """Judge what the runner shows."""
+        last = self.state.iteration
+        if isinstance(seen, RunnerGate) and seen.on == "model":
+            self.follower = Follower(READING)
+            self.trails.lose(TABLE, "response")
+        if last is None or self.state.is_cancelled or not self._is_followed(last):
+            return
+        if isinstance(seen, RunnerGate) and seen.on == "tool" and self.state.phase(last)[0] == "response":
+            yield self._see("calls")
+        elif isinstance(seen, Responded) and last.pending_response is not None:
+            yield self._see(self._label(last, seen))
+
+    def _is_followed(self, last: Iteration) -> bool:
+        """Whether each call of the turn shows itself at a gate."""
+        names = {call.name for call in last.calls}
+        return (
+            bool(names) and not last.changes_tools and not last.has_doubled_ids and names <= last.tools.keys()
+        )
+
+    def _label(self, last: Iteration, seen: Responded) -> str:
+        if not seen.messages:
+            return "given up"
+        number = len(last.responses) - 1
+        return "made" if any(gate.response == number for gate in last.entries) else "used"
+
+    def _see(self, label: str) -> Judgement:
+        before, after = self.follower.states, self.follower.after(label)
+        if not after:
+            wrong = f"a response was {label} in {' or '.join(sorted(before)) or 'the beginning'}"
+            return Judgement(READING.closed, f"{wrong}; no drawn way leads there")
+        self.follower.see(label)
+        if self.follower.is_lost:
+            self.trails.lose(TABLE, "response")
+        self.trails.take(TABLE, "response", *(row for row in self.follower.taken if row is not None))
+        return Judgement(READING.closed)

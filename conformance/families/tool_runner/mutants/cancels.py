@@ -1,0 +1,134 @@
+"""Wrong cancels: what goes on after the signal, and what does not."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.machines.tool_runner.runtime.core import CancelledRun
+from runlock.machines.tool_runner.runtime.history import Call, Message
+from runlock.machines.tool_runner.runtime.rounds import Round
+from runlock.machines.tool_runner.runtime.runner import Runner
+
+
+class AsksAfterACancel(Runner):
+    """The signal stops the tools, and the loop goes on."""
+
+    async def after_resume(self) -> None:
+        try:
+            await super().after_resume()
+        except CancelledRun:
+            self.is_cancelled, self.at = False, "Settled"
+
+
+class TakesACancelForAnEnd(Runner):
+    """A cancelled run ends as if all was well."""
+
+    def end(self, event: str, reason: str, *facts: str) -> None:
+        super().end(event, "NaturalEnd" if reason == "Cancelled" else reason, *facts)
+
+
+class DropsWhatWasHandedOver(Runner):
+    """The calls of a turn that was with the user do not run, though they are declared to."""
+
+    def place_turn(self) -> None:
+        super().place_turn()
+        if self.is_cancelled:
+            self.end("cancel", "Cancelled")
+
+    async def after_resume(self) -> None:
+        if not self.is_cancelled:
+            await super().after_resume()
+        else:
+            self.place_turn()
+
+
+class RunsWhatWasHandedOver(Runner):
+    """The calls of a turn that was with the user run, though they are declared not to."""
+
+    async def after_resume(self) -> None:
+        self.policies = {**self.policies, "cancel.handed_over": "run"}
+        await super().after_resume()
+
+
+class AbortsWhatDrains(Runner):
+    """Tools are given up at a cancel, though they are declared to drain."""
+
+    def cancel(self) -> None:
+        super().cancel()
+        for body in list(self.running):
+            body.cancel()
+
+
+class DrainsWhatIsAborted(Runner):
+    """Tools run on after a cancel, though they are declared to be given up."""
+
+    def cancel(self) -> None:
+        self.policies = {**self.policies, "cancel.inflight": "drain"}
+        super().cancel()
+
+
+class RespondsAfterACancel(Runner):
+    """A response runs tools although the run was cancelled."""
+
+    async def respond(self) -> list[Message] | None:
+        was, self.is_cancelled = self.is_cancelled, False
+        results = await super().respond()
+        self.is_cancelled = was or self.is_cancelled
+        return results
+
+
+class EntersAgainAfterACancel(Runner):
+    """Calls of a response that was given up are entered again after the resume."""
+
+    def may_enter(self, call: Call, the_round: Round) -> bool:
+        return the_round.began_cancelled or super().may_enter(call, the_round)
+
+
+class GoesThroughWithTheRound(Runner):
+    """The calls that wait for their turn start although the run was cancelled."""
+
+    def may_enter(self, call: Call, the_round: Round) -> bool:
+        return call["id"] not in self.iteration.entered
+
+
+SEQUENTIAL_DRAIN = {"round.executor": "sequential", "cancel.inflight": "drain"}
+
+MUTANTS = (
+    Mutant(AsksAfterACancel, "CANCEL-1", "run was cancelled"),
+    Mutant(TakesACancelForAnEnd, "CANCEL-2", "run was cancelled, and ended with reason NaturalEnd"),
+    Mutant(
+        DropsWhatWasHandedOver,
+        "CANCEL-4",
+        "user had the turn at the cancel and resumed, and",
+        policies={"cancel.handed_over": "run"},
+    ),
+    Mutant(
+        RunsWhatWasHandedOver,
+        "CANCEL-4",
+        "run was cancelled while the user had the turn, and",
+        policies={"cancel.handed_over": "not_run"},
+    ),
+    Mutant(
+        AbortsWhatDrains,
+        "CANCEL-5",
+        "was given up though it is to end",
+        policies={"cancel.inflight": "drain"},
+    ),
+    Mutant(
+        DrainsWhatIsAborted, "CANCEL-5", "run was cancelled, and tool", policies={"cancel.inflight": "abort"}
+    ),
+    Mutant(
+        RespondsAfterACancel, "CANCEL-6", "a response was asked for after the cancel, and", also=("CANCEL-7",)
+    ),
+    Mutant(
+        EntersAgainAfterACancel,
+        "CANCEL-7",
+        "was entered a second time",
+        policies={"cancel.handed_over": "run"},
+    ),
+    Mutant(
+        GoesThroughWithTheRound,
+        "CANCEL-8",
+        "run was cancelled while a response was made, and",
+        policies=SEQUENTIAL_DRAIN,
+    ),
+)

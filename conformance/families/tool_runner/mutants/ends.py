@@ -1,0 +1,169 @@
+"""Wrong ends: breaks and faults, their reasons, and what happens when the runner is taken up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from typing import Any
+
+from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.machines.tool_runner.runtime.history import Call, Message
+from runlock.machines.tool_runner.runtime.runner import Item, Runner, TurnedDown
+from runlock.machines.tool_runner.runtime.world import ModelTurn, WorldFault
+
+
+class IsOverAfterABreak(Runner):
+    """A runner that was left refuses to go on, though it is declared to."""
+
+    def again(self) -> AsyncIterator[Item]:
+        if self.at == "Left":
+            raise TurnedDown("the runner is over")
+        return super().again()
+
+
+class GoesOnAfterABreak(Runner):
+    """A runner that was left goes on, though it is declared to be over."""
+
+    def again(self) -> AsyncIterator[Item]:
+        if self.at == "Left" and self.iteration.turn is not None:
+            self.at = "Resumed"
+            return self.walk()
+        return super().again()
+
+
+class ForgetsTheTurnAtABreak(Runner):
+    """A runner that was left begins with the request before."""
+
+    def again(self) -> AsyncIterator[Item]:
+        if self.at == "Left":
+            self.at = "Settled"
+            return self.walk()
+        return super().again()
+
+
+class IsOverAfterAFault(Runner):
+    """A runner that a fault ended refuses to go on, though it is declared to."""
+
+    def again(self) -> AsyncIterator[Item]:
+        if self.at == "Broken":
+            raise TurnedDown("the runner is over")
+        return super().again()
+
+
+class GoesOnAfterAFault(Runner):
+    """A runner that a fault ended goes on, though it is declared to be over."""
+
+    def again(self) -> AsyncIterator[Item]:
+        if self.at == "Broken":
+            self.at = "Settled"
+            return self.walk()
+        return super().again()
+
+
+class TakesAFaultForAnEnd(Runner):
+    """A fault of the model ends the run as if all was well."""
+
+    async def walk(self) -> AsyncGenerator[Item, None]:
+        try:
+            async for item in super().walk():
+                yield item
+        except WorldFault:
+            if self.iteration.turn is not None:
+                raise
+
+
+class TakesABrokenToolForAnEnd(Runner):
+    """A tool that breaks ends the run as if all was well."""
+
+    async def answer_calls(self, turn: Message, calls: Sequence[Call]) -> Exception | None:
+        broken = await super().answer_calls(turn, calls)
+        self.is_broken = broken is not None
+        return None
+
+    def goes_on(self) -> bool:
+        if getattr(self, "is_broken", False):
+            self.at = "Finished"
+        return super().goes_on()
+
+
+class NamesTheWrongEnd(Runner):
+    """A final turn ends the run as Stopped."""
+
+    def end(self, event: str, reason: str, *facts: str) -> None:
+        super().end(event, "Stopped" if reason == "NaturalEnd" else reason, *facts)
+
+
+class TakesTheLimitForACancel(Runner):
+    """The limit ends the run as Cancelled."""
+
+    def end(self, event: str, reason: str, *facts: str) -> None:
+        super().end(event, "Cancelled" if reason == "Stopped" else reason, *facts)
+
+
+class RemembersTheFirstTurn(Runner):
+    """The end of a run names the first turn."""
+
+    def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
+        before = self.last_turn
+        super().receive(turn, messages)
+        self.last_turn = before or self.last_turn
+
+
+class WorksOnWhenDone(Runner):
+    """After the last turn a tool is entered once more."""
+
+    def finish(self) -> None:
+        super().finish()
+        if self.at == "Finished" and self.iteration.tools:
+            name = sorted(self.iteration.tools)[0]
+            self.rest = asyncio.ensure_future(self.world.execute("late", name, {"k": "late"}, 1))
+
+
+class ShowsAnOldState(Runner):
+    """A look at the state shows it without its last message."""
+
+    def look(self) -> dict[str, Any]:
+        shown = super().look()
+        return {**shown, "messages": shown["messages"][:-1] or shown["messages"]}
+
+
+NOT_OVER = {"again.break": "goes_on", "again.fault": "retries"}
+OVER = {"again.break": "over", "again.fault": "over"}
+
+MUTANTS = (
+    Mutant(
+        IsOverAfterABreak,
+        "RUNNER-24",
+        "user left a turn that asks for more, and the runner did not go on",
+        policies=NOT_OVER,
+    ),
+    Mutant(
+        GoesOnAfterABreak,
+        "RUNNER-24",
+        "runner is over after a break",
+        policies=OVER,
+    ),
+    Mutant(
+        ForgetsTheTurnAtABreak, "RUNNER-24", "which ends the run, and a request was sent", policies=NOT_OVER
+    ),
+    Mutant(
+        IsOverAfterAFault,
+        "RUNNER-36",
+        "model broke, and no request was sent when the runner was taken up",
+        policies=NOT_OVER,
+        also=("STOP-3",),
+    ),
+    Mutant(
+        GoesOnAfterAFault,
+        "RUNNER-36",
+        "runner is over after a fault",
+        policies=OVER,
+    ),
+    Mutant(TakesAFaultForAnEnd, "RUN-5", "model broke, and the run ended as NaturalEnd"),
+    Mutant(TakesABrokenToolForAnEnd, "RUN-6", "a tool broke, and the run ended as NaturalEnd"),
+    Mutant(NamesTheWrongEnd, "RUN-2", "ends the run, whose reason is Stopped"),
+    Mutant(TakesTheLimitForACancel, "RUN-4", "ended the run, whose reason is Cancelled"),
+    Mutant(RemembersTheFirstTurn, "RUN-7", "the end names the assistant message", also=("STREAM-2",)),
+    Mutant(WorksOnWhenDone, "RUN-9", "Done, and opened a tool gate"),
+    Mutant(ShowsAnOldState, "RUN-11", "inspect shows", also=("RUNNER-46",)),
+)

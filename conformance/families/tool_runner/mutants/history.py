@@ -1,0 +1,294 @@
+"""Wrong histories: messages that get lost, move, double, or appear from nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.machines.tool_runner.runtime.history import (
+    Call,
+    Message,
+    after_results,
+    answered,
+    calls_of,
+    plain,
+)
+from runlock.machines.tool_runner.runtime.runner import Runner
+from runlock.machines.tool_runner.runtime.world import ModelTurn
+
+GO = "tool-runner-go"
+RECEIVED: Mapping[str, Any] = {"runner.inspects": "received"}
+
+
+class LosesAPush(Runner):
+    """Of several pushed messages the last one alone is kept."""
+
+    def push(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        super().push(messages[-1:])
+
+
+class PushesBackwards(Runner):
+    """What is pushed stands before what was pushed earlier in the iteration."""
+
+    def push(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        end = len(self.state.messages)
+        super().push(messages)
+        pushed = self.state.messages[end:]
+        del self.state.messages[end:]
+        self.state.messages[self.iteration.mark : self.iteration.mark] = pushed
+
+
+class PutsTheTurnTooEarly(Runner):
+    """The turn stands before the last message of its request."""
+
+    def append_turn(self) -> None:
+        self.iteration.mark = max(self.iteration.mark - 1, 0)
+        super().append_turn()
+
+
+class AppendsAChangedTurn(Runner):
+    """The turn of a changed iteration is appended all the same."""
+
+    def place_turn(self) -> None:
+        if self.is_changed():
+            self.append_turn()
+        super().place_turn()
+
+
+class RemembersAChange(Runner):
+    """After one change every turn counts as changed."""
+
+    def begin_iteration(self) -> None:
+        before = self.is_changed()
+        super().begin_iteration()
+        self.iteration.is_pushed = before
+
+
+class AddsWhatIsSet(Runner):
+    """A set of the messages extends them."""
+
+    def set(
+        self, messages: Sequence[Mapping[str, Any]] | None = None, params: Mapping[str, Any] | None = None
+    ) -> None:
+        whole = None if messages is None else [*self.state.messages, *messages]
+        super().set(whole, params)
+
+
+class ForgetsParams(Runner):
+    """Params that were set are in one request."""
+
+    def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
+        super().receive(turn, messages)
+        self.state.params.clear()
+
+
+class InspectsTheReceivedTurn(Runner):
+    """The calls of the received turn run, though those of the state are declared."""
+
+    def follows_state(self) -> bool:
+        return False
+
+
+class InspectsTheState(Runner):
+    """The calls of the state's last message run, though those of the received turn are declared."""
+
+    def follows_state(self) -> bool:
+        return self.is_changed()
+
+
+class AsksForTheStopReason(Runner):
+    """A message that the user pushed is handled only if the received turn asked for tools."""
+
+    def target(self) -> Message | None:
+        return super().target() if self.iteration.stop == "tool_use" else None
+
+
+class PutsResultsAtTheEnd(Runner):
+    """Results stand after what the user pushed."""
+
+    def put_results(self, turn: Message, results: Sequence[Message]) -> None:
+        if self.place_of(turn) is not None:
+            self.put(len(self.state.messages), results)
+
+
+class PutsResultsWithoutTheirTurn(Runner):
+    """Results are appended although their turn was left out."""
+
+    def put_results(self, turn: Message, results: Sequence[Message]) -> None:
+        if self.place_of(turn) is None:
+            self.put(len(self.state.messages), results)
+        else:
+            super().put_results(turn, results)
+
+
+class RunsAnsweredCalls(Runner):
+    """A call that the user answered runs, though it is declared to be skipped."""
+
+    def skips_answered(self) -> bool:
+        return False
+
+
+class SkipsAnsweredCalls(Runner):
+    """A call that the user answered is skipped, though it is declared to run."""
+
+    def skips_answered(self) -> bool:
+        return True
+
+
+class AddsASecondResult(Runner):
+    """A call that the user answered gets the runner's result too."""
+
+    def put_results(self, turn: Message, results: Sequence[Message]) -> None:
+        at = self.place_of(turn)
+        if at is not None:
+            self.put(after_results(self.state.messages, at), results)
+
+
+class ReplacesTheUsersAnswer(Runner):
+    """The result of the runner takes the place of the user's."""
+
+    def to_handle(self, turn: Message) -> list[Call]:
+        return calls_of(turn)
+
+    def put_results(self, turn: Message, results: Sequence[Message]) -> None:
+        at, ids = self.place_of(turn), answered(results)
+        if at is not None:
+            kept = [one for one in self.state.messages[at + 1 :] if one.get("call") not in ids]
+            self.state.messages[at + 1 :] = kept
+        super().put_results(turn, results)
+
+
+class AddsAWord(Runner):
+    """A request holds a message that the user did not give."""
+
+    def to_send(self) -> list[Message]:
+        messages = super().to_send()
+        more = [plain({"role": "user", "text": "Please go on."})] if len(messages) > 1 else []
+        return [*messages, *more]
+
+
+class SendsTooLittle(Runner):
+    """A request carries one message less than the server lacks."""
+
+    def number_sent(self, messages: Sequence[Message]) -> int:
+        return max(super().number_sent(messages) - 1, 1)
+
+
+class SendsADeltaOfAnotherHistory(Runner):
+    """A state that does not continue what the server holds is sent in part."""
+
+    def number_sent(self, messages: Sequence[Message]) -> int:
+        held = len(self.held_by_server or ())
+        return len(messages) - held if 0 < held < len(messages) else len(messages)
+
+
+class SendsADelta(Runner):
+    """A request carries a part of the history, though the whole is declared."""
+
+    def number_sent(self, messages: Sequence[Message]) -> int:
+        return max(len(messages) - len(self.held_by_server or ()), 1)
+
+
+class AppendsAtTheResume(Runner):
+    """The turn enters the state after the yield, though it is declared to stand there before."""
+
+    def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
+        whole = self.policies
+        self.policies = {**whole, "runner.append": "if_unchanged"}
+        super().receive(turn, messages)
+        self.policies = whole
+
+    def place_turn(self) -> None:
+        if self.iteration.turn is not None and not self.iteration.is_replaced:
+            self.append_turn()
+        super().place_turn()
+
+
+class AppendsWhatIsDropped(Runner):
+    """Results of a changed iteration are appended, though they are declared to be dropped."""
+
+    def drops_results(self) -> bool:
+        return False
+
+
+class DropsWhatIsAppended(Runner):
+    """Results of a changed iteration are dropped, though they are declared to be appended."""
+
+    def drops_results(self) -> bool:
+        return self.is_changed() and not self.places_on_receipt
+
+
+class DropsTheFinalTurn(Runner):
+    """A final turn is left out at the end."""
+
+    def keeps_final_turn(self) -> bool:
+        return False
+
+
+class KeepsARefusal(Runner):
+    """A refusal stands in the state at the end, though it is declared to be left out."""
+
+    def keeps_final_turn(self) -> bool:
+        return True
+
+
+MUTANTS = (
+    Mutant(LosesAPush, "RUNNER-8", "which stood in the state, or holds it out of order"),
+    Mutant(PushesBackwards, "RUNNER-8", "which stood in the state, or holds it out of order"),
+    Mutant(
+        PutsTheTurnTooEarly,
+        "RUNNER-9",
+        "stands before messages of its",
+        also=(
+            "RUNNER-11",
+            "RUNNER-20",
+            "RUNNER-29",
+            "RUNNER-48",
+        ),
+    ),
+    Mutant(
+        AppendsAChangedTurn,
+        "RUNNER-10",
+        "user pushed messages",
+        also=(
+            "RUNNER-13",
+            "RUNNER-31",
+        ),
+    ),
+    Mutant(RemembersAChange, "RUNNER-11", "though the user changed nothing", also=("RUNNER-6",)),
+    Mutant(AddsWhatIsSet, "RUNNER-12", "still holds the user message", also=("RUN-11",)),
+    Mutant(ForgetsParams, "RUNNER-43", "user set max_tokens"),
+    Mutant(InspectsTheReceivedTurn, "RUNNER-13", "was entered, which is not to be handled"),
+    Mutant(InspectsTheState, "RUNNER-13", "to be handled, and did not run", policies=RECEIVED),
+    Mutant(AsksForTheStopReason, "RUNNER-13", "to be handled, and did not run"),
+    Mutant(PutsResultsAtTheEnd, "RUNNER-14", "does not stand directly after its turn", profile=GO),
+    Mutant(PutsResultsWithoutTheirTurn, "RUNNER-27", "but not its turn", policies=RECEIVED),
+    Mutant(RunsAnsweredCalls, "RUNNER-15", "it was entered again", policies=RECEIVED),
+    Mutant(ReplacesTheUsersAnswer, "RUNNER-15", "it was entered again", policies=RECEIVED),
+    Mutant(
+        SkipsAnsweredCalls,
+        "RUNNER-47",
+        "which the user answered, did not run",
+        policies={**RECEIVED, "runner.answered": "run"},
+    ),
+    Mutant(
+        AddsASecondResult, "RUNNER-28", "holds two results", policies={**RECEIVED, "runner.answered": "run"}
+    ),
+    Mutant(AddsAWord, "RUNNER-42", "which nobody gave"),
+    Mutant(SendsTooLittle, "RUNNER-26", "messages that the server does not hold so"),
+    Mutant(SendsADeltaOfAnotherHistory, "RUNNER-26", "messages that the server does not hold so"),
+    Mutant(SendsADelta, "RUNNER-38", "carries", policies={"runner.history": "whole"}),
+    Mutant(AppendsAtTheResume, "RUNNER-44", "not in the state while yielded", profile=GO),
+    Mutant(
+        AppendsWhatIsDropped,
+        "RUNNER-45",
+        "results of a changed iteration are dropped",
+        policies={**RECEIVED, "runner.results": "dropped"},
+    ),
+    Mutant(DropsWhatIsAppended, "RUNNER-45", "lacks the result of"),
+    Mutant(DropsTheFinalTurn, "RUNNER-46", "does not stand in the state at the end"),
+    Mutant(
+        KeepsARefusal, "RUNNER-46", "stands in the state at the end", policies={"end.turn": "unless_refused"}
+    ),
+)

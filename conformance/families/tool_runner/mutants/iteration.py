@@ -1,0 +1,255 @@
+"""Wrong iterations: yields, starts and requests that come twice, too early, or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.machines.tool_runner.runtime.history import Call, Message, calls_of
+from runlock.machines.tool_runner.runtime.rounds import Round
+from runlock.machines.tool_runner.runtime.runner import Item, Runner
+from runlock.machines.tool_runner.runtime.world import ModelTurn
+
+
+class YieldsATurnTwice(Runner):
+    """The user gets each turn with calls a second time."""
+
+    async def walk(self) -> AsyncGenerator[Item, None]:
+        async with aclosing(super().walk()) as walk:
+            async for item in walk:
+                yield item
+                if item.message is not None and item.message.get("tool_calls"):
+                    yield item
+
+
+class KeepsTheLastTurnToItself(Runner):
+    """A final turn is not yielded."""
+
+    async def walk(self) -> AsyncGenerator[Item, None]:
+        async with aclosing(super().walk()) as walk:
+            async for item in walk:
+                if item.message is None or not self.is_final():
+                    yield item
+
+
+class YieldsWithoutCalls(Runner):
+    """The user gets the text of a turn alone."""
+
+    async def next_item(self) -> Item:
+        item = await super().next_item()
+        if item.message is None:
+            return item
+        return Item({key: value for key, value in item.message.items() if key != "tool_calls"})
+
+
+class StartsToolsBeforeTheYield(Runner):
+    """Calls start when the turn arrives."""
+
+    def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
+        super().receive(turn, messages)
+        if self.asks_for_tools():
+            for call in calls_of(self.iteration.turn or {}):
+                self._start_early(call)
+
+
+class AsksAhead(Runner):
+    """A second request is sent while the turn is with the user."""
+
+    def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
+        super().receive(turn, messages)
+        self.ahead = asyncio.ensure_future(self._ask_ahead(self.iteration.turn or {}))
+
+    async def _ask_ahead(self, turn: Message) -> None:
+        for _ in range(20):  # until the yield is open
+            await asyncio.sleep(0)
+        messages = [*self.state.messages, turn]
+        await self.world.infer(messages, len(messages), {}, self.state.tools.names())
+
+
+class AppendsBeforeTheYield(Runner):
+    """The turn is in the state while it is with the user."""
+
+    def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
+        super().receive(turn, messages)
+        self.append_turn()
+
+    def place_turn(self) -> None:
+        at = self.iteration.place_of_turn(self.state.messages)
+        if at is not None and self.is_changed() and not self.iteration.is_pushed:
+            del self.state.messages[at]
+        super().place_turn()
+
+
+class RunsToolsAfterABreak(Runner):
+    """The calls of the turn run although the user has left."""
+
+    async def leave(self) -> None:
+        await super().leave()
+        if self.iteration.turn is not None and self.asks_for_tools():
+            self.rest = asyncio.ensure_future(self.run_round(calls_of(self.iteration.turn)))
+
+
+class AsksAfterABreak(Runner):
+    """The next request is sent although the user has left."""
+
+    async def leave(self) -> None:
+        await super().leave()
+        messages = self.state.messages
+        self.rest = asyncio.ensure_future(
+            self.world.infer(messages, len(messages), {}, self.state.tools.names())
+        )
+
+
+class LeavesOutTheLastCall(Runner):
+    """The last of several calls gets an error and does not run."""
+
+    async def run_call(self, call: Call, the_round: Round) -> None:
+        if len(the_round.calls) > 1 and call == the_round.calls[-1]:
+            the_round.fail(call, "left out")
+        else:
+            await super().run_call(call, the_round)
+
+
+class GivesUpWhenEveryToolFailed(Runner):
+    """A round of failures ends the run."""
+
+    async def handle(self, turn: Message, calls: Sequence[Call]) -> None:
+        await super().handle(turn, calls)
+        ids = {call["id"] for call in calls}
+        results = [one for one in self.state.messages if one.get("call") in ids]
+        if self.at == "Settled" and results and all(one["status"] == "error" for one in results):
+            self.at = "Finished"
+
+
+class GoesOnAfterAFinalTurn(Runner):
+    """A turn that asks for nothing is sent back."""
+
+    def ends_with_turn(self) -> bool:
+        return self.is_changed() and super().ends_with_turn()
+
+
+class EndsInSpiteOfAChange(Runner):
+    """What was pushed on a final turn is not sent, though that is declared."""
+
+    def ends_with_turn(self) -> bool:
+        return self.is_final()
+
+
+class GoesOnBecauseOfAChange(Runner):
+    """What was pushed on a final turn is sent, though the run is declared to end."""
+
+    def ends_with_turn(self) -> bool:
+        return self.is_final() and not self.is_changed()
+
+
+class AsksTwice(Runner):
+    """Each request is sent a second time, and the second turn counts."""
+
+    async def _ask(self) -> None:
+        if not self.stream:
+            messages = self.to_send()
+            await self.world.infer(
+                messages, self.number_sent(messages), dict(self.state.params), self.state.tools.names()
+            )
+        await super()._ask()
+
+
+class TriesAgainByItself(Runner):
+    """A request that failed is sent again at once."""
+
+    async def _ask(self) -> None:
+        try:
+            await super()._ask()
+        except Exception:
+            if self.stream:
+                raise
+            await super()._ask()
+
+
+class EndsWhenTheUserDidTheWork(Runner):
+    """A push of the turn and its response ends the run."""
+
+    def answer_what_is_left(self) -> None:
+        super().answer_what_is_left()
+        turn = self.iteration.turn
+        if self.is_changed() and turn is not None and self.asks_for_tools():
+            self.is_over = self.place_of(turn) is not None and self.to_handle(turn) == []
+
+    def goes_on(self) -> bool:
+        if getattr(self, "is_over", False):
+            self.at = "Finished"
+        return super().goes_on()
+
+
+class HangsAfterTwoTools(Runner):
+    """When the last of several results comes, nothing goes on."""
+
+    def in_order(self, the_round: Round) -> list[Message]:
+        self.is_stuck = len(the_round.calls) > 1
+        return super().in_order(the_round)
+
+    async def handle(self, turn: Message, calls: Sequence[Call]) -> None:
+        await super().handle(turn, calls)
+        if getattr(self, "is_stuck", False):
+            await asyncio.get_running_loop().create_future()
+
+
+FINISH: dict[str, Any] = {"runner.finish": "state"}
+
+MUTANTS = (
+    Mutant(YieldsATurnTwice, "RUNNER-1", "was yielded a second time"),
+    Mutant(KeepsTheLastTurnToItself, "RUNNER-1", "was never yielded"),
+    Mutant(YieldsWithoutCalls, "RUNNER-2", "was yielded as"),
+    Mutant(StartsToolsBeforeTheYield, "RUNNER-3", "was entered while", also=("STREAM-4",)),
+    Mutant(
+        AsksAhead,
+        "RUNNER-39",
+        "was sent while the",
+        also=(
+            "RUNNER-9",
+            "STOP-1",
+        ),
+    ),
+    Mutant(
+        AppendsBeforeTheYield,
+        "RUNNER-40",
+        "entered the state while the turn was with the user",
+        also=(
+            "RUN-11",
+            "RUNNER-10",
+            "RUNNER-13",
+            "RUNNER-31",
+        ),
+    ),
+    Mutant(RunsToolsAfterABreak, "RUNNER-4", "was entered after the user left the loop"),
+    Mutant(AsksAfterABreak, "RUNNER-4", "user left the loop"),
+    Mutant(LeavesOutTheLastCall, "RUNNER-5", "did not run before the", also=("RUNNER-13",)),
+    Mutant(
+        GivesUpWhenEveryToolFailed, "RUNNER-41", "asks for tools: the next request follows, yet the run ended"
+    ),
+    Mutant(GoesOnAfterAFinalTurn, "RUNNER-6", "final and the user changed nothing, yet", also=("RUNNER-24",)),
+    Mutant(
+        EndsInSpiteOfAChange,
+        "RUNNER-7",
+        "final and the user pushed messages: the state is sent, yet the run ended",
+        policies=FINISH,
+    ),
+    Mutant(
+        GoesOnBecauseOfAChange,
+        "RUNNER-7",
+        "final and the user pushed messages: the run ends, yet a request was sent",
+        policies={"runner.finish": "received"},
+    ),
+    Mutant(AsksTwice, "RUNNER-23", "nothing changed", also=("STOP-1",)),
+    Mutant(TriesAgainByItself, "RUNNER-25", "met a fault of the model"),
+    Mutant(
+        EndsWhenTheUserDidTheWork,
+        "RUNNER-16",
+        "user pushed the turn and its response, and the run ended without a",
+        also=("RUNNER-13",),
+    ),
+    Mutant(HangsAfterTwoTools, "PROGRESS-1", "not Done, and waits for nothing that the kit could give"),
+)

@@ -1,0 +1,217 @@
+"""Wrong pauses, turns that were cut off, and limits."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.machines.tool_runner.runtime.history import Call, Message, calls_of
+from runlock.machines.tool_runner.runtime.runner import Item, Runner
+from runlock.machines.tool_runner.runtime.world import ModelTurn
+
+
+class LosesAPause(Runner):
+    """A paused turn is not sent back."""
+
+    def append_turn(self) -> None:
+        if not self.is_paused():
+            super().append_turn()
+
+
+class EndsAtAPause(Runner):
+    """A paused turn ends the run, though it is declared to go back."""
+
+    def is_paused(self) -> bool:
+        return False
+
+
+class ResumesAPause(Runner):
+    """A paused turn goes back, though it is declared to end the run."""
+
+    def is_paused(self) -> bool:
+        return self.iteration.stop == "pause_turn"
+
+
+class RunsPausedCalls(Runner):
+    """The calls of a paused turn run."""
+
+    def asks_for_tools(self) -> bool:
+        paused_calls = self.iteration.stop == "pause_turn" and bool(calls_of(self.iteration.turn or {}))
+        return paused_calls or super().asks_for_tools()
+
+
+class LosesAChangedPause(Runner):
+    """A paused turn of a changed iteration is lost, though it is declared to be kept."""
+
+    def append_turn(self) -> None:
+        if not self.is_changed():
+            super().append_turn()
+
+
+class KeepsAPauseAtTheEnd(Runner):
+    """A paused turn of a changed iteration stands after what was pushed."""
+
+    def append_turn(self) -> None:
+        if self.is_changed():
+            self.iteration.mark = len(self.state.messages)
+        super().append_turn()
+
+
+class RunsCutOffCalls(Runner):
+    """The calls of a turn that was cut off run, though they are declared not to."""
+
+    def asks_for_tools(self) -> bool:
+        return bool(calls_of(self.iteration.turn or {})) and self.iteration.stop != "pause_turn"
+
+
+class SkipsCutOffCalls(Runner):
+    """The calls of a turn that was cut off do not run, though they are declared to."""
+
+    def asks_for_tools(self) -> bool:
+        return super().asks_for_tools() and self.iteration.stop == "tool_use"
+
+
+class OneMore(Runner):
+    """One request more than the limit allows."""
+
+    def is_spent(self) -> bool:
+        return super().is_spent() and (not self.max_iterations or self.counted > self.max_iterations)
+
+
+class OneLess(Runner):
+    """One request less than the limit allows."""
+
+    def is_spent(self) -> bool:
+        return super().is_spent() or self.counted + 1 == self.max_iterations != 1
+
+
+class CountsRequests(Runner):
+    """A failed request counts, though turns are declared to."""
+
+    def count(self, what: str) -> None:
+        self.counted += what == "requests"
+
+
+class CountsTurns(Runner):
+    """A failed request does not count, though requests are declared to."""
+
+    def count(self, what: str) -> None:
+        self.counted += what == "turns"
+
+
+class TakesZeroForNone(Runner):
+    """A limit of 0 is no limit, though no request is declared."""
+
+    def is_spent(self) -> bool:
+        return bool(self.max_iterations) and super().is_spent()
+
+
+class TakesZeroForZero(Runner):
+    """A limit of 0 allows no request, though no limit is declared."""
+
+    def is_spent(self) -> bool:
+        return self.max_iterations == 0 or super().is_spent()
+
+
+class PreemptsTheLastCalls(Runner):
+    """The last calls do not run, though they are declared to."""
+
+    async def handle(self, turn: Message, calls: Sequence[Call]) -> None:
+        if self.is_spent():
+            self.end("limit", "Stopped")
+        else:
+            await super().handle(turn, calls)
+
+
+class DrainsTheLastCalls(Runner):
+    """The last calls run, though the run is declared to end before them."""
+
+    async def handle(self, turn: Message, calls: Sequence[Call]) -> None:
+        limit, self.max_iterations = self.max_iterations, None
+        await super().handle(turn, calls)
+        self.max_iterations = limit
+
+
+class DoesNotCountPauses(Runner):
+    """A paused turn costs no iteration."""
+
+    def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
+        super().receive(turn, messages)
+        self.counted -= self.is_paused()
+
+
+class ForgetsTheCountWhenTakenUp(Runner):
+    """A walk that is taken up has the whole limit again."""
+
+    def again(self) -> AsyncIterator[Item]:
+        walk = super().again()
+        self.counted = 0
+        return walk
+
+
+class ForgetsTheCountAtAPush(Runner):
+    """A push sets the count back."""
+
+    def push(self, messages: Sequence[Any]) -> None:
+        super().push(messages)
+        self.counted = 0
+
+
+LIMIT = {"limit.counts": "requests"}
+NOT_OVER = {"again.break": "goes_on", "again.fault": "retries"}
+
+MUTANTS = (
+    Mutant(LosesAPause, "RUNNER-20", "though the user changed nothing"),
+    Mutant(EndsAtAPause, "RUNNER-20", "paused and goes back to the model, yet the run ended"),
+    Mutant(
+        ResumesAPause,
+        "RUNNER-20",
+        "paused and ends the run, yet a request was sent",
+        policies={"runner.pause": "ends"},
+    ),
+    Mutant(RunsPausedCalls, "RUNNER-32", "paused, and its", also=("RUNNER-29",)),
+    Mutant(LosesAChangedPause, "RUNNER-31", "paused and to be kept", policies={"pause.changed": "kept"}),
+    Mutant(
+        KeepsAPauseAtTheEnd,
+        "RUNNER-31",
+        "stands after what the user pushed",
+        policies={"pause.changed": "kept"},
+    ),
+    Mutant(RunsCutOffCalls, "RUNNER-21", "was cut off, and its"),
+    Mutant(
+        SkipsCutOffCalls,
+        "RUNNER-21",
+        "was cut off, its calls are to run, and the run ended",
+        policies={"runner.cut_off": "run"},
+    ),
+    Mutant(
+        OneMore,
+        "STOP-1",
+        "the limit is",
+        also=(
+            "STOP-3",
+            "STOP-6",
+        ),
+    ),
+    Mutant(OneLess, "STOP-2", "run was stopped after"),
+    Mutant(CountsRequests, "STOP-3", "run was stopped after", policies=NOT_OVER),
+    Mutant(CountsTurns, "STOP-3", "requests is used up", policies={**NOT_OVER, **LIMIT}),
+    Mutant(
+        TakesZeroForNone,
+        "STOP-4",
+        "which allows no request, and one was sent",
+        policies={"limit.zero": "no_request"},
+    ),
+    Mutant(
+        TakesZeroForZero,
+        "STOP-4",
+        "which is no limit, and the run ended without a",
+        policies={"limit.zero": "no_limit"},
+    ),
+    Mutant(PreemptsTheLastCalls, "STOP-5", "the last turn was not run before the run ended"),
+    Mutant(DrainsTheLastCalls, "STOP-5", "limit preempts the calls", policies={"stop.tools": "preempted"}),
+    Mutant(DoesNotCountPauses, "STOP-6", "for the whole runner"),
+    Mutant(ForgetsTheCountWhenTakenUp, "STOP-6", "for the whole runner", policies=NOT_OVER, also=("STOP-3",)),
+    Mutant(ForgetsTheCountAtAPush, "STOP-6", "for the whole runner"),
+)

@@ -1,0 +1,126 @@
+"""Wrong responses: they change the state, are incomplete, or are kept too long or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.machines.tool_runner.runtime.history import Call, Message
+from runlock.machines.tool_runner.runtime.record import RESPONSE_TABLE, Response
+from runlock.machines.tool_runner.runtime.runner import Runner
+
+
+class LeavesAResultOut(Runner):
+    """A response lacks the result of the last of several calls."""
+
+    async def respond(self) -> list[Message] | None:
+        results = await super().respond()
+        return results[:-1] if results and len(results) > 1 else results
+
+
+class AppendsAResponse(Runner):
+    """A response enters the state when it is made."""
+
+    async def respond(self) -> list[Message] | None:
+        results = await super().respond()
+        self.state.messages.extend(results or ())
+        return results
+
+
+class CountsAResponseAsAChange(Runner):
+    """After a response the turn is dropped as if the state had been changed."""
+
+    async def respond(self) -> list[Message] | None:
+        results = await super().respond()
+        self.iteration.is_set = True
+        return results
+
+
+class ForgetsTheResponse(Runner):
+    """The runner runs the calls again, though the response is declared to be kept."""
+
+    def kept_results(self, turn: Message, calls: Sequence[Call]) -> list[Message] | None:
+        return None
+
+
+class KeepsTheResponseForTheRunnerAlone(Runner):
+    """A second request for the response runs the tools, though it is declared to be kept."""
+
+    async def make_response(self) -> list[Message] | None:
+        if self.iteration.response.at == "Kept":
+            self.move_response("drop")
+        return await super().make_response()
+
+
+class KeepsTheResponseTooLong(Runner):
+    """A change does not drop the response, though that is declared."""
+
+    def note_change(self, is_push: bool) -> None:
+        return
+
+
+class KeepsTheResponseAfterASet(Runner):
+    """A set does not drop the response, though that is declared."""
+
+    def note_change(self, is_push: bool) -> None:
+        if is_push:
+            super().note_change(is_push)
+
+
+class GivesTheResponseOfAnotherTurn(Runner):
+    """The response of an earlier turn is given again."""
+
+    def begin_iteration(self) -> None:
+        before = self.iteration.response
+        super().begin_iteration()
+        if before.at == "Kept":
+            self.iteration.response = Response("Kept", before.results)
+
+    def kept_results(self, turn: Message, calls: Sequence[Call]) -> list[Message] | None:
+        results = super().kept_results(turn, calls)
+        if results is not None and len(results) < len(calls):
+            self.iteration.response = Response(RESPONSE_TABLE.initial)
+            return None
+        return results
+
+
+KEPT = {"runner.cache": "kept"}
+
+MUTANTS = (
+    Mutant(LeavesAResultOut, "RUNNER-17", "has a response for"),
+    Mutant(
+        AppendsAResponse,
+        "RUNNER-29",
+        "user asked for a response",
+        also=(
+            "PAIR-2",
+            "RUNNER-27",
+            "RUNNER-28",
+        ),
+    ),
+    Mutant(
+        CountsAResponseAsAChange,
+        "RUNNER-29",
+        "though the user changed nothing",
+        also=(
+            "RUNNER-20",
+            "RUNNER-48",
+            "RUNNER-6",
+        ),
+    ),
+    Mutant(ForgetsTheResponse, "RUNNER-18", "was entered again", policies=KEPT),
+    Mutant(KeepsTheResponseForTheRunnerAlone, "RUNNER-18", "was entered again", policies=KEPT),
+    Mutant(
+        KeepsTheResponseTooLong,
+        "RUNNER-30",
+        "no response is kept, and a second one was given without a tool",
+        policies={"runner.cache": "until_push"},
+    ),
+    Mutant(
+        KeepsTheResponseAfterASet,
+        "RUNNER-30",
+        "no response is kept, and a second one was given without a tool",
+        policies={"runner.cache": "until_change"},
+    ),
+    Mutant(GivesTheResponseOfAnotherTurn, "RUNNER-19", "response is for the", policies=KEPT),
+)

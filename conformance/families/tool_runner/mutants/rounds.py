@@ -1,0 +1,137 @@
+"""Wrong rounds: order, ids, failures."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.machines.tool_runner.runtime.history import Call, Message
+from runlock.machines.tool_runner.runtime.rounds import Round
+from runlock.machines.tool_runner.runtime.runner import Runner
+from runlock.machines.tool_runner.runtime.world import Answer, ToolRaised
+
+
+class OneFailureFailsAll(Runner):
+    """When one call fails, its siblings get errors too."""
+
+    def in_order(self, the_round: Round) -> list[Message]:
+        results = super().in_order(the_round)
+        if any(one["status"] == "error" for one in results):
+            return [{**one, "status": "error", "text": "the round failed"} for one in results]
+        return results
+
+
+class MatchesResultsByPosition(Runner):
+    """Results are matched to calls in the order in which they came."""
+
+    def in_order(self, the_round: Round) -> list[Message]:
+        came = list(the_round.results.values())
+        return [{**one, "call": call["id"]} for one, call in zip(came, the_round.calls, strict=True)]
+
+
+class AnswersAnIdTwice(Runner):
+    """Two calls with one id have two results."""
+
+    def put_results(self, turn: Message, results: Sequence[Message]) -> None:
+        ids = [call["id"] for call in turn.get("tool_calls", ())]
+        super().put_results(turn, [one for one in results for _ in range(ids.count(one["call"]))])
+
+
+class RunsOneByOne(Runner):
+    """Calls run one by one, though together is declared."""
+
+    async def _together(self, the_round: Round) -> None:
+        await self._one_by_one(the_round)
+
+
+class RunsTogether(Runner):
+    """Calls run together, though one by one is declared."""
+
+    async def _one_by_one(self, the_round: Round) -> None:
+        await self._together(the_round)
+
+
+class OrdersByFinish(Runner):
+    """Results stand in the order in which the calls finished, though that of the calls is declared."""
+
+    def in_order(self, the_round: Round) -> list[Message]:
+        return list(the_round.results.values())
+
+
+class OrdersByCall(Runner):
+    """Results stand in the order of the calls, though that of their ends is declared."""
+
+    def in_order(self, the_round: Round) -> list[Message]:
+        return [the_round.results[call["id"]] for call in the_round.calls]
+
+
+class EndsAtARaise(Runner):
+    """An exception of a tool ends the run, though it is declared to fail its call."""
+
+    def raised(self, call: Call, the_round: Round, raised: ToolRaised) -> None:
+        super().raised(call, the_round, raised)
+        the_round.broken = raised
+
+
+class SwallowsARaise(Runner):
+    """An exception of a tool fails its call, though it is declared to end the run."""
+
+    def raised(self, call: Call, the_round: Round, raised: ToolRaised) -> None:
+        the_round.fail(call, raised)
+
+
+class PraisesErrors(Runner):
+    """An error of a tool is shown as a success."""
+
+    def result(self, call: Call, answer: Answer) -> Message:
+        return {**super().result(call, answer), "status": "ok"}
+
+
+class EntersTwice(Runner):
+    """The body of a call is entered again when it has answered."""
+
+    async def _execute(self, call: Call, version: int) -> Answer:
+        await super()._execute(call, version)
+        return await super()._execute(call, version)
+
+
+class EntersTwiceAtOnce(Runner):
+    """The body of a call is entered again while it runs."""
+
+    async def _execute(self, call: Call, version: int) -> Answer:
+        first, _ = await asyncio.gather(super()._execute(call, version), super()._execute(call, version))
+        return first
+
+
+SEQUENTIAL = {"round.executor": "sequential"}
+
+MUTANTS = (
+    Mutant(OneFailureFailsAll, "ROUND-1", "lacks the result", also=("PAIR-4",)),
+    Mutant(
+        MatchesResultsByPosition,
+        "ROUND-2",
+        "result under",
+        also=(
+            "ROUND-1",
+            "RUNNER-17",
+        ),
+    ),
+    Mutant(AnswersAnIdTwice, "ROUND-3", "holds two results under the id"),
+    Mutant(RunsTogether, "ROUND-4", "calls run one after the other", policies=SEQUENTIAL),
+    Mutant(RunsOneByOne, "ROUND-5", "all calls of a round start together"),
+    Mutant(OrdersByFinish, "ROUND-6", "holds results in the order"),
+    Mutant(
+        OrdersByCall, "ROUND-6", "response holds results in the order", policies={"results.order": "finish"}
+    ),
+    Mutant(
+        EndsAtARaise,
+        "ROUND-7",
+        "threw, which fails the call, yet the run ended in Error",
+        also=("RUNNER-17",),
+    ),
+    Mutant(SwallowsARaise, "ROUND-7", "threw and ends the run, yet", policies={"tool.raises": "end_run"}),
+    Mutant(PraisesErrors, "ROUND-8", "answered with an error", also=("RUNNER-17",)),
+    Mutant(EntersTwice, "ONCE-1", "was entered a second time in the iteration", also=("RUNNER-37",)),
+    Mutant(EntersTwiceAtOnce, "ONCE-2", "was entered while its body was still running"),
+)

@@ -1,0 +1,102 @@
+"""Wrong streams: pieces that get lost, calls that start too early, readers that block."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.machines.tool_runner.runtime.history import Call, Message, call_of
+from runlock.machines.tool_runner.runtime.requests import Requests
+from runlock.machines.tool_runner.runtime.runner import Runner
+from runlock.machines.tool_runner.runtime.world import ModelTurn
+
+
+class LosesAPiece(Runner):
+    """The second piece of a stream does not reach its reader."""
+
+    def begin_iteration(self) -> None:
+        self.came = 0
+        super().begin_iteration()
+
+    def take_piece(self, piece: Any) -> None:
+        self.came += 1
+        if self.came != 2:
+            super().take_piece(piece)
+
+
+class RepeatsAPiece(Runner):
+    """Each piece reaches its reader twice."""
+
+    def take_piece(self, piece: Any) -> None:
+        super().take_piece(piece)
+        self.iteration.pieces.put(piece)
+
+
+class PutsTheTurnTogether(Runner):
+    """The text of a streamed turn is what its pieces said."""
+
+    def begin_iteration(self) -> None:
+        self.said = ""
+        super().begin_iteration()
+
+    def take_piece(self, piece: Any) -> None:
+        super().take_piece(piece)
+        self.said += piece.text or ""
+
+    def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
+        super().receive(turn, messages)
+        if self.stream and self.said and self.iteration.turn is not None:
+            self.iteration.turn = self.last_turn = {**self.iteration.turn, "text": self.said}
+
+
+class WaitsForAReader(Runner):
+    """A stream that is not read holds the runner up."""
+
+    async def wait_for_turn(self) -> None:
+        await super().wait_for_turn()
+        if self.stream and self.iteration.pieces.is_unread():
+            await asyncio.get_running_loop().create_future()
+
+
+class StartsFromTheStream(Runner):
+    """A call starts when its piece comes, though after the resume is declared."""
+
+    def take_piece(self, piece: Any) -> None:
+        super().take_piece(piece)
+        if piece.tool_call is not None:
+            self._start_early(call_of(piece.tool_call))
+
+
+class StartsOtherArguments(Runner):
+    """A call that starts from the stream has no arguments."""
+
+    def enter(self, call: Call, version: int) -> asyncio.Task[Any]:
+        return super().enter({**call, "args": {}} if self.at == "Streaming" else call, version)
+
+
+class LetsTheStreamRunOn(Runner):
+    """A stream that its user left goes on."""
+
+    async def give_up_request(self) -> Exception | None:
+        if self.request is None or self.request.done():
+            return await Requests.give_up_request(self)
+        return None
+
+
+MUTANTS = (
+    Mutant(LosesAPiece, "STREAM-1", "the turn did not reach the user"),
+    Mutant(RepeatsAPiece, "STREAM-1", "was shown, but the model gave"),
+    Mutant(PutsTheTurnTogether, "STREAM-2", "and the model stated"),
+    Mutant(WaitsForAReader, "STREAM-3", "whole and not read, and the run stands still"),
+    Mutant(StartsFromTheStream, "STREAM-4", "started from the stream, before its turn was resumed"),
+    Mutant(
+        StartsOtherArguments,
+        "STREAM-5",
+        "before a piece with it was complete",
+        profile="tool-runner-core",
+        policies={"tools.start": "streaming"},
+    ),
+    Mutant(LetsTheStreamRunOn, "STREAM-7", "was not given up"),
+)

@@ -1,0 +1,144 @@
+"""Wrong sets of tools: changes that count too early, too late, or for too much."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.machines.tool_runner.runtime.history import Call, calls_of, result_message
+from runlock.machines.tool_runner.runtime.rounds import Round
+from runlock.machines.tool_runner.runtime.runner import Runner
+from runlock.machines.tool_runner.runtime.world import Answer
+
+
+class NoticesNewToolsLate(Runner):
+    """An added tool counts from the next request on, though at once is declared."""
+
+    def version_of(self, name: str) -> int | None:
+        now, then = self.state.tools.versions.get(name), self.iteration.tools.get(name)
+        return then if now is not None else super().version_of(name)
+
+
+class NoticesNewToolsAtOnce(Runner):
+    """An added tool counts at once, though from the next request on is declared."""
+
+    def version_of(self, name: str) -> int | None:
+        return self.state.tools.versions.get(name, super().version_of(name) or 0) or None
+
+
+class RunsRemovedTools(Runner):
+    """A removed tool runs, though it is declared to be gone at once."""
+
+    def version_of(self, name: str) -> int | None:
+        return super().version_of(name) or self.iteration.tools.get(name)
+
+
+class StopsRemovedToolsAtOnce(Runner):
+    """A removed tool does not run, though it is declared to count until the next request."""
+
+    def version_of(self, name: str) -> int | None:
+        return super().version_of(name) if name in self.state.tools.versions else None
+
+
+class RunsUnknownTools(Runner):
+    """A call of a tool that is not in the set is passed on all the same."""
+
+    def version_of(self, name: str) -> int | None:
+        return super().version_of(name) or 1
+
+
+class InterruptsRemovedTools(Runner):
+    """A call whose tool is removed while it runs is given up."""
+
+    def enter(self, call: Call, version: int) -> asyncio.Task[Answer]:
+        body = super().enter(call, version)
+        self.names = {**getattr(self, "names", {}), body: call["name"]}
+        return body
+
+    async def _settle(self, call: Call, the_round: Round, body: asyncio.Task[Answer]) -> None:
+        try:
+            await super()._settle(call, the_round, body)
+        except asyncio.CancelledError:
+            if not body.cancelled():
+                raise
+            the_round.fail(call, "its tool was removed")
+
+    def change_tools(self, add: Sequence[str], remove: Sequence[str]) -> None:
+        super().change_tools(add, remove)
+        for body in list(self.running):
+            if getattr(self, "names", {}).get(body) in remove:
+                body.cancel()
+
+
+class TakesToolsForAChange(Runner):
+    """A change of the tools drops the turn."""
+
+    def change_tools(self, add: Sequence[str], remove: Sequence[str]) -> None:
+        super().change_tools(add, remove)
+        self.iteration.is_set = True
+
+
+class RunsCallsAgainWhenTakenUp(Runner):
+    """After a fault the calls of the last turn in the state run again."""
+
+    async def next_item(self) -> Any:
+        if getattr(self, "is_taken_up", False):
+            self.is_taken_up = False
+            turns = [one for one in self.state.messages if one.get("tool_calls")]
+            if turns:
+                await self.run_round(calls_of(turns[-1]))
+        return await super().next_item()
+
+    def again(self) -> Any:
+        walk = super().again()
+        self.is_taken_up = self.at == "Settled"
+        return walk
+
+
+class FailsTheUnknownSilently(Runner):
+    """A call of an unknown tool gets the word ok."""
+
+    async def run_call(self, call: Call, the_round: Round) -> None:
+        await super().run_call(call, the_round)
+        if call["name"] not in self.state.tools.versions and call["name"] not in self.iteration.tools:
+            the_round.results[call["id"]] = result_message(call, "ok", "")
+
+
+MUTANTS = (
+    Mutant(NoticesNewToolsLate, "RUNNER-22", "was added, and the call did not run"),
+    Mutant(
+        NoticesNewToolsAtOnce,
+        "RUNNER-22",
+        "was added in this iteration and counts from the next request on",
+        policies={"tools.added": "next_request"},
+    ),
+    Mutant(RunsRemovedTools, "RUNNER-33", "was removed, and"),
+    Mutant(
+        StopsRemovedToolsAtOnce,
+        "RUNNER-33",
+        "counts until the next",
+        policies={"tools.removed": "next_request"},
+    ),
+    Mutant(
+        RunsUnknownTools,
+        "RUNNER-34",
+        "entered the tool no-such-tool, which is not in the set",
+        also=("RUNNER-33",),
+    ),
+    Mutant(
+        FailsTheUnknownSilently,
+        "RUNNER-34",
+        "names no-such-tool, which is not in the set: its result is no error",
+        also=("RUNNER-17",),
+    ),
+    Mutant(InterruptsRemovedTools, "RUNNER-35", "which was running, was given up"),
+    Mutant(TakesToolsForAChange, "RUNNER-48", "though the user changed nothing"),
+    Mutant(
+        RunsCallsAgainWhenTakenUp,
+        "RUNNER-37",
+        "had a result when the runner was taken up again, and was entered once more",
+        also=("RUNNER-3",),
+    ),
+)

@@ -1,0 +1,285 @@
+"""The records of the fold: gates, the acts of the user, responses, iterations, runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from runlock.conformance.families.tool_runner.messages import (
+    Delta,
+    Reason,
+    Responded,
+    RunFinished,
+    RunnerGate,
+    RunnerInspected,
+    RunnerTurn,
+)
+from runlock.conformance.protocol import Message, ToolCall
+
+Phase = Literal["request", "yield", "response", "handling", "left"]
+"""When a tool was entered: before or during the yield, for a response, after the resume, after a break."""
+
+
+@dataclass(eq=False, slots=True)
+class Gate:
+    """A gate at which the runner waits or waited."""
+
+    id: str
+    on: str
+    run: str
+    seen: RunnerGate
+    at: int  # the stimulus whose answer showed it
+    outcome: Mapping[str, Any] | None = None
+    released_at: int | None = None
+    released_alone: bool = True  # whether nothing else was sent together with its release
+    gone: str = ""  # why the runner gave it up
+    phase: Phase = "request"  # of a tool gate
+    response: int | None = None  # the response for which a tool was entered, from 0
+    is_after_again: bool = False  # entered after the runner was taken up again
+
+    @property
+    def ref(self) -> str:
+        """Its name in schedules: `model`, `tool:c1`."""
+        return self.on if self.seen.call is None else f"{self.on}:{self.seen.call}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the runner waits there now."""
+        return self.outcome is None and not self.gone
+
+    @property
+    def kind(self) -> str:
+        """The kind of outcome that released it, or an empty string."""
+        return str(self.outcome["kind"]) if self.outcome is not None else ""
+
+
+@dataclass(eq=False, slots=True)
+class Act:
+    """What the user did while a yield was open."""
+
+    method: str
+    params: Mapping[str, Any]
+    at: int
+    part: int  # its place in the `deliver` that brought it
+    during_response: bool  # while a response was being made
+    responses: int  # completed before it
+
+    @property
+    def sets_messages(self) -> bool:
+        """Whether it replaced the messages."""
+        return self.method == "runner.set" and self.params.get("messages") is not None
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages that it gave."""
+        return [Message.model_validate(one) for one in self.params.get("messages") or ()]
+
+
+@dataclass(eq=False, slots=True)
+class Response:
+    """A request of the user for the tool response, and what came of it."""
+
+    at: int
+    acts_before: int
+    seen: Responded | None = None
+    acts_when_seen: int = 0
+    after_cancel: bool = False
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether it is still being made."""
+        return self.seen is None
+
+
+@dataclass(eq=False, slots=True)
+class Iteration:
+    """A request of the runner, its turn, the yield of it, and what came after."""
+
+    number: int
+    run: str
+    request: Gate
+    limit_counted: int  # requests of the runner with this one
+    turns_counted: int  # turns that the runner had received before this one
+    tools: Mapping[str, frozenset[int]]  # the set at the request: the versions that each may have
+    turn: RunnerTurn | None = None
+    turn_at: int | None = None
+    fault: bool = False
+    deltas: list[tuple[Delta, int]] = field(default_factory=list)
+    yields: list[Gate] = field(default_factory=list)
+    resumed_at: int | None = None
+    left_at: int | None = None
+    taken_up_at: int | None = None  # by `runner.again`, after a break
+    retried_at: int | None = None  # by `runner.again`, after a fault
+    acts: list[Act] = field(default_factory=list)
+    responses: list[Response] = field(default_factory=list)
+    entries: list[Gate] = field(default_factory=list)
+    shown: list[tuple[Message, bool]] = field(default_factory=list)  # `message`; whether the yield was open
+    pieces: list[Any] = field(default_factory=list)  # data of the `delta` events
+    end_events: list[Any] = field(default_factory=list)
+    with_user_at_cancel: bool = False
+    whole_at_resume: bool = True
+    raced: bool = False  # a cancel came together with something else
+
+    @property
+    def message(self) -> Message | None:
+        """The received turn as a message."""
+        return self.turn.message if self.turn is not None else None
+
+    @property
+    def calls(self) -> Sequence[ToolCall]:
+        """The calls of the received turn."""
+        return self.turn.tool_calls if self.turn is not None else ()
+
+    @property
+    def base(self) -> list[Message]:
+        """The state at the request."""
+        return without_system(self.request.seen.messages or ())
+
+    @property
+    def yielded(self) -> Gate | None:
+        """The open yield, if there is one."""
+        return next((gate for gate in self.yields if gate.is_open), None)
+
+    @property
+    def pending_response(self) -> Response | None:
+        """The response that is being made."""
+        return next((one for one in self.responses if one.is_pending), None)
+
+    @property
+    def pushed(self) -> bool:
+        """Whether the user pushed messages."""
+        return any(act.method == "runner.push" for act in self.acts)
+
+    @property
+    def was_set(self) -> bool:
+        """Whether the user set messages or params."""
+        return any(act.method == "runner.set" for act in self.acts)
+
+    @property
+    def sets_messages(self) -> bool:
+        """Whether the user replaced the messages."""
+        return any(act.sets_messages for act in self.acts)
+
+    @property
+    def touched(self) -> bool:
+        """Whether the user pushed or set anything."""
+        return self.pushed or self.was_set
+
+    @property
+    def changes_tools(self) -> bool:
+        """Whether the user changed the set of tools."""
+        return any(act.method == "runner.tools" for act in self.acts)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the user has let the runner go on after the yield."""
+        return self.resumed_at is not None or self.taken_up_at is not None
+
+    @property
+    def faulted_tools(self) -> list[Gate]:
+        """The tools that broke."""
+        return [gate for gate in self.entries if gate.kind == "fault"]
+
+    @property
+    def has_doubled_ids(self) -> bool:
+        """Whether two calls of the turn bear one id."""
+        ids = [call.id for call in self.calls]
+        return len(set(ids)) < len(ids)
+
+    def before_pushes(self) -> list[Message]:
+        """The messages of the state without what was pushed since they were last set."""
+        messages = self.base
+        for act in self.acts:
+            if act.sets_messages:
+                messages = act.messages
+        return messages
+
+    def pushes(self) -> list[Message]:
+        """What the user pushed, unless a later set replaced it."""
+        pushed: list[Message] = []
+        for act in self.acts:
+            if act.sets_messages:
+                pushed = []
+            elif act.method == "runner.push":
+                pushed += act.messages
+        return pushed
+
+    def entries_of(self, call: str) -> list[Gate]:
+        """The entries of a call's body."""
+        return [gate for gate in self.entries if gate.seen.call == call]
+
+    def outcome_of(self, call: str) -> Mapping[str, Any] | None:
+        """The newest answer of a call's tool."""
+        given = [gate.outcome for gate in self.entries_of(call) if gate.outcome is not None]
+        return given[-1] if given else None
+
+
+@dataclass(eq=False, slots=True)
+class Run:
+    """One walk of the user over the runner."""
+
+    id: str
+    began_at: int
+    is_again: bool = False
+    after: Literal["break", "fault", "end"] | None = None  # what the run before it ended with
+    before: Run | None = None
+    finished: list[RunFinished] = field(default_factory=list)
+    claims: list[str] = field(default_factory=list)  # of `run.status`
+    claimed_reason: Reason | None = None
+    cancel_at: int | None = None
+    cancel_alone: bool = True  # the newest cancel met no race
+    cancel_settled: bool = False  # the runner has been quiescent since the cancel
+    left_at: int | None = None
+    looks: list[RunnerInspected] = field(default_factory=list)
+    requests: int = 0
+    refused: bool = False
+    gone_quiet: bool = False  # quiescent without a gate, where the runner does not show its end
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it is over."""
+        return bool(self.finished) or "Done" in self.claims or self.refused or self.gone_quiet
+
+    @property
+    def ended(self) -> Reason | None:
+        """Why it ended."""
+        return self.finished[-1].reason if self.finished else None
+
+
+def without_system(messages: Sequence[Message]) -> list[Message]:
+    """The messages of a request, without those that tell the model of a change of the tools."""
+    return [message for message in messages if message.role != "system"]
+
+
+def key_of(message: Message) -> tuple[Any, ...]:
+    """What makes two messages the same; a result without a status is a success."""
+    calls = tuple((call.id, call.name, repr(sorted(call.args.items()))) for call in message.tool_calls)
+    status = (message.status or "ok") if message.role == "tool" else None
+    return (message.role, message.text, calls, message.call, status)
+
+
+def same(one: Message | None, other: Message | None) -> bool:
+    """Whether two messages are the same."""
+    if one is None or other is None:
+        return one is other
+    return key_of(one) == key_of(other)
+
+
+def stands(turn: Message | None, messages: Sequence[Message]) -> bool:
+    """Whether messages hold a turn."""
+    return turn is not None and any(same(turn, message) for message in messages)
+
+
+def answered_calls(turn: Message, messages: Sequence[Message]) -> set[str]:
+    """The calls of a turn that a tool message answers which follows it."""
+    place = next((n for n, message in enumerate(messages) if same(message, turn)), None)
+    if place is None:
+        return set()
+    later = {message.call for message in messages[place + 1 :] if message.role == "tool"}
+    return {call.id for call in turn.tool_calls if call.id in later}
+
+
+def results_in(messages: Sequence[Message]) -> Iterator[tuple[int, Message]]:
+    """The results among messages, with their places."""
+    return ((n, message) for n, message in enumerate(messages) if message.role == "tool")

@@ -1,0 +1,97 @@
+"""The requests of a runner: what they carry, and how the turn comes back, whole or in pieces."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from runlock.machines.tool_runner.runtime.core import CancelledRun, RunnerCore
+from runlock.machines.tool_runner.runtime.history import Message, stop_of, turn_message
+from runlock.machines.tool_runner.runtime.record import Iteration
+from runlock.machines.tool_runner.runtime.world import ModelTurn, WorldFault
+
+
+class Requests(RunnerCore):
+    """Asks the model."""
+
+    def begin_iteration(self) -> None:
+        """Forget the last iteration, and send the state."""
+        self.move("request")
+        self.iteration = Iteration(len(self.state.messages), self.state.tools.at_request())
+        self.count("requests")
+        self.request = asyncio.ensure_future(self._ask())
+
+    def count(self, what: str) -> None:
+        """Count an iteration, where the limit counts these."""
+        self.counted += self.says("limit.counts", what)
+
+    def to_send(self) -> list[Message]:
+        """The messages of a request."""
+        return list(self.state.messages)
+
+    def number_sent(self, messages: Sequence[Message]) -> int:
+        """How many messages, counted from the end, the request carries."""
+        held = self.held_by_server
+        if self.says("runner.history", "whole") or held is None or messages[: len(held)] != held:
+            return len(messages)
+        return len(messages) - len(held) or len(messages)
+
+    def named_tools(self) -> list[str] | None:
+        """The tools that a request names; None if it names none."""
+        return self.state.tools.names()
+
+    async def _ask(self) -> None:
+        messages = self.to_send()
+        try:
+            turn = await self.world.infer(
+                messages,
+                self.number_sent(messages),
+                dict(self.state.params),
+                self.named_tools(),
+                self.take_piece if self.stream else None,
+            )
+        except WorldFault as fault:
+            self.iteration.pieces.close(fault)
+            raise
+        except asyncio.CancelledError:
+            self.iteration.pieces.close(CancelledRun("the run was cancelled") if self.is_cancelled else None)
+            raise
+        self.receive(turn, messages)
+        self.iteration.pieces.close()
+
+    def take_piece(self, piece: Any) -> None:
+        """A piece of the turn came."""
+        self.iteration.pieces.put(piece)
+
+    def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
+        """The turn is whole."""
+        self.move("whole" if self.at == "Streaming" else "answer")
+        self.iteration.turn = self.last_turn = turn_message(turn)
+        self.iteration.stop = stop_of(turn)
+        self.held_by_server = [*messages, self.last_turn]
+        self.count("turns")
+        if self.places_on_receipt:
+            self.put(self.iteration.mark, [self.last_turn])
+
+    async def wait_for_turn(self) -> None:
+        """Wait until the turn is whole; a fault of the model ends the walk, and so does a cancel."""
+        assert self.request is not None
+        try:
+            await self.request
+        except (WorldFault, asyncio.CancelledError) as error:
+            if self.is_cancelled:
+                raise CancelledRun from None
+            if isinstance(error, WorldFault):
+                self.move("fault")
+            raise
+
+    async def give_up_request(self) -> Exception | None:
+        """Give up a request that is under way; returns the fault of one that is over."""
+        if self.request is None:
+            return None
+        if not self.request.done():
+            self.request.cancel()
+            await asyncio.wait([self.request])
+        fault = None if self.request.cancelled() else self.request.exception()
+        return fault if isinstance(fault, WorldFault) else None

@@ -1,0 +1,243 @@
+"""A runner on the hosted face: the kit iterates, acts as the user, counts, and derives the end."""
+
+import pytest
+from plain_runner import PlainRunner
+
+from runlock.conformance.families.tool_runner.host.hosted import HostedRunner
+from runlock.conformance.protocol import ILLEGAL_STIMULUS, NO_SUCH_GATE, UNSUPPORTED, ProtocolError
+
+C1 = {"id": "c1", "name": "t0", "args": {"k": "c1"}}
+
+
+class Driven:
+    """A hosted runner, its open gates by what they are on, and all that it showed."""
+
+    def __init__(self, make=PlainRunner, **runner):
+        self.made = []
+        self.sut = HostedRunner(lambda: self.made.append(make()) or self.made[-1])
+        self.sut.request("scenario.open", {"scenario": "s", "tools": [{"name": "t0"}], "runner": runner})
+        self.gates, self.seen, self.refused = {}, [], []
+
+    def send(self, method, **params):
+        answer = self.sut.request(method, params)
+        self.gates |= {one["on"]: one["gate"] for one in answer["observations"] if one["kind"] == "gate.open"}
+        self.seen += answer["observations"]
+        self.refused += answer["refused"]
+        return [_short(one) for one in answer["observations"]]
+
+    def start(self):
+        return self.send("run.start", run="r1", input="hello")
+
+    def release(self, on, **outcome):
+        return self.send("gate.release", gate=self.gates[on], outcome=outcome)
+
+    def says(self, *calls, text=""):
+        return self.release("model", kind="turn", text=text, tool_calls=list(calls))
+
+    def last(self, kind):
+        return [one for one in self.seen if one["kind"] == kind][-1]
+
+
+def _short(seen):
+    if seen["kind"] == "gate.open":
+        return f"{seen['on']} {seen['step']}"
+    if seen["kind"] == "event":
+        return f"{seen['name']} {seen['data'].get('text')}"
+    return f"end {seen['reason']['code']}" if seen["kind"] == "run.finished" else seen["kind"]
+
+
+def test_the_kit_iterates_and_counts():
+    """Requests and yields are counted, and the end names the last turn."""
+    one = Driven()
+
+    assert one.start() == ["model 1"]
+    assert one.says(C1) == ["yield 1"]
+    assert one.release("yield", kind="resume") == ["tool 1"]
+    assert one.last("gate.open") | {"gate": ""} == {
+        "kind": "gate.open", "run": "r1", "gate": "", "on": "tool", "step": 1, "call": "c1", "name": "t0",
+        "args": {"k": "c1"}, "attempt": 1, "version": 1,
+    }  # fmt: skip
+    assert one.release("tool", kind="ok", content="done") == ["model 2"]
+    assert [message["role"] for message in one.last("gate.open")["messages"]] == ["user", "assistant", "tool"]
+    assert one.says(text="bye") == ["yield 2"]
+    assert one.last("gate.open")["iteration"] == 2
+    assert one.release("yield", kind="resume") == ["end NaturalEnd"]
+    assert one.last("run.finished")["message"]["text"] == "bye"
+    assert one.sut.request("scenario.close", {}) == {"leaks": []}
+
+
+def test_a_break_closes_the_iterator():
+    """Its clean-up runs, and the end is the user's."""
+    one = Driven()
+    one.start()
+    one.says(C1)
+
+    assert one.release("yield", kind="break") == ["end BehaviorRequested"]
+    assert one.made[-1].closed == 1
+
+
+def test_acts_are_performed_in_order_before_the_release_of_the_same_race():
+    """A push and the resume arrive together; a push after the resume is turned down."""
+    one = Driven()
+    one.start()
+    one.says(C1)
+    push = {"method": "runner.push", "params": {"messages": [{"role": "user", "text": "note"}]}}
+    resume = {"method": "gate.release", "params": {"gate": one.gates["yield"], "outcome": {"kind": "resume"}}}
+
+    assert one.send("deliver", stimuli=[push, resume, push]) == ["model 2"]
+    assert [message["text"] for message in one.last("gate.open")["messages"]] == ["hello", "note"]
+    assert one.refused == [{"stimulus": 2, "why": "no yield is open"}]
+
+
+def test_an_act_without_a_yield_is_refused():
+    """It has changed nothing."""
+    one = Driven()
+    one.start()
+
+    assert one.send("runner.push", messages=[{"role": "user", "text": "early"}]) == []
+    assert [refusal["why"] for refusal in one.refused] == ["no yield is open"]
+
+
+def test_an_act_that_fails_is_refused():
+    """With the words of its exception."""
+    one = Driven()
+    one.start()
+    one.says(C1)
+    one.send("runner.tools", remove=["t0"])
+
+    assert [refusal["why"] for refusal in one.refused] == ["its tools are fixed"]
+
+
+def test_a_response_is_made_while_the_yield_stays_open():
+    """It is cached only if no tool ran for it."""
+    one = Driven()
+    one.start()
+    one.says(C1)
+
+    assert one.send("runner.respond") == ["tool 1"]
+    assert one.release("tool", kind="raise", message="no") == ["runner.response"]
+    shown = one.last("runner.response")
+    assert (shown["cached"], shown["messages"][0]["status"]) == (False, "error")
+    assert one.send("runner.respond") == ["tool 1"]
+    assert one.last("gate.open")["attempt"] == 2
+
+
+def test_a_refused_walk_is_no_run():
+    """The runner cannot be taken up again."""
+    one = Driven()
+    one.start()
+    one.says(C1)
+    one.release("yield", kind="break")
+
+    assert one.send("runner.again", run="r2") == []
+    assert one.refused == [{"stimulus": 0, "why": "a generator that was closed is over"}]
+    assert one.sut.request("inspect", {"run": "r1"})["status"] == "Done"
+
+
+@pytest.mark.parametrize("at", ["model", "tool"])
+def test_a_fault_ends_the_run_in_error(at):
+    """The exception passes through the runner."""
+    one = Driven()
+    one.start()
+    if at == "tool":
+        one.says(C1)
+        one.release("yield", kind="resume")
+
+    assert one.release(at, kind="fault", message="broken") == ["end Error"]
+    assert "broken" in one.last("run.finished")["reason"]["detail"]
+
+
+def test_a_stream_is_read_piece_by_piece():
+    """Each piece is an event, and so is the end while the user has the turn."""
+    one = Driven(stream=True, read="all")
+
+    assert sorted(one.start()) == ["model 1", "yield 1"]
+    assert one.release("model", kind="delta", text="by") == ["delta by"]
+    assert one.says(text="bye") == ["end bye"]
+    assert one.release("yield", kind="resume") == ["end NaturalEnd"]
+
+
+def test_a_resume_before_the_turn_is_whole_waits_for_it():
+    """Nothing happens until the turn is whole."""
+    one = Driven(stream=True, read="none")
+    one.start()
+
+    assert one.release("yield", kind="resume") == []
+    assert one.release("model", kind="delta", text="by") == []
+    assert one.says(text="bye") == ["end NaturalEnd"]
+
+
+def test_a_break_before_the_turn_is_whole_gives_the_request_up():
+    """The model gate is closed, and the run ends."""
+    one = Driven(stream=True, read="all")
+    one.start()
+    one.release("model", kind="delta", text="by")
+
+    assert sorted(one.release("yield", kind="break")) == ["end BehaviorRequested", "gate.closed"]
+
+
+def test_turns_bound_what_the_runner_does():
+    """With none it only takes the stimulus in."""
+    one = Driven()
+
+    assert one.send("run.start", run="r1", input="hello", turns=0) == []
+    assert one.send("settle") == ["model 1"]
+
+
+def test_what_the_kit_may_not_do_is_an_error():
+    """Each with the code of the protocol."""
+    one = Driven()
+    one.start()
+    for code, method, params in [
+        (NO_SUCH_GATE, "gate.release", {"gate": "g9", "outcome": {"kind": "resume"}}),
+        (ILLEGAL_STIMULUS, "run.start", {"run": "r2", "input": "twice"}),
+        (ILLEGAL_STIMULUS, "runner.again", {"run": "r2"}),
+    ]:
+        with pytest.raises(ProtocolError) as caught:
+            one.sut.request(method, params)
+        assert caught.value.code == code
+
+
+class Bare(PlainRunner):
+    """Has no verbs but the iteration."""
+
+    push = set = respond = tools = cancel = again = snapshot = None
+
+
+def test_what_an_adapter_lacks_is_not_declared():
+    """And it is answered as unsupported."""
+    kit = {
+        "protocol": {"min": 1, "max": 1},
+        "kit": {"name": "runlock", "version": "0"},
+        "spec": {"revision": "1.0"},
+    }
+    one = Driven(Bare)
+    one.start()
+
+    assert HostedRunner(Bare).request("initialize", kit)["stimuli"] == ["deliver"]
+    assert HostedRunner(PlainRunner).request("initialize", kit)["control"]["settle"] == "exact"
+    for method, params in [("cancel", {"run": "r1"}), ("inspect", {"run": "r1"}), ("runner.respond", {})]:
+        with pytest.raises(ProtocolError) as caught:
+            one.sut.request(method, params)
+        assert caught.value.code == UNSUPPORTED
+
+
+def test_what_is_left_behind_is_a_leak():
+    """A task that the adapter began and did not end."""
+
+    class Leaking(PlainRunner):
+        """Leaves a task behind."""
+
+        async def run(self, input):
+            import asyncio
+
+            self.task = asyncio.ensure_future(asyncio.Event().wait())
+            async for item in super().run(input):
+                yield item
+
+    one = Driven(Leaking)
+    one.start()
+    one.says(text="bye")
+    one.release("yield", kind="resume")
+
+    assert one.sut.request("scenario.close", {}) == {"leaks": [{"task": "Event.wait"}]}

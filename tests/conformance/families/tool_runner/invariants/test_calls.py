@@ -1,0 +1,279 @@
+"""RUNNER, ONCE and ROUND: which bodies are entered, and when."""
+
+import pytest
+from runner_traces import HELLO, Told, asked, call, result, turn, user
+
+NOTE = user("note")
+C1 = turn("c1")
+
+
+def test_a_tool_before_the_resume():
+    """Nothing but a response starts one."""
+    told = Told()
+    told.start(told.request(HELLO)).says(C1, told.shown(C1), told.entered("c1"))
+
+    assert told.verdict == "RUNNER-3"
+
+
+def test_a_call_that_is_not_of_the_turn():
+    """An unchanged turn is handled, and no other."""
+    told = asked()
+    told.resume(told.entered("c9"))
+
+    assert told.verdict == "RUNNER-5"
+
+
+@pytest.mark.parametrize("more", [{"args": {"k": "other"}}, {"tool": "t1"}])
+def test_a_call_with_other_arguments(more):
+    """The tool and the arguments are the model's."""
+    told = asked()
+    told.resume(told.entered("c1", **more))
+
+    assert told.verdict == "RUNNER-5"
+
+
+def test_a_call_that_is_left_out():
+    """The request comes before all calls have run."""
+    told = asked(None, "c1", "c2")
+    told.resume(told.entered("c1"))
+    told.answers("c1", told.request(HELLO, turn("c1", "c2"), result("c1"), result("c2", status="error")))
+
+    assert told.verdict == "RUNNER-5"
+
+
+def test_a_body_that_is_entered_twice():
+    """After the first entry has ended."""
+    told = asked()
+    told.resume(told.entered("c1")).answers("c1", told.entered("c1", attempt=2))
+
+    assert told.verdict == "ONCE-1"
+
+
+def test_a_body_that_is_entered_while_it_runs():
+    """Two executions at once."""
+    told = asked()
+    told.resume(told.entered("c1"), told.entered("c1", attempt=2))
+
+    assert told.verdict == "ONCE-2"
+
+
+@pytest.mark.parametrize(
+    ("inspects", "entered", "verdict"),
+    [("state", "c1", "RUNNER-13"), ("state", None, "held"), ("received", "c1", "held")],
+)
+def test_a_changed_turn(inspects, entered, verdict):
+    """The policy says whose calls are handled."""
+    told = asked({"runner.inspects": inspects, "runner.results": "dropped"})
+    told.push(NOTE)
+    told.resume(told.entered(entered) if entered else told.request(HELLO, NOTE))
+
+    assert told.verdict == verdict, told.reason
+
+
+def test_the_calls_of_what_was_pushed():
+    """Under `state` the last message is inspected, though the turn is final."""
+    bye = turn(text="bye")
+    told = Told()
+    told.start(told.request(HELLO)).says(bye, told.shown(bye)).push(turn("x1"))
+    told.resume(told.request(HELLO, turn("x1")))
+
+    assert told.verdict == "RUNNER-13"
+
+
+@pytest.mark.parametrize(("answered", "verdict"), [("skipped", "RUNNER-15"), ("run", "held")])
+def test_a_call_that_the_user_answered(answered, verdict):
+    """The policy says whether it runs."""
+    told = asked({"runner.answered": answered, "runner.inspects": "received"})
+    told.push(C1, result("c1", "mine"))
+    told.resume(told.entered("c1"))
+
+    assert told.verdict == verdict, told.reason
+
+
+def test_an_answered_call_that_has_to_run():
+    """Under `run` it may not be skipped."""
+    told = asked({"runner.answered": "run", "runner.inspects": "received"})
+    told.push(C1, result("c1", "mine"))
+    told.resume(told.request(HELLO, C1, result("c1", "mine")))
+
+    assert told.verdict == "RUNNER-47"
+
+
+@pytest.mark.parametrize(
+    ("stop", "policy", "runs", "verdict"),
+    [
+        ("max_tokens", "not_run", True, "RUNNER-21"),
+        ("max_tokens", "run", True, "held"),
+        ("refusal", "run_unless_refused", True, "RUNNER-21"),
+        ("max_tokens", "run", False, "RUNNER-21"),
+        ("pause_turn", "not_run", True, "RUNNER-32"),
+    ],
+)
+def test_a_turn_that_was_cut_off(stop, policy, runs, verdict):
+    """Its calls run or do not run, as declared."""
+    told = Told({"runner.cut_off": policy})
+    told.start(told.request(HELLO)).says(C1, told.shown(C1), stop=stop)
+    told.resume(told.entered("c1") if runs else told.done(message=C1))
+
+    assert told.verdict == verdict, told.reason
+
+
+@pytest.mark.parametrize(
+    ("executor", "first", "second", "verdict"),
+    [
+        ("parallel", ("c1", "c2"), (), "held"),
+        ("parallel", ("c1",), ("c2",), "ROUND-5"),
+        ("sequential", ("c1",), ("c2",), "held"),
+        ("sequential", ("c1", "c2"), (), "ROUND-4"),
+        ("sequential", ("c2",), ("c1",), "ROUND-4"),
+    ],
+)
+def test_the_executor(executor, first, second, verdict):
+    """Calls start together, or one after the other in their order."""
+    told = asked({"round.executor": executor}, "c1", "c2")
+    told.resume(*map(told.entered, first)).answers(first[0], *map(told.entered, second))
+
+    assert told.verdict == verdict, told.reason
+
+
+@pytest.mark.parametrize(
+    ("policies", "change", "version", "verdict"),
+    [
+        ({"tools.removed": "at_once"}, {"remove": ["t0"]}, 1, "RUNNER-33"),
+        ({"tools.removed": "next_request"}, {"remove": ["t0"]}, 1, "held"),
+        ({"tools.added": "at_once"}, {"add": ["t0"]}, 2, "held"),
+        ({"tools.added": "at_once"}, {"add": ["t0"]}, 1, "RUNNER-22"),
+        ({"tools.added": "next_request"}, {"add": ["t0"]}, 1, "held"),
+        ({"tools.added": "next_request"}, {"add": ["t0"]}, 2, "RUNNER-22"),
+    ],
+)
+def test_a_change_of_the_tools(policies, change, version, verdict):
+    """It counts at once, or from the next request on."""
+    told = asked(policies)
+    told.send("runner.tools", change)
+    told.resume(told.entered("c1", version=version))
+
+    assert told.verdict == verdict, told.reason
+
+
+def test_an_unknown_tool_that_is_entered():
+    """A tool that is not in the set does not run."""
+    told = Told()
+    unknown = {"role": "assistant", "text": "", "tool_calls": [call("c1", "t2")]}
+    told.start(told.request(HELLO)).says(unknown, told.shown(unknown)).resume(told.entered("c1", tool="t2"))
+
+    assert told.verdict == "RUNNER-34"
+
+
+def test_a_running_call_that_is_interrupted():
+    """A change of the tools leaves it alone."""
+    told = asked()
+    told.send("runner.respond", {}, told.entered("c1"))
+    told.send("runner.tools", {"remove": ["t0"]}, told.closed("tool:c1"))
+
+    assert told.verdict == "RUNNER-35"
+
+
+@pytest.mark.parametrize(
+    ("policy", "code", "verdict"),
+    [
+        ("failed_call", "Error", "ROUND-7"),
+        ("end_run", "Error", "held"),
+    ],
+)
+def test_a_tool_that_throws(policy, code, verdict):
+    """The policy says whether it ends the run."""
+    told = asked({"tool.raises": policy})
+    told.resume(told.entered("c1")).answers("c1", told.done(code, message=C1), kind="raise")
+
+    assert told.verdict == verdict, told.reason
+
+
+# -- responses
+
+
+def responded(policies, act, **kept):
+    """The user asked for a response, and did something after it."""
+    told = asked(policies, **kept)
+    told.send("runner.respond", {}, told.entered("c1"))
+    told.answers("c1", told.response(result("c1")))
+    if act == "push":
+        told.push(NOTE)
+    elif act == "set":
+        told.send("runner.set", {"params": {"max_tokens": 7}})
+    return told
+
+
+KEPT = [
+    ("kept", "push", True),
+    ("until_change", None, True),
+    ("until_change", "set", False),
+    ("until_push", "set", True),
+    ("until_push", "push", False),
+    ("by_state", None, True),
+    ("by_state", "push", False),
+    ("none", None, False),
+]
+
+
+@pytest.mark.parametrize(("cache", "act", "is_kept"), KEPT)
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_second_response(cache, act, is_kept, runs):
+    """What is kept is used, and what is not kept is made anew."""
+    told = responded({"runner.cache": cache}, act)
+    if runs:
+        told.send("runner.respond", {}, told.entered("c1", attempt=2))
+        told.answers("c1", told.response(result("c1")))
+    else:
+        told.send("runner.respond", {}, told.response(result("c1")))
+    wanted = "held" if runs != is_kept else ("RUNNER-18" if is_kept else "RUNNER-30")
+
+    assert told.verdict == wanted, told.reason
+
+
+def test_the_runner_makes_a_kept_response_again():
+    """Nothing was changed, so that it is kept."""
+    told = responded({"runner.cache": "until_change"}, None)
+    told.resume(told.entered("c1", attempt=2))
+
+    assert told.verdict == "RUNNER-18"
+
+
+@pytest.mark.parametrize(
+    ("messages", "verdict"),
+    [
+        ([result("c1")], "held"),
+        ([], "RUNNER-17"),
+        ([None], "RUNNER-17"),
+        ([result("c1", "something else")], "RUNNER-17"),
+        ([result("c9")], "RUNNER-19"),
+    ],
+)
+def test_what_a_response_holds(messages, verdict):
+    """One result for each call of its turn."""
+    told = asked()
+    told.send("runner.respond", {}, told.entered("c1"))
+    told.answers("c1", told.response(*messages))
+
+    assert told.verdict == verdict, told.reason
+
+
+def test_a_response_that_enters_the_state():
+    """Asking for it changes nothing."""
+    told = asked()
+    told.send("runner.respond", {}, told.entered("c1"))
+    told.answers("c1", told.response(result("c1")), {"kind": "message", "message": result("c1")})
+
+    assert told.verdict == "RUNNER-29"
+
+
+def test_a_push_while_a_response_is_made_leaves_it_open_whether_it_is_kept():
+    """The page does not say which of the two came first."""
+    for runs in (True, False):
+        told = asked({"runner.cache": "until_push"})
+        told.send("runner.respond", {}, told.entered("c1")).push(NOTE)
+        told.answers("c1", told.response(result("c1")))
+        told.send(
+            "runner.respond", {}, told.entered("c1", attempt=2) if runs else told.response(result("c1"))
+        )
+        assert told.verdict == "held", told.reason

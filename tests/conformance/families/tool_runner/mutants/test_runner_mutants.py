@@ -1,0 +1,109 @@
+"""The mutants and variants of the tool runner: one for each clause that a hosted runner can break."""
+
+import pytest
+
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.tool_runner.family import FAMILY
+from runlock.conformance.families.tool_runner.host.hosted import HostedRunner
+from runlock.conformance.families.tool_runner.mutants import MUTANTS
+from runlock.conformance.families.tool_runner.variants import VARIANTS
+from runlock.conformance.family.chooser import Seeded
+from runlock.spec.model import load_spec
+
+WALKS = 12
+"""Random walks of each variant, in addition to its scripts."""
+
+OF_THE_KIT = {"RUN-1", "RUN-3", "RUN-8", "RUN-10", "STREAM-6", "CANCEL-3"}
+"""What the kit shows itself where it iterates: ends, statuses, late resumes, late cancels."""
+
+OF_THE_CHARTS = {"RUNNER-49", "RUNNER-50"}
+"""What a chart refuses; each wrong way has a clause of its own too."""
+
+
+def test_each_clause_has_a_mutant():
+    """A clause without one would be judged by a check that nobody has seen fire."""
+    blamed = {mutant.clause for mutant in MUTANTS}
+
+    assert set(load_spec("tool-runner").clauses) - blamed == OF_THE_KIT | OF_THE_CHARTS
+
+
+def test_a_mutant_is_blamed_on_a_clause_that_applies_to_it():
+    """Under the policies of the mutant the clause says something."""
+    spec = load_spec("tool-runner")
+    for mutant in MUTANTS:
+        declared = mutant().handshake.policies
+        for key, values in spec.clause(mutant.clause).applies.items():
+            assert declared[key] in values, mutant.name
+
+
+def test_names_are_used_once():
+    """A mutant or a variant is found by its name."""
+    for names in ([one.name for one in MUTANTS], [one.name for one in VARIANTS]):
+        assert len(names) == len(set(names))
+
+
+def test_every_value_of_every_policy_is_a_reference_or_a_variant():
+    """A freedom that no variant takes could be forbidden by mistake."""
+    taken = {(key, value) for one in VARIANTS for key, value in one().handshake.policies.items()}
+    spec = load_spec("tool-runner")
+    known = {(policy.key, value) for policy in spec.policies.values() for value in policy.values}
+
+    assert known - taken == set()
+
+
+def test_a_variant_says_what_it_is_free_to_do():
+    """In a phrase that a report can show."""
+    assert [one.name for one in VARIANTS if not one.freedom] == []
+    assert [mutant.name for mutant in MUTANTS if not (mutant.make.__doc__ or "").endswith(".")] == []
+
+
+# -- under the kit
+
+
+def played(make, schedules):
+    """What schedules show of a runner, one after the other."""
+    bench = Bench(lambda: HostedRunner(make))
+    for schedule in schedules(bench):
+        tally = Tally()
+        bench.play(*schedule, tally)
+        yield tally
+    bench.close()
+
+
+def scripts(bench):
+    """The scripts that the runner can take."""
+    for script in corpus(FAMILY):
+        if not applicable(FAMILY, script, bench.handshake):
+            yield script.scenario, play(script)
+
+
+def walks(bench):
+    """A few random walks."""
+    for index in range(WALKS):
+        scenario = bench.scenarios[index % len(bench.scenarios)]
+        yield scenario, lambda session, index=index: walk(session, Seeded(3, index))
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_is_blamed_on_its_clause(mutant):
+    """A script breaks its clause for its reason; whatever else it breaks is named in `also`."""
+    found = {}
+    for tally in played(mutant, scripts):
+        found = {clause: one.violation.because for clause, one in tally.found.items()} | found
+        if mutant.clause in found:
+            break
+
+    assert mutant.says in found.get(mutant.clause, "it is not broken")
+    assert set(found) - {mutant.clause} <= set(mutant.also)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_a_variant_passes(variant):
+    """A runner that takes a freedom breaks nothing, in scripts and in random walks."""
+    for schedules in (scripts, walks):
+        for tally in played(variant, schedules):
+            assert {clause: one.violation.because for clause, one in tally.found.items()} == {}
+            assert tally.troubles == []

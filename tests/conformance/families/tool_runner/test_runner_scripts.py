@@ -1,0 +1,77 @@
+"""The scripts of the tool runner: right on every reference, and telling about a runner of forty lines."""
+
+from functools import cache
+
+import pytest
+from plain_runner import PlainRunner
+
+from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.families.tool_runner.family import FAMILY
+from runlock.conformance.families.tool_runner.host.hosted import HostedRunner
+from runlock.conformance.families.tool_runner.reference import reference
+
+PROFILES = tuple(FAMILY.spec.profiles)
+SCRIPTS = {script.name: script for script in corpus(FAMILY)}
+
+
+@cache
+def bench(profile):
+    """The reference of a profile."""
+    return Bench(lambda: HostedRunner(reference(profile)))
+
+
+def played(on, *scripts):
+    """What scripts show of a runner."""
+    tally = Tally()
+    for script in scripts:
+        if not applicable(FAMILY, script, on.handshake):
+            on.play(script.scenario, play(script), tally)
+    return tally
+
+
+def objections(tally):
+    """What was wrong, in words."""
+    broken = [f"{clause}: {found.violation.because}" for clause, found in tally.found.items()]
+    return [*broken, *(trouble.what for trouble in tally.troubles), *tally.leaks]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_is_right_on_every_reference(name):
+    """And each of its moves finds its occasion on at least one of them."""
+    tallies = [played(bench(profile), SCRIPTS[name]) for profile in PROFILES]
+
+    assert [one for tally in tallies for one in objections(tally)] == []
+    assert max(tally.stimuli for tally in tallies) > 1
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_scripts_exercise_every_clause_that_is_judged(profile):
+    """Two of them need a user whose answer stands, and one policy of three lets none be seen."""
+    tally = played(bench(profile), *SCRIPTS.values())
+    judged = {one for one, found in bench(profile).standings.items() if found.is_judged}
+
+    assert {one for one in judged if not tally.exercised[one]} <= {"RUNNER-28", "RUNNER-47"}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_names_clauses_that_it_exercises(name):
+    """Those in its comment: each is judged in it on at least one reference, or on none at all."""
+    named = {one.strip() for one in SCRIPTS[name].about.splitlines()[-1].split(",")}
+    judged = {
+        one for profile in PROFILES for one, found in bench(profile).standings.items() if found.is_judged
+    }
+    exercised = {one for profile in PROFILES for one in +played(bench(profile), SCRIPTS[name]).exercised}
+
+    assert named <= FAMILY.spec.clauses.keys()
+    assert len((named & judged) - exercised) <= 1
+
+
+def test_a_plain_runner_is_told_what_it_lacks():
+    """It runs unknown tools, knows no limit, and ignores the abort signal; what it does right is held."""
+    found = played(Bench(lambda: HostedRunner(PlainRunner)), *SCRIPTS.values()).found
+
+    assert {"RUNNER-34", "STOP-1", "CANCEL-1", "CANCEL-2", "ROUND-3"} <= found.keys()
+    assert (
+        not {"RUNNER-1", "RUNNER-5", "RUNNER-8", "RUNNER-9", "RUNNER-10", "PAIR-1", "PAIR-4"} & found.keys()
+    )
