@@ -270,7 +270,6 @@ class KitHost:
         self._show("gate.open", shown)
         return gate
 
-
     def give_up(self, gate: Gate) -> None:
         """The runtime waits for this gate no longer."""
         if self.open_gates.pop(gate.id, None) is not None:
