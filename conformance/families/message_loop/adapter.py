@@ -1,4 +1,4 @@
-"""What the author of an asynchronous message loop writes (`LoopAdapter`), and what the kit gives it (`LoopHost`).
+"""What the author of an asynchronous message loop writes (`LoopAdapter`), and gets (`LoopHost`).
 
 The adapter translates, and decides nothing: what the runtime awaits of the outside world goes to the
 host, and how a turn ended comes back as a `Segment`.  Exceptions that the host raises belong to the

@@ -1,4 +1,4 @@
-"""What the kit counts for a hosted adapter: requests of a pass, attempts of a call and of a stage execution."""
+"""What the kit counts for a hosted adapter: requests, and attempts of calls and stage executions."""
 
 from __future__ import annotations
 

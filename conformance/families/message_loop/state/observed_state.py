@@ -45,10 +45,7 @@ from runlock.conformance.families.message_loop.state.naming import gate_name
 from runlock.conformance.families.message_loop.state.observations import take_in
 from runlock.conformance.families.message_loop.state.records import Call, Gate, Grant, Pass, Turn
 from runlock.conformance.families.message_loop.state.stimuli import sent
-from runlock.conformance.family.state import PolicyView
 from runlock.conformance.protocol import Observation
-
-ANY_STAGE: Any = object()
 
 
 class ObservedState:
@@ -93,7 +90,7 @@ class ObservedState:
         """The value of a policy, or None while it is open."""
         return self.policies.get(key)
 
-    def under(self, policies: PolicyView) -> ObservedState:
+    def under(self, policies: Mapping[str, Any]) -> ObservedState:
         """The same state, read under other policies."""
         view = object.__new__(ObservedState)
         vars(view).update(vars(self), policies=policies)
@@ -143,6 +140,10 @@ class ObservedState:
     def is_clean(self, window: int) -> bool:
         """Whether the window holds one stimulus alone."""
         return self.stimuli_in[window] == 1
+
+    def cancel_is_clean(self, turn: Turn) -> bool:
+        """Whether the cancel met a turn at rest, and no race."""
+        return turn.cancel_is_clean and self.is_clean(turn.cancelled_in)
 
     def may_be_lost(self, gate: Gate) -> bool:
         """Whether the answer of a gate may have been lost to a cancel in the same window."""
