@@ -25,7 +25,7 @@ from runlock.conformance.families.message_loop.invariants.results import (
 )
 from runlock.conformance.families.message_loop.messages import GateOpened
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call, Gate
+from runlock.conformance.families.message_loop.state.records import Call
 from runlock.conformance.family.invariant import Invariant
 
 Flaw = tuple[str, str]
@@ -223,18 +223,35 @@ def what_was_shown_is_what_runs(state: ObservedState, seen: GateOpened) -> Judge
 def the_tool_runs_as_asked(state: ObservedState, seen: GateOpened) -> Judgements:
     """A call that no transform rewrote runs the tool and the arguments that the model asked for."""
     call = entering(state, seen)
+    if call is not None and not rewrites(call):
+        same = seen.name == call.name and seen.args == call.args
+        yield held_or(
+            same,
+            f"the model asked for {call.name} with {quoted(call.args)} as call {call.id}, "
+            f"yet {seen.name} was entered with {quoted(seen.args)}",
+        )
+
+
+def only_a_call_that_was_asked_for_runs(state: ObservedState, seen: GateOpened) -> Judgements:
+    """A tool is entered for a call that the model asked for."""
+    path = state.path_of(seen)
+    if path is None or state.call_of(seen) is not None or any(call.doubled for call in path.every_call()):
+        return
+    if not any(request.is_streaming for request in path.requests):
+        yield broken(f"tool {seen.name} was entered for call {seen.call}, which the model did not ask for")
+
+
+def a_rewrite_stays_with_its_call(state: ObservedState, seen: GateOpened) -> Judgements:
+    """The arguments that a transform gave one call are not those of another one."""
+    call = entering(state, seen)
     if call is None or rewrites(call):
         return
-    other = next(
-        (one for one in call.path.turn.every_call() if one is not call and _gave(one, seen.args)), None
-    )
-    same = seen.name == call.name and seen.args == call.args
-    whose = f", as a transform rewrote call {other.id}" if other is not None else ""
-    yield held_or(
-        same,
-        f"the model asked for {call.name} with {quoted(call.args)} as call {call.id}, "
-        f"yet {seen.name} was entered with {quoted(seen.args)}{whose}",
-    )
+    for other in call.path.turn.every_call():
+        if other is not call and rewrites(other):
+            mixed = seen.args != call.args and _gave(other, seen.args)
+            yield held_or(
+                not mixed, f"{named(call)} runs with {quoted(seen.args)}, the rewrite of call {other.id}"
+            )
 
 
 def _gave(call: Call, args: Any) -> bool:
@@ -280,8 +297,8 @@ INVARIANTS = (
     Invariant("AUTH-21", _entry_check("AUTH-21", _is_remote), GateOpened, at=("tool",)),
     Invariant("AUTH-1", a_call_runs_on_an_approval_of_its_own, GateOpened, at=("tool",)),
     Invariant("AUTH-13", what_was_shown_is_what_runs, GateOpened, at=("tool",)),
-    Invariant("HOOK-10", the_tool_runs_as_asked, GateOpened, at=("tool",)),
-    Invariant("AUTH-13", the_tool_runs_as_asked, GateOpened, at=("tool",)),
+    Invariant("HOOK-10", a_rewrite_stays_with_its_call, GateOpened, at=("tool",)),
+    Invariant("ROUND-2", only_a_call_that_was_asked_for_runs, GateOpened, at=("tool",)),
     Invariant("ROUND-2", the_tool_runs_as_asked, GateOpened, at=("tool",)),
     Invariant("AUTH-8", a_denied_call_did_not_run),
     Invariant("AUTH-49", a_denied_call_did_not_run),
