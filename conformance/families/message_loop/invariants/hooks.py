@@ -274,9 +274,8 @@ def transforms_stand_where_declared(state: ObservedState, seen: GateOpened) -> J
         return
     if seen.on == "hook" and (seen.at, seen.point, seen.role) == ("TOOL_CALL", "pre", "transform"):
         if place == "before_approval":
-            yield held_or(
-                not asked, f"transform {seen.hook} was asked about {named(call)} after its approval"
-            )
+            why = f"transform {seen.hook} was asked after the approval of {named(call)}"
+            yield held_or(not call.prompts, why)
         else:
             approved = bool(approval_of(state, call))
             yield held_or(

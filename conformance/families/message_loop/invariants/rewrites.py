@@ -151,7 +151,7 @@ def a_rewritten_request_is_what_is_sent(state: ObservedState, seen: GateOpened) 
     request = request_of(state, path, "SEND_REQUEST", "pre") if path is not None else None
     if request is None:
         return
-    gates = [*request.hook_gates("COMPOSE_REQUEST", "post"), *request.hook_gates("SEND_REQUEST", "pre")]
+    gates = _before_sending(request)
     for key in REQUEST_KEYS:
         was_rewritten, value = rewrite_of(gates, key)
         shown = getattr(seen, key)
@@ -203,16 +203,23 @@ def _observed(state: ObservedState, seen: GateOpened) -> tuple[list[Gate], dict[
     return gates, {key: getattr(seen, key) for key in REQUEST_KEYS if getattr(seen, key) is not None}
 
 
+def _before_sending(request: Request | None) -> list[Gate]:
+    """The hook gates that are shown a composed request."""
+    if request is None:
+        return []
+    return [*request.hook_gates("COMPOSE_REQUEST", "post"), *request.hook_gates("SEND_REQUEST", "pre")]
+
+
 def an_observer_denies_nothing(state: ObservedState, seen: GateOpened) -> Judgements:
     """A call whose observer answered deny runs all the same."""
     for call in round_is_settled_but_for_observers(state, seen):
         observers = [gate for gate in call.hook_gates("pre") if gate.opened.role == "observer"]
         odd = [gate for gate in observers if gate.answered_with in ("deny", "fault")]
-        approved = prompt_verdict(state, call) == "allow" or (
-            passes_unasked(state, call) and not call.prompts
-        )
+        unasked = passes_unasked(state, call) and not call.prompts
+        approved = unasked or prompt_verdict(state, call) == "allow"
         if odd and approved and call.guard_denial is None:
-            why = f"observer {odd[0].opened.hook} answered {odd[0].answered_with}, and {named(call)} did not run"
+            what = f"observer {odd[0].opened.hook} answered {odd[0].answered_with}"
+            why = f"{what}, and {named(call)} did not run"
             yield held_or(bool(call.entries), why)
 
 
@@ -273,7 +280,8 @@ def a_broken_hook_lets_go_on_as_declared(state: ObservedState, seen: GateOpened)
     for gate in broken_hooks(state, gates):
         counts = _counts_as(state, gate)
         if counts is not None:
-            why = f"hook {gate.opened.hook} broke at {gate.opened.at}, which counts as {counts}, yet {_deed(seen)}"
+            what = f"hook {gate.opened.hook} broke at {gate.opened.at}, which counts as {counts}"
+            why = f"{what}, yet {_deed(seen)}"
             yield held_or(counts == "continue", why)
 
 
@@ -306,16 +314,12 @@ def a_broken_hook_ends_as_declared(state: ObservedState, seen: TurnEnded) -> Jud
         yield held_or(not wrong, f"{what}, which counts as {counts.pop()}, yet the turn ended as {code}")
 
 
+BODIES: Final = ("model", "tool", "prompt", "sm")
+OUTPUT: Final = ("ProviderTokensStreamed", "Rendered")
+
 INVARIANTS = (
-    Invariant(
-        "HOOK-3",
-        a_denial_keeps_the_body_from_running,
-        GateOpened,
-        at=("model", "tool", "prompt", "sm", "assert"),
-    ),
-    Invariant(
-        "HOOK-3", nothing_is_published_after_a_denial, Published, at=("ProviderTokensStreamed", "Rendered")
-    ),
+    Invariant("HOOK-3", a_denial_keeps_the_body_from_running, GateOpened, at=BODIES),
+    Invariant("HOOK-3", nothing_is_published_after_a_denial, Published, at=OUTPUT),
     Invariant("HOOK-3", a_denial_ends_the_turn_as_blocked, TurnEnded),
     Invariant("HOOK-5", an_observer_rewrites_nothing, GateOpened, at=("model", "tool")),
     Invariant("HOOK-5", an_observer_denies_nothing, GateOpened, at=("model",)),
