@@ -1,4 +1,4 @@
-"""How the messages of a request are read: what was said, and what each call and response should have become."""
+"""How the messages of a request are read: what was said, and what it should have become."""
 
 from __future__ import annotations
 
