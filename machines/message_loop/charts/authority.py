@@ -1,4 +1,4 @@
-"""The authority stack of one call: in a chat turn and under a driving stage, guards after the approval or before it.
+"""The authority stack of one call: in a chat turn and under a driving stage, with guards last or first.
 
 Clauses: spec/message_loop/clauses/auth.toml.
 The policy `guard.place` chooses between two charts each; a call that is approved waits in Guards, or in
@@ -36,12 +36,12 @@ class ModeAuthority(Chart):
     defer        =  clause("AUTH-47", Prompting.to(Denied),    "the prompt is deferred")
     cascade      =  clause("AUTH-48", Proposed.to(Denied) | ModeGate.to(Denied) | Prompting.to(Denied)
                            | Guards.to(Denied),                "a denial reaches the round")
-    guard_denies =  clause("AUTH-49", Guards.to(Denied),       "a guard denies it")
+    guard_denies =  clause("AUTH-49", Proposed.to(Denied) | Guards.to(Denied), "a hook denies it")
     rewritten    =  clause("AUTH-50", Guards.to(ModeGate),     "rewritten after its approval")
     execute      =  clause("AUTH-51", Guards.to(Executing),    "no guard denies it")
     result       =  clause("AUTH-52", Executing.to(Executed),  "its tool is over")
-    interrupt    =  clause("AUTH-53", Proposed.to(Cancelled) | ModeGate.to(Cancelled) | Prompting.to(Cancelled)
-                           | Guards.to(Cancelled) | Executing.to(Cancelled), "the turn is cancelled")
+    interrupt    =  clause("AUTH-53", Proposed.to(Cancelled) | ModeGate.to(Cancelled)
+                           | Prompting.to(Cancelled) | Guards.to(Cancelled) | Executing.to(Cancelled), "the turn is cancelled")
     # fmt: on
 
     closed = "AUTH-80"
@@ -75,7 +75,7 @@ class StageAuthority(Chart):
     defer        =  clause("AUTH-62", Granting.to(Denied),     "the grant is deferred")
     cascade      =  clause("AUTH-64", Proposed.to(Denied) | Envelope.to(Denied) | Granting.to(Denied)
                            | Guards.to(Denied),                "a denial reaches the round")
-    guard_denies =  clause("AUTH-49", Guards.to(Denied),       "a guard denies it")
+    guard_denies =  clause("AUTH-49", Proposed.to(Denied) | Guards.to(Denied), "a hook denies it")
     rewritten    =  clause("AUTH-63", Guards.to(Envelope),     "rewritten after its approval")
     execute      =  clause("AUTH-51", Guards.to(Executing),    "no guard denies it")
     result       =  clause("AUTH-52", Executing.to(Executed),  "its tool is over")
@@ -105,7 +105,7 @@ class ModeAuthorityAfterGuards(Chart):
     # fmt: off
     reject_form  =  clause("AUTH-40", Proposed.to(Unusable),   "no such tool, or unusable arguments")
     show         =  clause("AUTH-65", Proposed.to(Guards),     "the guards come first")
-    guard_denies =  clause("AUTH-49", Guards.to(Denied),       "a guard denies it")
+    guard_denies =  clause("AUTH-49", Guards.to(Denied) | Approved.to(Denied), "a hook denies it")
     judge        =  clause("AUTH-66", Guards.to(ModeGate),     "no guard denies it")
     mode_passes  =  clause("AUTH-67", ModeGate.to(Approved),   "the mode or a standing grant lets it pass")
     ask          =  clause("AUTH-43", ModeGate.to(Prompting),  "the interactors are asked")
@@ -145,7 +145,7 @@ class StageAuthorityAfterGuards(Chart):
     # fmt: off
     reject_form  =  clause("AUTH-40", Proposed.to(Unusable),   "no such tool, or unusable arguments")
     show         =  clause("AUTH-65", Proposed.to(Guards),     "the guards come first")
-    guard_denies =  clause("AUTH-49", Guards.to(Denied),       "a guard denies it")
+    guard_denies =  clause("AUTH-49", Guards.to(Denied) | Approved.to(Denied), "a hook denies it")
     check        =  clause("AUTH-69", Guards.to(Envelope),     "no guard denies it")
     in_envelope  =  clause("AUTH-72", Envelope.to(Approved),   "the stage allows it")
     token        =  clause("AUTH-73", Envelope.to(Approved),   "a token fits")

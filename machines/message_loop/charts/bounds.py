@@ -19,7 +19,7 @@ class ContinuationBound(Chart):
     Unused = State(final=True)  # the pass ended by itself
 
     # fmt: off
-    continuation = (clause("LOOP-70", Within.to(Within, cond="below_bound"), "a round counts, and the pass goes on")
+    continuation = (clause("LOOP-70", Within.to(Within, cond="below_bound"), "a round counts")
                   | clause("LOOP-71", Within.to(Reached),                    "no further request is sent"))
     pass_over    =  clause("LOOP-72", Within.to(Unused),                     "the pass ended by itself")
     # fmt: on

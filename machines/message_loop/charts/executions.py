@@ -1,4 +1,4 @@
-"""Stage executions of a driving state machine: one by one, and fanned out with a join; and the bracket of a turn.
+"""Stage executions of a driving state machine, alone or fanned out with a join; and the bracket of a turn.
 
 Clauses: spec/message_loop/clauses/turn.toml.
 Setup and Init come before Act and are not visible from outside.  The facts are the policies
@@ -28,7 +28,7 @@ class StageExecution(Chart):
     cap       =  clause("TURN-41", Act.to(Assert),                "its pass reached the turn cap")
     accept    =  clause("TURN-42", Assert.to(Exit),               "ok")
     retry     =  clause("TURN-43", Assert.to(Act),                "retry: another attempt")
-    reject    = (clause("TURN-44", Assert.to(ExitAfterFailure, cond="exits_on_fail"), "fail, and Exit still runs")
+    reject    = (clause("TURN-44", Assert.to(ExitAfterFailure, cond="exits_on_fail"), "fail, and Exit runs")
                | clause("TURN-45", Assert.to(Failed),             "fail"))
     exited    = (clause("TURN-46", Exit.to(Exited),               "its slot is durable")
                | clause("TURN-47", ExitAfterFailure.to(Failed),   "failed, and exited"))
@@ -76,9 +76,9 @@ class SessionTurn(Chart):
 
     # fmt: off
     announce_start =  clause("TURN-56", Opening.to(Working), "SessionTurnStart")
-    work_over      =  clause("TURN-57", Working.to(Ending),  "rendered, bounded, blocked, broken or cancelled")
+    work_over      =  clause("TURN-57", Working.to(Ending),  "on whichever way out")
     announce_end   =  clause("TURN-58", Ending.to(Closed),   "SessionTurnEnd")
-    end_silently   =  clause("TURN-59", Ending.to(Closed),   "not rendered, and only rendered turns announce it")
+    end_silently   =  clause("TURN-59", Ending.to(Closed),   "no SessionTurnEnd: it did not render")
     # fmt: on
 
     closed = "TURN-72"

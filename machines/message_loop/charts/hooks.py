@@ -32,7 +32,7 @@ class StageWithHooks(Chart):
     begin     =  clause("HOOK-43", Pre.to(Body),     "every pre hook is answered")
     complete  =  clause("HOOK-44", Body.to(Post),    "the body is complete")
     finish    =  clause("HOOK-48", Post.to(Over),    "every post hook is answered")
-    fault     =  clause("HOOK-49", Pre.to(Broken) | Body.to(Broken) | Post.to(Broken), "a hook or the body broke")
+    fault     =  clause("HOOK-49", Pre.to(Broken) | Body.to(Broken) | Post.to(Broken), "something broke")
     interrupt =  clause("HOOK-50", Pre.to(Cancelled) | Body.to(Cancelled) | Post.to(Cancelled), "cancelled")
     # fmt: on
 
