@@ -41,7 +41,8 @@ class ModeAuthority(Chart):
     execute      =  clause("AUTH-51", Guards.to(Executing),    "no guard denies it")
     result       =  clause("AUTH-52", Executing.to(Executed),  "its tool is over")
     interrupt    =  clause("AUTH-53", Proposed.to(Cancelled) | ModeGate.to(Cancelled)
-                           | Prompting.to(Cancelled) | Guards.to(Cancelled) | Executing.to(Cancelled), "the turn is cancelled")
+                           | Prompting.to(Cancelled) | Guards.to(Cancelled) | Executing.to(Cancelled),
+                           "the turn is cancelled")
     # fmt: on
 
     closed = "AUTH-80"
