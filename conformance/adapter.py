@@ -16,30 +16,26 @@ from runlock.conformance.families.lifecycle.adapter import (
     ToolRaised,
     WorldFault,
 )
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     Action,
     CallSnapshot,
-    Control,
     Decision,
     DecisionSupport,
     Handshake,
     HookAnswer,
-    Message,
     OfferedOutcomes,
     Outcome,
-    Party,
     Reason,
     ReasonCode,
     Resumption,
     Scenario,
     Snapshot,
     StopReason,
-    ToolCall,
     ToolOutcome,
     ToolSpec,
-    Turn,
     Verdict,
 )
+from runlock.conformance.protocol import Control, Message, Party, ToolCall, Turn
 
 __all__ = [
     "Action", "AdapterFactory", "CallSnapshot", "Checkpoint", "CommitFault", "Control", "Decision",

@@ -21,13 +21,9 @@ from runlock.conformance.driving.strategies.scripted import (
     play,
 )
 from runlock.conformance.errors import RunlockError
+from runlock.conformance.families.lifecycle.messages import Snapshot
 from runlock.conformance.judging.applicability import unmet
-from runlock.conformance.protocol import (
-    METHOD_NOT_FOUND,
-    UNSUPPORTED,
-    ProtocolError,
-    Snapshot,
-)
+from runlock.conformance.protocol import METHOD_NOT_FOUND, UNSUPPORTED, ProtocolError
 from runlock.conformance.protocol.answers import fitted
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 from runlock.conformance.transport.sut import Sut

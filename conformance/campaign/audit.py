@@ -32,16 +32,16 @@ def audit(path: Path, target: str, only: tuple[str, ...] = ()) -> Result:
     for scene in scenes(trace):
         judge = judged(path, scene, facts)
         tally.schedules += 1
-        tally.stimuli += judge.account.stimuli
+        tally.stimuli += judge.state.stimuli
         tally.exercised.update(judge.exercised)
         tally.coverage.add(judge.coverage)
         if judge.violation is not None:
-            scenario = judge.account.scenario
+            scenario = judge.state.scenario
             moves = tuple(moves_of(scene))[: judge.violation.stimulus]
             tally.note(judge.violation.clause, Found(judge.violation, scenario, moves, scene))
         for one, why in judge.open.excluded.items():
             tally.exclude(
-                one, why, Found(Violation(why.clause, why.because, 0), judge.account.scenario, (), scene)
+                one, why, Found(Violation(why.clause, why.because, 0), judge.state.scenario, (), scene)
             )
     tally.settle(facts.undeclared)
     witnesses = [as_found(found) for _, found in sorted(tally.found.items())]

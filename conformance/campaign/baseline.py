@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from runlock.conformance.campaign.result import ClauseVerdict, Result
 from runlock.conformance.errors import UsageError
-from runlock.conformance.families.lifecycle.wording import plain, quoted
+from runlock.conformance.text import plain, quoted
 from runlock.conformance.trace.input_files import text_of
 from runlock.spec.model import load_spec
 

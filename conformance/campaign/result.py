@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from runlock.conformance.driving.leaks import Leak
-from runlock.conformance.families.lifecycle.monitors.coverage_targets import ChartCoverage
+from runlock.conformance.family.coverage import ChartCoverage
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
 

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any, Final, Literal
 
 from runlock.conformance.errors import AdapterError, UsageError
-from runlock.conformance.protocol import METHODS
+from runlock.conformance.families.lifecycle.messages import METHODS
 from runlock.conformance.transport.in_process import InProcess, told
 from runlock.conformance.transport.stdio import Pipe
 from runlock.conformance.transport.sut import Sut, SutFactory

@@ -17,7 +17,7 @@ import typer
 
 from runlock.conformance.cli.usage_errors import misuse_in_words
 from runlock.conformance.errors import RunlockError
-from runlock.conformance.families.lifecycle.wording import plain
+from runlock.conformance.text import plain
 from runlock.spec.model import SpecError
 
 USAGE: Final = 2

@@ -258,13 +258,13 @@ class Bench:
         tally.exercised[DETERMINISM] += 1
         because = difference(once.trace, again.trace)
         if because:
-            broken = Violation(DETERMINISM, because, again.account.stimuli)
+            broken = Violation(DETERMINISM, because, again.state.stimuli)
             tally.note(DETERMINISM, Found(broken, scenario, tuple(again.sent), again.trace))
 
     def enter(self, session: Session, tally: Tally) -> None:
         """Take what a finished session showed into a tally."""
         tally.schedules += 1
-        tally.stimuli += session.account.stimuli
+        tally.stimuli += session.state.stimuli
         ruling = session.ruling
         tally.exercised.update(ruling.exercised)
         tally.shown.update(_shown(session.trace))
@@ -274,7 +274,7 @@ class Bench:
         if ruling.violation is not None:
             tally.note(ruling.violation.clause, _found(session, ruling.violation))
         for one, exclusion in ruling.excluded.items():
-            ruled_out = Violation(exclusion.clause, exclusion.because, session.account.stimuli)
+            ruled_out = Violation(exclusion.clause, exclusion.because, session.state.stimuli)
             tally.exclude(one, exclusion, _found(session, ruled_out))
 
     def close(self) -> None:

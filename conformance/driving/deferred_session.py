@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import Any
 
 from runlock.conformance.driving.session import Session
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.judging.judge import Judge, Ruling, Violation
 from runlock.conformance.protocol import Handshake, Report, Scenario
 from runlock.conformance.protocol.answers import written
@@ -38,7 +38,7 @@ class JudgedLater(Session):
         revive: Callable[[], Sut] | None = None,
     ) -> None:
         super().__init__(sut, handshake, scenario, new_judge, data, revive=revive)
-        self.account = Account(handshake, policies, scenario)  # the judge's is behind
+        self.state = ObservedState(handshake, policies, scenario)  # the judge's is behind
         self.precedents = precedents
         self._heard: list[tuple[str, Mapping[str, Any]] | Report] = []
         self._ruling: Ruling | None = None
@@ -60,11 +60,11 @@ class JudgedLater(Session):
 
     def _hear_stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         self._heard.append((method, params))
-        self.account.stimulus(method, params)
+        self.state.stimulus(method, params)
 
     def _hear_answer(self, report: Report) -> None:
         self._heard.append(report)
-        self.account.answer(report)
+        self.state.answer(report)
 
     def end(self) -> None:
         """Have it judged, unless the same was; what came behind a violation is left out of the record."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from runlock.conformance.driving.session import Session
-from runlock.conformance.families.lifecycle.wording import cut, plain
+from runlock.conformance.text import cut, plain
 from runlock.conformance.trace.trace import Trace
 
 SHOWN: Final = 60
@@ -33,7 +33,7 @@ class Leak:
 
 def leaks_of(session: Session) -> Iterator[Leak]:
     """What a finished scenario left behind, each kind once; nothing where the run was not over."""
-    run = session.account.run
+    run = session.state.run
     if session.violation is not None or (run is not None and not run.is_done):
         return
     left = [one for end in session.trace.of("end") for one in end.get("leaks") or ()]

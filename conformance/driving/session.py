@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from runlock.conformance.driving.session_snapshot import Bookmark, Step
 from runlock.conformance.errors import AdapterError, Restless, SutDied
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.families.lifecycle.wording import cut, plain
+from runlock.conformance.families.lifecycle.messages import Snapshot
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.judging.judge import Judge, Ruling, Violation
 from runlock.conformance.protocol import (
     DID_NOT_SETTLE,
@@ -21,7 +21,6 @@ from runlock.conformance.protocol import (
     ProtocolError,
     Report,
     Scenario,
-    Snapshot,
 )
 from runlock.conformance.protocol.answers import (
     Gates,
@@ -29,6 +28,7 @@ from runlock.conformance.protocol.answers import (
     fitted_report,
     moved_by_itself,
 )
+from runlock.conformance.text import cut, plain
 from runlock.conformance.trace.moves import (
     CRASH_AND_RECOVER,
     INSPECT,
@@ -83,9 +83,9 @@ class Session:
         return self._new_judge()
 
     @cached_property
-    def account(self) -> Account:
+    def state(self) -> ObservedState:
         """What is known of it."""
-        return self.judge.account
+        return self.judge.state
 
     @property
     def violation(self) -> Violation | None:
@@ -115,8 +115,8 @@ class Session:
         if move.method == INSPECT:
             return self._inspect(move)
         self.attempted = [*self.sent, move]
-        offered = admitted(move, self.account)
-        params = grounded(offered, self.account) if offered is not None else None
+        offered = admitted(move, self.state)
+        params = grounded(offered, self.state) if offered is not None else None
         if offered is None or params is None:
             return False
         self._stimulate(offered, offered.method, params)
@@ -127,7 +127,7 @@ class Session:
     ) -> None:
         """Hand a stimulus over, unless it has its answer already, and have the answer judged."""
         self.sent.append(move)
-        is_idle = method == "settle" and self.account.quiescent and self.handshake.control.settles_exactly
+        is_idle = method == "settle" and self.state.quiescent and self.handshake.control.settles_exactly
         self.trace.add("stimulus", {"method": method, "params": dict(params)})
         self._hear_stimulus(method, params)
         raw = self._request(method, params) if answer is None else answer
@@ -149,12 +149,12 @@ class Session:
 
     def _inspect(self, move: Move) -> bool:
         """Look at the run, where the runtime lets itself be looked at; what it shows is an observation."""
-        run = self.account.run
+        run = self.state.run
         if run is None:
             return False
         self.attempted = [*self.sent, move]
         params = {"run": run.id}
-        answer = self._look(params, is_quiescent=self.account.quiescent)
+        answer = self._look(params, is_quiescent=self.state.quiescent)
         if answer is not None:
             self._stimulate(move, INSPECT, params, answer)
         return answer is not None
@@ -171,15 +171,15 @@ class Session:
         return {"observations": [as_seen(params, shown)], "quiescent": is_quiescent, "refused": []}
 
     def _crash(self, wanted: str) -> bool:
-        run = self.account.run
+        run = self.state.run
         by = self._way_to_crash(wanted)
-        if run is None or run.is_done or by is None or not self.account.can_come_back(run):
+        if run is None or run.is_done or by is None or not self.state.can_come_back(run):
             return False
         move = Move(CRASH_AND_RECOVER, {"by": by} if by != "soft" else {})
         self.attempted = [*self.sent, move]
         self._note_the_crash(move)
         self._end_the_life(move)
-        durable = self.account.durable(run) if self.handshake.control.store == "kit" else None
+        durable = self.state.durable(run) if self.handshake.control.store == "kit" else None
         store = durable.state if durable is not None else None
         self._stimulate(move, "recover", {"run": run.id, "store": store})
         return True
@@ -256,7 +256,7 @@ class Session:
 
     def _stand_at(self, mark: Bookmark) -> None:
         self.judge, self.gates = mark.read()
-        self.account = self.judge.account
+        self.state = self.judge.state
         self.steps, self.sent = [*mark.steps], [*mark.moves]
         self.trace = Trace([*mark.records])
 
@@ -265,19 +265,19 @@ class Session:
     def drain(self) -> None:
         """Give the run everything that it waits for, until it is Done or breaks a clause."""
         for _ in range(DRAIN_LIMIT):
-            run = self.account.run
-            if self.violation is not None or run is None or (run.is_done and self.account.quiescent):
+            run = self.state.run
+            if self.violation is not None or run is None or (run.is_done and self.state.quiescent):
                 return
             move = self._next_of_drain()
             if move is None or not self.send(move):
                 return
 
     def _next_of_drain(self) -> Move | None:
-        run = self.account.run
+        run = self.state.run
         assert run is not None
-        if not self.account.quiescent:
+        if not self.state.quiescent:
             return Move("settle", {})
-        for gate in self.account.open_gates:
+        for gate in self.state.open_gates:
             return Move("gate.release", {"gate": gate.ref, "outcome": _easy_outcome(gate.on, gate.ref)})
         waiting = [call for call in run.calls.values() if call.waits]
         if not waiting or "decide" not in self.handshake.stimuli:
@@ -285,7 +285,7 @@ class Session:
         return Move("decide", {"run": run.id, "decisions": [self._approval(call.id) for call in waiting]})
 
     def _approval(self, call: str) -> dict[str, Any]:
-        number = len(self.account.decision_ids) + 1
+        number = len(self.state.decision_ids) + 1
         return {"id": f"end{number}-{call}", "call": call, "action": "resume", "payload": None}
 
     def end(self) -> None:

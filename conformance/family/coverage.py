@@ -7,7 +7,7 @@ is named by its clause, which is its own within a chart.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from runlock.machines.table import Row, Table
@@ -63,3 +63,20 @@ class Trails:
     def lose(self, table: Table, who: Hashable) -> None:
         """What a life did since is not certain: its next arrow makes no pair."""
         self._last.pop((table.name, who), None)
+
+
+Clauses = tuple[str, ...]
+"""One arrow, or two that follow each other, by their clauses."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartCoverage:
+    """One chart: what could be taken of it, and how often it was; `why` if nothing of it can be seen."""
+
+    chart: str
+    arrows: Mapping[Row, int]
+    pairs: Mapping[tuple[Row, Row], int]
+    refusals: Mapping[tuple[str, str], int]
+    unseen: int = 0  # arrows that look from outside like another one, or like nothing
+    derived: bool = False  # from what was witnessed, for want of statuses
+    why: str = ""

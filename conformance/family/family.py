@@ -97,8 +97,12 @@ class Family:
     invariants: tuple[Invariant, ...]
     monitors: tuple[MonitorFactory, ...]
     actions: Actions
-    ground: Callable[[Move, Any], dict[str, Any] | None]  # (move, state) -> params with this runtime's gate ids
-    admit: Callable[[Move, Any], Move | None]  # (move, state) -> the move without what the runtime does not take
+    ground: Callable[
+        [Move, Any], dict[str, Any] | None
+    ]  # (move, state) -> params with this runtime's gate ids
+    admit: Callable[
+        [Move, Any], Move | None
+    ]  # (move, state) -> the move without what the runtime does not take
     drain: Callable[[Any], Move | None]  # state -> the next move that gives a run what it waits for
     scenarios: Callable[[Any, Mapping[str, Any]], Iterable[Scenario]]  # (handshake, policies)
     files: Traversable  # the folder with `scenarios/` and `witnesses/`

@@ -2,7 +2,7 @@
 
 It asks the charts and the invariants about each observation, and the invariants about each quiescent
 point.  The first thing that nothing explains is the violation; what comes after it is not judged, since
-an account that went wrong once would blame the innocent.
+the state that went wrong once would blame the innocent.
 """
 
 from __future__ import annotations
@@ -12,28 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.invariants import (
-    HELD,
-    INVARIANTS,
-    NOTHING,
-    Invariant,
-    name_of,
-    newest_of,
-)
-from runlock.conformance.families.lifecycle.joint.conformance import JointOracle
-from runlock.conformance.families.lifecycle.monitors.derived_statuses import Derived
-from runlock.conformance.families.lifecycle.monitors.flow_charts import Paths
-from runlock.conformance.families.lifecycle.monitors.refusals import Refusals
-from runlock.conformance.families.lifecycle.monitors.status_charts import Judgement, Oracle
-from runlock.conformance.families.lifecycle.state import Account
 from runlock.conformance.family.coverage import Coverage, Trails
+from runlock.conformance.family.family import Family
+from runlock.conformance.family.invariant import HELD, NOTHING, Invariant
+from runlock.conformance.family.judgement import Judgement
+from runlock.conformance.family.state import State
 from runlock.conformance.judging.policy_hypotheses import Exclusion, OpenPolicies, Undeclared
-from runlock.conformance.protocol import (
-    Handshake,
-    Observation,
-    Report,
-    Scenario,
-)
+from runlock.conformance.protocol import Handshake, Observation, Report, Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +50,11 @@ class Asked:
     It is the same in all scenarios of a runtime.
     """
 
-    def __init__(self, applies: Mapping[str, bool], undeclared: Undeclared) -> None:
+    def __init__(self, family: Family, applies: Mapping[str, bool], undeclared: Undeclared) -> None:
+        self.selectors = family.selectors
         every = [
             check
-            for check in INVARIANTS
+            for check in family.invariants
             if applies.get(check.clause, True) or check.clause in undeclared.clauses
         ]
         self._names = {name for check in every for name in check.at}
@@ -77,23 +63,23 @@ class Asked:
             self._of_kind[check.seeing].append(check)
         self._asked: dict[tuple[type[Observation] | None, str, str, frozenset[str]], list[Invariant]] = {}
 
-    def at_rest(self, account: Account) -> list[Invariant]:
+    def at_rest(self, state: State) -> list[Invariant]:
         """What is asked at a quiescent point."""
-        return self._of(None, "", NOTHING, account.came_to)
+        return self._of(None, "", NOTHING, state.features)
 
-    def about(self, account: Account, seen: Observation) -> list[Invariant]:
+    def about(self, state: State, seen: Observation) -> list[Invariant]:
         """What is asked about an observation."""
-        name = name_of(seen)
+        name = self.selectors.name_of(seen)
         listed = name if name in self._names else ""  # a runtime may make up others without end
-        return self._of(type(seen), listed, newest_of(account, seen), account.came_to)
+        return self._of(type(seen), listed, self.selectors.newest_of(state, seen), state.features)
 
     def _of(
-        self, kind: type[Observation] | None, name: str, newest: str, came_to: frozenset[str]
+        self, kind: type[Observation] | None, name: str, newest: str, features: frozenset[str]
     ) -> list[Invariant]:
-        found = self._asked.get((kind, name, newest, came_to))
+        found = self._asked.get((kind, name, newest, features))
         if found is None:
-            found = [check for check in self._of_kind[kind] if check.is_asked(name, newest, came_to)]
-            self._asked[kind, name, newest, came_to] = found
+            found = [check for check in self._of_kind[kind] if check.is_asked(name, newest, features)]
+            self._asked[kind, name, newest, features] = found
         return found
 
 
@@ -102,6 +88,7 @@ class Judge:
 
     def __init__(
         self,
+        family: Family,
         handshake: Handshake,
         policies: Mapping[str, Any],
         scenario: Scenario,
@@ -110,74 +97,65 @@ class Judge:
         *,
         asked: Asked | None = None,
     ) -> None:
-        self.account = Account(handshake, policies, scenario)
-        self.trails = trails = Trails()
+        self.state = family.new_state(handshake, policies, scenario)
+        trails = Trails()
         self.coverage: Coverage = trails.coverage
-        self.oracle = Oracle(self.account, trails)
-        self.paths = Paths(self.account, trails)
-        self.refusals = Refusals(self.account, self.coverage)
-        self.derived = Derived(self.account, trails)
         self.applies = applies or {}
-        self.joint = JointOracle(self.account, self.applies)
+        made = [new_monitor(self.state, trails, self.applies) for new_monitor in family.monitors]
+        self.monitors = [one for one in made if not one.explains]
+        self.explaining = [one for one in made if one.explains]
         self.open = OpenPolicies(undeclared)
-        self.asked = asked or Asked(self.applies, undeclared)
+        self.asked = asked or Asked(family, self.applies, undeclared)
         self.leaves_open = undeclared.policies.keys()
         self.answers = 0  # that were judged
         self.exercised: Counter[str] = Counter()
         self.violation: Violation | None = None
-        self.held_back: Violation | None = None  # the first objection of a patient check
-        self.unexplained: Violation | None = None  # by any joint state; what names the cause comes first
+        self.deferred: Violation | None = None  # the first objection of a deferred check
+        self.unexplained: Violation | None = (
+            None  # of a monitor that explains; what names the cause comes first
+        )
         self.silence_counts = handshake.control.settles_exactly
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something."""
-        self.account.stimulus(method, params)
+        self.state.stimulus(method, params)
         if self.violation is None:
-            self.refusals.stimulus()
-            self.derived.stimulus(method)
+            for monitor in (*self.monitors, *self.explaining):
+                monitor.stimulus(method, params)
 
     def observe(self, seen: Observation) -> None:
         """The runtime shows something."""
         if self.violation is None:
-            self._look_at(seen)
-        if self.violation is None:
-            self._weigh_explanations(self.joint.judge(seen))
-            self.refusals.observe(seen)
-            self.derived.observe(seen)
-        self.account.observe(seen)
-
-    def _look_at(self, seen: Observation) -> None:
-        self._ask(self.asked.about(self.account, seen), seen)
-        if self.violation is None:
-            self._weigh(self.oracle.judge(seen))
-        if self.violation is None:
-            self._weigh(self.paths.judge(seen))
+            self._ask(self.asked.about(self.state, seen), seen)
+        for monitor in self.monitors:
+            if self.violation is None:
+                self._weigh(monitor.observe(seen))
+        for monitor in self.explaining:
+            if self.violation is None:
+                self._weigh_explanations(monitor.observe(seen))
+        self.state.observe(seen)
 
     def report(self, report: Report) -> None:
         """The answer is complete, observations included already."""
-        self.account.report(report.quiescent, report.refused)
-        if self.violation is None and report.quiescent and self.silence_counts:
-            self._look_at_rest()
-        if self.violation is None and report.quiescent:
-            self.violation = self.held_back
-        if self.violation is None and report.quiescent:
-            self._weigh(self.paths.settled())
-        if self.violation is None and report.quiescent and self.silence_counts:
-            self._weigh_explanations(self.joint.settled())
-        if self.violation is None and report.quiescent:
-            self.derived.settled()
-
-    def _look_at_rest(self) -> None:
-        self._ask(self.asked.at_rest(self.account))
-        if self.violation is None:
-            self._weigh(self.oracle.settled())
+        self.state.report(report)
+        if not report.quiescent or self.violation is not None:
+            return
+        if self.silence_counts:
+            self._ask(self.asked.at_rest(self.state))
+            self._weigh_all(monitor.at_rest() for monitor in self.monitors)
+        self.violation = self.violation or self.deferred
+        self._weigh_all(monitor.settled() for monitor in self.monitors)
+        for monitor in self.explaining:
+            if self.violation is None and self.silence_counts:
+                self._weigh_explanations(monitor.at_rest())
 
     def answer(self, report: Report) -> None:
         """Take a whole report in: its observations in order, then its end."""
         unexplained = self.unexplained
         if self.violation is None:
             self.answers += 1
-            self.joint.answered(report)
+            for monitor in (*self.monitors, *self.explaining):
+                monitor.answered(report)
         for seen in report.observations:
             self.observe(seen)
         self.report(report)
@@ -197,9 +175,9 @@ class Judge:
         if self.leaves_open:
             self._weigh(judged for check in checks for judged in self._ask_under_each_value(check, *seen))
             return
-        account = self.account
+        state = self.state
         for check in checks:
-            for because in check.check(account, *seen):
+            for because in check.check(state, *seen):
                 self._hear(check.clause, because, is_patient=check.is_patient)
                 if self.violation is not None:
                     return
@@ -207,15 +185,20 @@ class Judge:
     def _ask_under_each_value(self, check: Invariant, *seen: Observation) -> Iterator[Judgement]:
         """What a check says; under each value that is left, where it depends on a policy that is open."""
         if check.clause in self.open.undeclared.clauses:
-            for because in self.open.weigh(check, self.account, *seen):
+            for because in self.open.weigh(check, self.state, *seen):
                 yield Judgement(check.clause, because, always=True)
             return
-        self.account.asked.clear()
-        for because in check.judge(self.account, *seen):
+        self.state.asked.clear()
+        for because in check.judge(self.state, *seen):
             yield Judgement(check.clause, because, is_patient=check.is_patient)
-        if self.account.asked & self.leaves_open:
-            for because in self.open.weigh_dependence(check, self.account, *seen):
+        if self.state.asked & self.leaves_open:
+            for because in self.open.weigh_dependence(check, self.state, *seen):
                 yield Judgement(check.clause, because)
+
+    def _weigh_all(self, monitors: Iterable[Iterator[Judgement]]) -> None:
+        for judgements in monitors:
+            if self.violation is None:
+                self._weigh(judgements)
 
     def _weigh(self, judgements: Iterator[Judgement]) -> None:
         for judgement in judgements:
@@ -230,15 +213,15 @@ class Judge:
             if self.applies.get(judgement.clause, True):
                 self.exercised[judgement.clause] += 1
                 if judgement.because != HELD and self.unexplained is None:
-                    self.unexplained = Violation(judgement.clause, judgement.because, self.account.stimuli)
+                    self.unexplained = Violation(judgement.clause, judgement.because, self.state.stimuli)
 
     def _hear(self, clause: str, because: str, *, is_patient: bool) -> None:
         """A clause was exercised; it held, or that is why not."""
         self.exercised[clause] += 1
         if because == HELD:
             return
-        objection = Violation(clause, because, self.account.stimuli)
+        objection = Violation(clause, because, self.state.stimuli)
         if is_patient:
-            self.held_back = self.held_back or objection
+            self.deferred = self.deferred or objection
         else:
             self.violation = objection

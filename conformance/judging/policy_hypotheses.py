@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from runlock.conformance.families.lifecycle.invariants import HELD, Invariant
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.family.invariant import HELD, Invariant
+from runlock.conformance.family.state import State
 from runlock.conformance.judging.applicability import standing_of
 from runlock.conformance.protocol import Handshake
 from runlock.spec.model import Policy, Spec
@@ -76,22 +76,22 @@ class OpenPolicies:
         """The values that a policy may still have."""
         return [value for value in self.undeclared.policies[key] if (key, value) not in self.excluded]
 
-    def weigh(self, check: Invariant, account: Account, *seen: Any) -> Iterator[str]:
+    def weigh(self, check: Invariant, state: State, *seen: Any) -> Iterator[str]:
         """Ask a check that waits for an open policy; yields why nothing explains what was seen, if so."""
         key, values = self.undeclared.clauses[check.clause]
         for value in self.left(key):
             if value in values:
-                yield from self._try(key, value, check, account, *seen)
+                yield from self._try(key, value, check, state, *seen)
 
-    def weigh_dependence(self, check: Invariant, account: Account, *seen: Any) -> Iterator[str]:
+    def weigh_dependence(self, check: Invariant, state: State, *seen: Any) -> Iterator[str]:
         """Ask a check again under each value of the open policies that it has just asked for."""
-        for key in sorted(account.asked & self.undeclared.policies.keys()):
+        for key in sorted(state.asked & self.undeclared.policies.keys()):
             for value in self.left(key):
-                yield from self._try(key, value, check, account, *seen)
+                yield from self._try(key, value, check, state, *seen)
 
-    def _try(self, key: str, value: str, check: Invariant, account: Account, *seen: Any) -> Iterator[str]:
-        with _supposing(account, key, value):
-            because = next((one for one in check.judge(account, *seen) if one != HELD), HELD)
+    def _try(self, key: str, value: str, check: Invariant, state: State, *seen: Any) -> Iterator[str]:
+        with _supposing(state, key, value):
+            because = next((one for one in check.judge(state, *seen) if one != HELD), HELD)
         if because == HELD:
             return
         self.excluded[key, value] = Exclusion(check.clause, because)
@@ -112,9 +112,9 @@ def nothing_left(key: str, excluded: Mapping[str, Exclusion]) -> str:
 
 
 @contextmanager
-def _supposing(account: Account, key: str, value: str) -> Iterator[None]:
-    account.policies[key] = value
+def _supposing(state: State, key: str, value: str) -> Iterator[None]:
+    state.policies[key] = value
     try:
         yield
     finally:
-        del account.policies[key]
+        del state.policies[key]

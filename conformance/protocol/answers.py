@@ -15,7 +15,6 @@ from typing import Any, Final, TypeVar
 from pydantic import ValidationError
 
 from runlock.conformance.errors import AdapterError
-from runlock.conformance.families.lifecycle.wording import cut, plain
 from runlock.conformance.protocol import (
     LISTED,
     PART_OF_A_STATE,
@@ -26,6 +25,7 @@ from runlock.conformance.protocol import (
     Wire,
 )
 from runlock.conformance.protocol.framing import QUOTE_LIMIT, quote
+from runlock.conformance.text import cut, plain
 
 Message = TypeVar("Message", bound=Wire)
 

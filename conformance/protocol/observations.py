@@ -1,39 +1,13 @@
-"""What a runtime shows: something that happened in it, of a listed kind or of its own."""
+"""What a runtime shows; each family adds its own kinds."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic import ConfigDict, Field
 
 from runlock.conformance.protocol.outcomes import ToolCall
-from runlock.conformance.protocol.vocabulary import (
-    Action,
-    CallStatus,
-    Disposition,
-    PhaseName,
-    ReasonCode,
-    ResumeMode,
-    ResumeState,
-    RunStatus,
-)
-from runlock.conformance.protocol.wire import Json, JsonObject, Wire
-
-
-class StopReason(Wire):
-    """Which stop condition fired."""
-
-    code: str
-    detail: Json = None
-
-
-class Reason(Wire):
-    """Why a run, or a segment of it, ended."""
-
-    code: ReasonCode
-    detail: Json = None
-    stop: StopReason | None = None
+from runlock.conformance.protocol.wire import Wire
 
 
 class Message(Wire):
@@ -44,73 +18,6 @@ class Message(Wire):
     tool_calls: list[ToolCall] = Field(default_factory=list)
     call: str | None = None
     status: Literal["ok", "error", "pending", "cancelled"] | None = None
-
-
-class Resumption(Wire):
-    """The decision that a replay acts on."""
-
-    decision: str | None = None
-    action: Action = "resume"
-    payload: Json = None
-
-
-class DurableRun(Wire):
-    """The run in a checkpoint."""
-
-    status: RunStatus | None = None
-    reason: Reason | None = None
-    step: int | None = None
-
-
-class DurableCall(Wire):
-    """A call in a checkpoint."""
-
-    status: CallStatus | None = None
-    name: str | None = None
-    args: Json = None
-    resume_mode: ResumeMode | None = None
-    suspension: int | None = None
-
-
-class DurableDecision(Wire):
-    """A decision in a checkpoint."""
-
-    id: str | None = None
-    action: Action | None = None
-    payload: Json = None
-
-
-class DurableState(Wire):
-    """What the state of a checkpoint holds at least; the rest is the runtime's own."""
-
-    run: DurableRun | None = None
-    calls: dict[str, DurableCall] | None = None
-    decisions: dict[str, DurableDecision] | None = None
-    messages: list[Message] | None = None
-
-
-PART_OF_A_STATE: Final = "part_of_a_state"
-"""The type of an error about a listed part of a state; its context is the error of that part."""
-
-
-def _with_its_parts(state: dict[str, Any]) -> dict[str, Any]:
-    try:
-        DurableState.model_validate(state)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise PydanticCustomError(
-            PART_OF_A_STATE,
-            "its {place} does not fit: {msg}",
-            {
-                "place": ".".join(map(str, first["loc"])),
-                **{key: first[key] for key in ("type", "loc", "input", "msg")},
-            },
-        ) from None
-    return state
-
-
-State = Annotated[JsonObject, AfterValidator(_with_its_parts)]
-"""A state as the runtime gave it, of which the listed parts fit."""
 
 
 class Observation(Wire):
@@ -125,31 +32,13 @@ class Observation(Wire):
 
 
 class GateOpened(Observation):
-    """The SUT waits for the outside world at a gate."""
+    """The SUT waits for the outside world at a gate; a family adds what the gate shows."""
 
     kind: Literal["gate.open"] = "gate.open"
     gate: str
     on: str
     step: int | None = None
-    messages: list[Message] | None = None  # model
-    system: str | None = None  # model
-    params: JsonObject | None = None  # model
-    at: PhaseName | None = None  # hook
-    data: JsonObject | None = None  # hook: what the plugin may look at, or rewrite
-    call: str | None = None  # permission, tool, hook
-    name: str | None = None  # permission, tool
-    args: Json = None  # permission, tool; what a decision gave for them may be no object
-    attempt: int | None = None  # tool, from 1
-    resume: Resumption | None = None  # permission, tool
-    trigger: str | None = None  # store.put
-    cause: str | None = None  # store.put
-    force: bool | None = None  # store.put
-    state: State | None = None  # store.put
-
-
-def gate_name(on: str, at: str | None, call: str | None) -> str:
-    """What waits at a gate, as schedules and scenario files name it: `model`, `tool:c1`, `hook:RunStart`."""
-    return ":".join(part for part in (on, at, call) if part is not None)
+    call: str | None = None
 
 
 class GateClosed(Observation):
@@ -160,165 +49,7 @@ class GateClosed(Observation):
     because: str = ""
 
 
-class RunMoved(Observation):
-    """The run's status changed."""
-
-    kind: Literal["run.status"] = "run.status"
-    origin: RunStatus | None = Field(default=None, alias="from")
-    to: RunStatus
-    reason: Reason | None = None
-
-
-class CallMoved(Observation):
-    """A call's status changed; `suspension` counts from 1 and comes with Suspended."""
-
-    kind: Literal["call.status"] = "call.status"
-    call: str
-    origin: CallStatus | None = Field(default=None, alias="from")
-    to: CallStatus
-    suspension: int | None = None
-
-
-class PhaseEntered(Observation):
-    """A phase fired."""
-
-    kind: Literal["phase"] = "phase"
-    phase: PhaseName
-    step: int | None = None
-    call: str | None = None
-    verdict: str | None = None
-
-
-class ResumeEntered(Observation):
-    """The RESUME_TOOL_CALL machine entered a state."""
-
-    kind: Literal["resume"] = "resume"
-    state: ResumeState
-    call: str | None = None
-    decision: str | None = None
-
-
-class DecisionTaken(Observation):
-    """What became of a decision."""
-
-    kind: Literal["decision"] = "decision"
-    decision: str
-    call: str | None = None
-    disposition: Disposition
-
-
-class MessageAppended(Observation):
-    """A message joined the thread."""
-
-    kind: Literal["message"] = "message"
-    message: Message
-
-
-class Checkpointed(Observation):
-    """A state is durable now."""
-
-    kind: Literal["checkpoint"] = "checkpoint"
-    trigger: str
-    cause: str | None = None
-    force: bool | None = None
-    state: State | None = None
-
-
-class Published(Observation):
-    """An event went to whoever watches; `watcher` names the receiver."""
-
-    kind: Literal["event"] = "event"
-    stream: str | None = None
-    name: str
-    data: Json = None
-    watcher: str | None = None
-
-
-class StreamClosed(Observation):
-    """The runtime closed the stream of a watcher."""
-
-    kind: Literal["stream.closed"] = "stream.closed"
-    watcher: str | None = None
-
-
-class SegmentEnded(Observation):
-    """This segment of the run ended; `pending` are the calls that wait for a decision."""
-
-    kind: Literal["run.finished"] = "run.finished"
-    reason: Reason
-    pending: list[str] = Field(default_factory=list)
-
-    @property
-    def leaves(self) -> Literal["Waiting", "Done"]:
-        """The status in which it leaves its run."""
-        return "Waiting" if self.reason.code == "Suspended" else "Done"
-
-
-class CallSnapshot(Wire):
-    """A call as `inspect` shows it; `attempts` counts the entries of its body."""
-
-    status: CallStatus
-    attempts: int | None = None
-
-
-class Snapshot(Wire):
-    """A run as `inspect` shows it; before the first run the status is null."""
-
-    status: RunStatus | None = None
-    reason: Reason | None = None
-    step: int | None = None
-    calls: dict[str, CallSnapshot] = Field(default_factory=dict)
-    messages: list[Message] = Field(default_factory=list)
-
-
-class RunInspected(Snapshot, Observation):
-    """What a look at the run showed: the answer to `inspect`, as a trace keeps it."""
-
-    kind: Literal["inspect"] = "inspect"
-
-
 class Unlisted(Observation):
     """An observation of the SUT's own kind, kept with all its fields."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="allow")
-
-
-LISTED: Final[dict[str, type[Observation]]] = {
-    "gate.open": GateOpened,
-    "gate.closed": GateClosed,
-    "run.status": RunMoved,
-    "call.status": CallMoved,
-    "phase": PhaseEntered,
-    "resume": ResumeEntered,
-    "decision": DecisionTaken,
-    "message": MessageAppended,
-    "checkpoint": Checkpointed,
-    "event": Published,
-    "stream.closed": StreamClosed,
-    "run.finished": SegmentEnded,
-    "inspect": RunInspected,
-}
-
-
-def _kind_of(raw: Any) -> str:
-    kind = raw.get("kind") if isinstance(raw, dict) else getattr(raw, "kind", None)
-    return kind if isinstance(kind, str) and kind in LISTED else "unlisted"
-
-
-AnyObservation = Annotated[
-    Annotated[GateOpened, Tag("gate.open")]
-    | Annotated[GateClosed, Tag("gate.closed")]
-    | Annotated[RunMoved, Tag("run.status")]
-    | Annotated[CallMoved, Tag("call.status")]
-    | Annotated[PhaseEntered, Tag("phase")]
-    | Annotated[ResumeEntered, Tag("resume")]
-    | Annotated[DecisionTaken, Tag("decision")]
-    | Annotated[MessageAppended, Tag("message")]
-    | Annotated[Checkpointed, Tag("checkpoint")]
-    | Annotated[Published, Tag("event")]
-    | Annotated[StreamClosed, Tag("stream.closed")]
-    | Annotated[SegmentEnded, Tag("run.finished")]
-    | Annotated[RunInspected, Tag("inspect")]
-    | Annotated[Unlisted, Tag("unlisted")],
-    Discriminator(_kind_of),
-]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from runlock.conformance.protocol.observations import AnyObservation
+from runlock.conformance.protocol.observations import Observation
 from runlock.conformance.protocol.stimuli import Refusal
 from runlock.conformance.protocol.wire import Wire
 
@@ -12,7 +12,7 @@ from runlock.conformance.protocol.wire import Wire
 class Report(Wire):
     """The answer to a stimulus: all that happened since, in order."""
 
-    observations: list[AnyObservation] = Field(default_factory=list)
+    observations: list[Observation] = Field(default_factory=list)
     quiescent: bool = True
     refused: list[Refusal] = Field(default_factory=list)
 

@@ -1,23 +1,10 @@
-"""What the kit sends, and how a runtime turns it down."""
+"""Stimuli that every family has, and how a runtime turns one down."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from pydantic import Field
-
-from runlock.conformance.protocol.vocabulary import Action, StreamKind
 from runlock.conformance.protocol.wire import Json, JsonObject, Wire
-
-
-class Decision(Wire):
-    """What someone decided about a call; `suspension` (from 1) says which of its suspensions it answers."""
-
-    id: str
-    call: str
-    action: Action
-    payload: Json = None
-    suspension: int | None = None
 
 
 class Stimulus(Wire):
@@ -25,17 +12,6 @@ class Stimulus(Wire):
 
     method: ClassVar[str]
     turns: int | None = None
-
-
-class RunStart(Stimulus):
-    """A new run on the thread; optional `decisions` come with its input, and a `watcher` of its events."""
-
-    method: ClassVar[str] = "run.start"
-    run: str
-    input: str
-    decisions: list[Decision] = Field(default_factory=list)
-    watcher: str | None = None
-    stream: StreamKind | None = None
 
 
 class GateRelease(Stimulus):
@@ -46,45 +22,10 @@ class GateRelease(Stimulus):
     outcome: JsonObject
 
 
-class Decide(Stimulus):
-    """Decisions for calls of a run; the request that brings them may bring a `watcher` as well."""
-
-    method: ClassVar[str] = "decide"
-    run: str
-    decisions: list[Decision]
-    watcher: str | None = None
-    stream: StreamKind | None = None
-
-
 class Cancel(Stimulus):
     """The external cancel signal."""
 
     method: ClassVar[str] = "cancel"
-    run: str
-
-
-class RunInput(Stimulus):
-    """New user input for a run that is not Done."""
-
-    method: ClassVar[str] = "run.input"
-    run: str
-    input: str
-    decisions: list[Decision] = Field(default_factory=list)
-
-
-class Watch(Stimulus):
-    """Somebody watches the events of the run from now on, in the place of whoever did."""
-
-    method: ClassVar[str] = "watch"
-    run: str
-    watcher: str
-    stream: StreamKind | None = None
-
-
-class Unwatch(Stimulus):
-    """The stream of whoever watches is cut from outside."""
-
-    method: ClassVar[str] = "unwatch"
     run: str
 
 
@@ -104,9 +45,7 @@ class Settle(Stimulus):
 class Request(Wire):
     """A method and its parameters, as one member of a race."""
 
-    method: Literal[
-        "run.start", "gate.release", "decide", "cancel", "run.input", "clock.advance", "watch", "unwatch"
-    ]
+    method: str
     params: JsonObject
 
 

@@ -1,37 +1,6 @@
-"""The closed vocabularies of the protocol: statuses, reasons, kinds and the like, word for word."""
+"""What the kit speaks."""
 
-from __future__ import annotations
-
-from typing import Final, Literal
+from typing import Final
 
 PROTOCOL_VERSION: Final = 1
 SPEC_REVISION: Final = "1.1"
-
-RunStatus = Literal["Created", "Running", "Waiting", "Done"]
-CallStatus = Literal["New", "Running", "Suspended", "Resuming", "Succeeded", "Failed", "Cancelled"]
-GateKind = Literal["model", "permission", "tool", "hook", "store.put"]
-ResumeMode = Literal["replay", "use_as_result", "pass_to_tool"]
-Action = Literal["resume", "cancel"]
-Disposition = Literal["accepted", "buffered", "ignored", "refused", "duplicate"]
-ReasonCode = Literal[
-    "NaturalEnd", "BehaviorRequested", "Stopped", "Cancelled", "Blocked", "Suspended", "Error"
-]
-Trigger = Literal["UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "StepEnd", "RunFinished"]
-StimulusKind = Literal[
-    "decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver", "watch"
-]  # fmt: skip
-PhaseName = Literal[
-    "RunStart", "StepStart", "BeforeInference", "AfterInference", "ToolGate",
-    "BeforeToolExecute", "AfterToolExecute", "StepEnd", "RunEnd",
-]  # fmt: skip
-PermissionOutcome = Literal["allow", "block", "suspend", "set_result", "fault"]
-ToolOutcome = Literal["ok", "warning", "error", "raise", "fault", "pending", "activity"]
-HookOutcome = Literal["continue", "terminate", "skip_inference", "rewrite", "fault"]
-StreamKind = Literal["native", "ai-sdk-v6", "ag-ui"]
-ResumeState = Literal[
-    "DrainDecisionChannel", "NoDecision", "ResolveDecision", "PersistResumeDecision", "Replay",
-    "ReplayCancel", "ReplayResume", "ExecuteReplayedTool", "SetNextSuspended", "ClearResolved",
-    "SnapshotIfStateChanged", "CommitReplay",
-]  # fmt: skip
-
-FINAL_CALL_STATUSES: Final[frozenset[CallStatus]] = frozenset({"Succeeded", "Failed", "Cancelled"})

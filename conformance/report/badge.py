@@ -6,8 +6,8 @@ import json
 from html import escape
 from typing import Final
 
-from runlock.conformance.families.lifecycle.wording import cut, plain
 from runlock.conformance.report.stored_result import Stored
+from runlock.conformance.text import cut, plain
 
 LABEL_MAX: Final = 40
 COLOURS: Final = {"held": "brightgreen", "broken": "red", "undecided": "yellow"}

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from runlock.conformance.campaign.baseline import unnumbered
-from runlock.conformance.families.lifecycle.wording import plain
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.result_json import SCHEMA
 from runlock.conformance.report.stored_result import (
@@ -17,6 +16,7 @@ from runlock.conformance.report.stored_result import (
     title_of,
     word,
 )
+from runlock.conformance.text import plain
 
 Kind = Literal["broke", "broke otherwise", "lost", "mended", "changed"]
 KINDS: Final[dict[Kind, str]] = {

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from runlock.conformance.campaign.result import Result, Toured
-from runlock.conformance.families.lifecycle.monitors.coverage_targets import ChartCoverage
+from runlock.conformance.family.coverage import ChartCoverage
 from runlock.conformance.report.console import NO_BREAK, Page
 
 NAMES_MAX: Final = 6

@@ -20,10 +20,11 @@ from runlock.conformance.driving.strategies.scripted import (
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import Mutant
 from runlock.conformance.families.lifecycle.reference import factory
-from runlock.conformance.families.lifecycle.wording import plain, shown
+from runlock.conformance.families.lifecycle.wording import shown
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.report.clause_names import seen_by
 from runlock.conformance.selftest.witnesses import exhibit_of, innocent, mutants_of
+from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams.lifecycle.timeline import timeline

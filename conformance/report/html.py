@@ -11,7 +11,6 @@ from html import escape
 from typing import Final
 
 from runlock.conformance.campaign.result import Verdict
-from runlock.conformance.families.lifecycle.wording import plain
 from runlock.conformance.report.stored_result import (
     Stored,
     StoredChart,
@@ -20,6 +19,7 @@ from runlock.conformance.report.stored_result import (
     title_of,
     word,
 )
+from runlock.conformance.text import plain
 
 STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --dim: #57606a; --line: #d0d7de;

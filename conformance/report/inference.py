@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from runlock.conformance.campaign.inference.result import Against, Inferred
 from runlock.conformance.families.lifecycle.inference.learner import Value
-from runlock.conformance.families.lifecycle.wording import plain
 from runlock.conformance.report.console import Page
+from runlock.conformance.text import plain
 from runlock.spec.model import load_spec
 
 SCHEMA: Final = 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from runlock.conformance.families.lifecycle.wording import plain
 from runlock.conformance.report.stored_result import Stored, StoredClause, StoredViolation
+from runlock.conformance.text import plain
 
 
 def junit(result: Stored) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
-from runlock.conformance.families.lifecycle.wording import plain
 from runlock.conformance.report.stored_result import (
     VERDICTS,
     Stored,
@@ -18,6 +17,7 @@ from runlock.conformance.report.stored_result import (
     title_of,
     word,
 )
+from runlock.conformance.text import plain
 
 SHOWN_MAX: Final = 20
 """So many violations are told at length; a comment on a pull request takes only so much."""

@@ -11,9 +11,10 @@ from typing import Any, Final
 from runlock.conformance.campaign.matrix import Column, rows
 from runlock.conformance.campaign.result import ClauseVerdict, Result, Witness
 from runlock.conformance.campaign.runtimes import Runtime
-from runlock.conformance.families.lifecycle.wording import plain, step
+from runlock.conformance.families.lifecycle.wording import step
 from runlock.conformance.report.clause_names import title
 from runlock.conformance.report.result_json import stimulus
+from runlock.conformance.text import plain
 from runlock.spec.model import load_spec
 
 SCHEMA: Final = 1

@@ -15,7 +15,7 @@ from runlock.conformance.campaign.result import (
     Witness,
 )
 from runlock.conformance.driving.leaks import Leak
-from runlock.conformance.families.lifecycle.monitors.coverage_targets import ChartCoverage
+from runlock.conformance.family.coverage import ChartCoverage
 from runlock.conformance.report.search_summary import bounds, reductions
 from runlock.conformance.report.text import leak_name, trouble_name
 from runlock.conformance.trace.moves import Move

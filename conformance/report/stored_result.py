@@ -13,10 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from runlock.conformance.campaign.result import Overall, Verdict
 from runlock.conformance.errors import UsageError
-from runlock.conformance.families.lifecycle.wording import plain, quoted, step
+from runlock.conformance.families.lifecycle.wording import step
 from runlock.conformance.report.clause_names import title
 from runlock.conformance.report.result_folder import RESULT
 from runlock.conformance.report.result_json import SCHEMA
+from runlock.conformance.text import plain, quoted
 from runlock.conformance.trace.input_files import text_of
 from runlock.conformance.trace.moves import Move
 from runlock.spec.model import load_spec

@@ -16,11 +16,12 @@ from runlock.conformance.campaign.result import (
     Result,
     Witness,
 )
-from runlock.conformance.families.lifecycle.wording import plain, step
+from runlock.conformance.families.lifecycle.wording import step
 from runlock.conformance.report import coverage
 from runlock.conformance.report import search_summary as searched
 from runlock.conformance.report.clause_names import file_of, ranges, title
 from runlock.conformance.report.console import NO_BREAK, Page
+from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move
 from runlock.diagrams.lifecycle.timeline import render
 from runlock.spec.model import load_spec

@@ -9,27 +9,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     LISTED,
     METHODS,
     Decision,
-    Fault,
-    Handshake,
     HookAnswer,
     HookSpec,
-    Message,
     MessageAppended,
-    Observation,
     Outcome,
-    Refusal,
-    Scenario,
     StopCondition,
     ToolSpec,
-    Turn,
     Verdict,
-    Wire,
     gate_name,
 )
+from runlock.conformance.protocol import Fault, Handshake, Message, Observation, Refusal, Scenario, Turn, Wire
 from runlock.conformance.trace.trace import Record
 from runlock.conformance.trace.values import encode, quoted
 

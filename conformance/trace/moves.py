@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import gate_name
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.protocol import gate_name
 from runlock.conformance.trace.trace import Trace
 
 CRASH_AND_RECOVER: Final = "crash"
@@ -40,17 +40,17 @@ def race(moves: Iterable[Move]) -> Move:
     return Move("deliver", {"stimuli": [{"method": move.method, "params": move.params} for move in moves]})
 
 
-def grounded(move: Move, account: Account) -> dict[str, Any] | None:
+def grounded(move: Move, state: ObservedState) -> dict[str, Any] | None:
     """The move's params with the gate ids of this runtime; nothing if a gate that it names is not open."""
     if move.method == "deliver":
-        inner = [(method, grounded(Move(method, given), account)) for method, given in move.parts()]
+        inner = [(method, grounded(Move(method, given), state)) for method, given in move.parts()]
         kept = [{"method": method, "params": found} for method, found in inner if found is not None]
         gates = [found["gate"] for _, found in inner if found is not None and "gate" in found]
         if not kept or len(set(gates)) < len(gates):
             return None
         params: dict[str, Any] = {"stimuli": kept}
     elif move.method == "gate.release":
-        gate = account.gate(move.params["gate"])
+        gate = state.gate(move.params["gate"])
         if gate is None:
             return None
         params = {**move.params, "gate": gate.id, "outcome": _whole(gate.on, move.params["outcome"])}
@@ -66,15 +66,15 @@ def _whole(on: str, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"text": "", "tool_calls": [], "usage": {"input": 0, "output": 0}, **outcome}
 
 
-def admitted(move: Move, account: Account) -> Move | None:
+def admitted(move: Move, state: ObservedState) -> Move | None:
     """The move without what the runtime did not offer to take now, and what is for no run that it has begun.
 
     Nothing if nothing is left.
     """
-    offered = [part for part in move.parts() if _offers(account, *part)]
-    runs = {None, *account.runs, *(params["run"] for method, params in offered if method == "run.start")}
+    offered = [part for part in move.parts() if _offers(state, *part)]
+    runs = {None, *state.runs, *(params["run"] for method, params in offered if method == "run.start")}
     kept = [part for part in offered if part[1].get("run") in runs]
-    if account.policy("state") == "caller" or not account.handshake.decisions.live:
+    if state.policy("state") == "caller" or not state.handshake.decisions.live:
         kept = _one_segment(kept)
     if len(kept) == len(move.parts()):
         return move
@@ -91,18 +91,18 @@ def _one_segment(parts: list[tuple[str, Mapping[str, Any]]]) -> list[tuple[str, 
     return [part for part in parts if part[0] not in SEGMENT_BEGINS or part is first]
 
 
-def _offers(account: Account, method: str, params: Mapping[str, Any]) -> bool:
-    handshake, run = account.handshake, account.run
+def _offers(state: ObservedState, method: str, params: Mapping[str, Any]) -> bool:
+    handshake, run = state.handshake, state.run
     if method == "run.start":
         over = run is None or (run.is_done and "run.again" in handshake.stimuli)
         return over and (not params.get("decisions") or handshake.decisions.live)
     if method in ("decide", "run.input"):
-        idle = account.quiescent and not account.open_gates
-        named = account.runs.get(params["run"], run)
-        able = method in handshake.stimuli and named is not None and not _is_out_of_reach(account, named)
+        idle = state.quiescent and not state.open_gates
+        named = state.runs.get(params["run"], run)
+        able = method in handshake.stimuli and named is not None and not _is_out_of_reach(state, named)
         return able and (handshake.decisions.live or idle)
     if method == "cancel":
-        idle = account.quiescent and not account.open_gates
+        idle = state.quiescent and not state.open_gates
         waits = run is not None and not run.is_done and (idle or not run.segment_open)
         return "cancel" in handshake.stimuli and (not waits or "cancel.waiting" in handshake.stimuli)
     if method in ("watch", "unwatch"):
@@ -112,12 +112,12 @@ def _offers(account: Account, method: str, params: Mapping[str, Any]) -> bool:
     return True
 
 
-def _is_out_of_reach(account: Account, run: Run) -> bool:
+def _is_out_of_reach(state: ObservedState, run: Run) -> bool:
     """Whether a decision would reach another run: a fork of one that is over, or one that tries again."""
-    support = account.handshake.decisions
+    support = state.handshake.decisions
     taken = {"Error": support.after_error, "Cancelled": support.after_cancel}
     kept = run.ended is not None and not taken.get(run.ended.code, True)
-    return run.is_done and (kept or account.policy("state") == "caller")
+    return run.is_done and (kept or state.policy("state") == "caller")
 
 
 def as_seen(params: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:

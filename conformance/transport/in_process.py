@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.errors import AdapterError, RunlockError
-from runlock.conformance.protocol import METHODS, UNSUPPORTED, ProtocolError
+from runlock.conformance.families.lifecycle.messages import METHODS
+from runlock.conformance.protocol import UNSUPPORTED, ProtocolError
 from runlock.conformance.protocol.framing import NotALine, detached, quote
 
 MANDATORY: Final = ("initialize", "scenario.open", "scenario.close", "run.start", "gate.release", "settle")

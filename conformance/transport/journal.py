@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.protocol import STIMULI, ProtocolError
+from runlock.conformance.families.lifecycle.messages import STIMULI
+from runlock.conformance.protocol import ProtocolError
 from runlock.conformance.trace.moves import INSPECT, as_seen
 from runlock.conformance.trace.trace import Record, Trace
 from runlock.conformance.transport.sut import Sut

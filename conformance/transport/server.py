@@ -17,11 +17,11 @@ from typing import Any, BinaryIO, Final
 from pydantic import ValidationError
 
 from runlock.conformance.errors import RunlockError, SutDied
+from runlock.conformance.families.lifecycle.messages import METHODS
 from runlock.conformance.protocol import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
-    METHODS,
     SUT_CRASHED,
     ProtocolError,
 )

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.wording import plain, shown, step
-from runlock.conformance.protocol import gate_name
+from runlock.conformance.families.lifecycle.messages import gate_name
+from runlock.conformance.families.lifecycle.wording import shown, step
+from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move, moves_of
 from runlock.conformance.trace.trace import Trace
 

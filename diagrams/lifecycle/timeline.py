@@ -13,20 +13,12 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import AnyObservation, Handshake, Scenario
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.families.lifecycle.wording import (
-    cut,
-    plain,
-    shown,
-    step,
-)
-from runlock.conformance.protocol import (
-    AnyObservation,
-    Handshake,
-    Refusal,
-    Scenario,
-)
+from runlock.conformance.families.lifecycle.wording import shown, step
+from runlock.conformance.protocol import Refusal
+from runlock.conformance.text import cut, plain
 from runlock.conformance.trace.moves import Move, moves_of
 from runlock.conformance.trace.trace import Trace
 
@@ -64,7 +56,7 @@ class _Moment:
 
 def timeline(trace: Trace) -> list[Row]:
     """The rows of a trace: one for each stimulus, and more where a status changes twice on one."""
-    account = _account(trace)
+    state = _account(trace)
     moves = moves_of(trace)
     rows: list[Row] = []
     moment = _Moment()
@@ -73,24 +65,24 @@ def timeline(trace: Trace) -> list[Row]:
         if key in ("stimulus", "crash"):
             move = None if _is_recovery(key, value) else next(moves, None)
             moment.words += [step(move)] if move is not None else []
-            _stimulate(account, key, value)
+            _stimulate(state, key, value)
         elif key == "observation":
             if _moves_again(value, moment):
-                rows.append(_row(account, moment))
+                rows.append(_row(state, moment))
                 moment = _Moment()
-            _observe(account, value, moment)
+            _observe(state, value, moment)
         elif key == "report":
-            account.report(bool(value.get("quiescent", True)), _refusals(value))
+            state.report(bool(value.get("quiescent", True)), _refusals(value))
             moment.words += _refused(value)
-            rows.append(_row(account, moment))
+            rows.append(_row(state, moment))
             moment = _Moment()
-    return [*rows, _row(account, moment)] if moment.words else rows
+    return [*rows, _row(state, moment)] if moment.words else rows
 
 
-def _account(trace: Trace) -> Account:
+def _account(trace: Trace) -> ObservedState:
     handshake = Handshake.model_validate(next(trace.of("handshake"), _NOBODY))
     scenario = Scenario.model_validate(next(trace.of("scenario"), {"scenario": "unknown"}))
-    return Account(handshake, {}, scenario)
+    return ObservedState(handshake, {}, scenario)
 
 
 _NOBODY: Final = {"implementation": {"name": "unknown", "version": "unknown"}}
@@ -100,19 +92,19 @@ def _is_recovery(key: str, value: Mapping[str, Any]) -> bool:
     return key == "stimulus" and value["method"] == "recover"
 
 
-def _stimulate(account: Account, key: str, value: Mapping[str, Any]) -> None:
+def _stimulate(state: ObservedState, key: str, value: Mapping[str, Any]) -> None:
     if key == "crash":
-        account.stimulus("crash", {})
+        state.stimulus("crash", {})
     else:
-        account.stimulus(value["method"], value["params"])
+        state.stimulus(value["method"], value["params"])
 
 
-def _observe(account: Account, raw: Mapping[str, Any], moment: _Moment) -> None:
+def _observe(state: ObservedState, raw: Mapping[str, Any], moment: _Moment) -> None:
     try:
         seen = _OBSERVATION.validate_python(raw)
     except ValidationError:  # kept in the trace, and no fact
         return
-    account.observe(seen)
+    state.observe(seen)
     moment.moved |= _subject(raw)
     if seen.kind in TOLD:
         moment.words.append(shown(raw))
@@ -141,17 +133,17 @@ def _refused(report: Mapping[str, Any]) -> list[str]:
     return [plain(f"refused: {one.get('why', '')}") for one in refused if isinstance(one, Mapping)]
 
 
-def _row(account: Account, moment: _Moment) -> Row:
-    run = account.run
-    calls = {call.id: call_status(account, call) for call in run.every_call} if run is not None else {}
-    return Row(calls, run_status(account, run) if run is not None else "", ", ".join(moment.words))
+def _row(state: ObservedState, moment: _Moment) -> Row:
+    run = state.run
+    calls = {call.id: call_status(state, call) for call in run.every_call} if run is not None else {}
+    return Row(calls, run_status(state, run) if run is not None else "", ", ".join(moment.words))
 
 
-def call_status(account: Account, call: Call) -> str:
+def call_status(state: ObservedState, call: Call) -> str:
     """The status that a call claims, or the one that follows from its gates; after a crash none is known."""
     if call.claimed is not None:
         return call.claimed
-    if call.life != account.life and account.observes("call.status"):
+    if call.life != state.life and state.observes("call.status"):
         return ""
     if call.executing:
         return "Running"
@@ -163,13 +155,13 @@ def call_status(account: Account, call: Call) -> str:
     return call.ended_as or ("Failed" if answer is not None else "New")
 
 
-def run_status(account: Account, run: Run) -> str:
+def run_status(state: ObservedState, run: Run) -> str:
     """The status that a run claims, or the one that follows from its segments."""
     if run.claimed is not None:
         return run.claimed
     if run.ended is not None:
         return "Done"
-    return "Running" if run.segment_open or account.gates_of(run) else "Waiting"
+    return "Running" if run.segment_open or state.gates_of(run) else "Waiting"
 
 
 # --- as text ------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from runlock.conformance.families.lifecycle.wording import cut, plain
+from runlock.conformance.text import cut, plain
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams.lifecycle.timeline import Row, timeline, tools_of
 from runlock.diagrams.render.palette import LIGHT

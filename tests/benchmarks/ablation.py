@@ -21,11 +21,11 @@ from runlock.conformance.errors import RunlockError
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES
+from runlock.conformance.families.lifecycle.messages import Report, Scenario
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.judging.applicability import CHECKED
 from runlock.conformance.judging.judge import Judge
-from runlock.conformance.protocol import Report, Scenario
 from runlock.conformance.trace.trace import Trace
 
 LEGALITY = (

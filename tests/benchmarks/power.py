@@ -82,7 +82,7 @@ def naive(session: Session, chooser: Chooser) -> None:
 
 def quiet(session: Session, chooser: Chooser) -> None:
     """All classes alike, only while the runtime is quiescent."""
-    session.account.handshake = session.handshake.model_copy(
+    session.state.handshake = session.handshake.model_copy(
         update={"control": session.handshake.control.model_copy(update={"step": "none"})}
     )
     naive(session, chooser)

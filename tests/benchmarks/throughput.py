@@ -44,8 +44,8 @@ from runlock.conformance.driving.strategies.move_enumeration import Scope
 from runlock.conformance.driving.strategies.shortest_first import Point
 from runlock.conformance.families.lifecycle.actions import ACTIONS
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.families.lifecycle.reference import factory
-from runlock.conformance.protocol import Scenario
 
 WHOLE = 3
 SAMPLE = 2_000
@@ -231,7 +231,7 @@ class Handed:
     def _counted(self, judged: Any) -> Any:
         def counting(*what: Any) -> Any:
             session = judged(*what)
-            self.stimuli += session.account.stimuli
+            self.stimuli += session.state.stimuli
             if self.stimuli > self.at_most:
                 raise Enough
             return session

@@ -4,12 +4,8 @@ import asyncio
 import os
 
 from runlock.conformance.families.lifecycle.adapter import Segment
-from runlock.conformance.protocol import (
-    DecisionSupport,
-    Handshake,
-    OfferedOutcomes,
-    Party,
-)
+from runlock.conformance.families.lifecycle.messages import DecisionSupport, Handshake, OfferedOutcomes
+from runlock.conformance.protocol import Party
 
 
 class Tiny:

@@ -6,13 +6,8 @@ import pytest
 
 from runlock.conformance.families.lifecycle.adapter import Segment
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
-from runlock.conformance.protocol import (
-    Control,
-    DecisionSupport,
-    Handshake,
-    Party,
-    ProtocolError,
-)
+from runlock.conformance.families.lifecycle.messages import DecisionSupport, Handshake
+from runlock.conformance.protocol import Control, Party, ProtocolError
 
 TURN = {"kind": "turn", "text": "bye"}
 OK = {"kind": "ok", "content": "fine"}

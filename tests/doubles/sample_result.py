@@ -9,8 +9,8 @@ from runlock.conformance.campaign.result import (
     Trouble,
     Witness,
 )
-from runlock.conformance.families.lifecycle.monitors.coverage_targets import ChartCoverage
 from runlock.conformance.families.lifecycle.monitors.status_charts import CALLS, RUNS
+from runlock.conformance.family.coverage import ChartCoverage
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
 

@@ -15,10 +15,10 @@ from runlock.conformance.campaign.runtimes import Runtime, runtimes
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
-from runlock.conformance.families.lifecycle.wording import plain
 from runlock.conformance.report import matrix as written
 from runlock.conformance.report import result_folder as folder
 from runlock.conformance.report.console import Page
+from runlock.conformance.text import plain
 
 UNDECIDED: Final = 3
 

@@ -19,8 +19,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from runlock.conformance.families.lifecycle.wording import plain
 from runlock.conformance.report.search_summary import roughly
+from runlock.conformance.text import plain
 
 Advanced = Callable[[int], None]
 

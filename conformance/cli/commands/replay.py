@@ -20,10 +20,11 @@ from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.errors import UsageError
-from runlock.conformance.families.lifecycle.wording import plain, shown, step
+from runlock.conformance.families.lifecycle.wording import shown, step
 from runlock.conformance.report import result_json as machine
 from runlock.conformance.report.clause_names import file_of, title
 from runlock.conformance.report.console import Page
+from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move, moves_of
 from runlock.conformance.trace.scenario_file import read_recording
 from runlock.conformance.trace.trace import Record, Trace

@@ -20,9 +20,9 @@ from runlock.conformance.campaign.adapter_check import smoke as driven
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
-from runlock.conformance.families.lifecycle.wording import plain
 from runlock.conformance.report.clause_names import grouped
 from runlock.conformance.report.console import Page
+from runlock.conformance.text import plain
 from runlock.conformance.transport.stdio import Pipe
 from runlock.conformance.transport.sut import Sut
 

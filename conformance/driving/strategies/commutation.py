@@ -17,7 +17,8 @@ from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.session_snapshot import Bookmark
 from runlock.conformance.driving.strategies.move_enumeration import Scope, menu
 from runlock.conformance.families.lifecycle.actions import Stage
-from runlock.conformance.protocol import Scenario, gate_name
+from runlock.conformance.families.lifecycle.messages import gate_name
+from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 
 APART: Final = ("deliver", "settle", "run.start", CRASH_AND_RECOVER)
@@ -102,8 +103,8 @@ class _Way:
         session.close()
 
     def _offers(self, session: Session, move: Move) -> bool:
-        offered = menu(Stage(session.account), self.scope, self.scope.uneven)
-        return session.account.quiescent and _place(move) in {_place(option.move) for option in offered}
+        offered = menu(Stage(session.state), self.scope, self.scope.uneven)
+        return session.state.quiescent and _place(move) in {_place(option.move) for option in offered}
 
 
 def _answers(session: Session) -> Iterator[Answer]:

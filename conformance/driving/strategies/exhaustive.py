@@ -129,7 +129,7 @@ class Level:
 def options(point: Point, session: Session, scope: Scope, left: int) -> list[Option]:
     """Every move at this point that takes no more stimuli than are left."""
     counts = dict(point.options[-1].counts) if point.options else {}
-    stage = Stage(session.account, counts)
+    stage = Stage(session.state, counts)
     races = pairs(stage, scope, point.uneven) if left > 1 else []
     return [*menu(stage, scope, point.uneven), *races]
 

@@ -99,7 +99,7 @@ class Machine(RuleBasedStateMachine):
         """A scenario is opened, and its first run begins."""
         self.session = self.opened(self.bench.scenarios[index])
         if self.session is not None:
-            self.stage = Stage(self.session.account)
+            self.stage = Stage(self.session.state)
             self.act("start", PLAIN)
 
     def act(self, name: str, chooser: Any) -> None:

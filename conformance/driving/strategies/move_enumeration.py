@@ -21,7 +21,8 @@ from runlock.conformance.families.lifecycle.actions import (
     Stage,
     meets,
 )
-from runlock.conformance.protocol import Scenario, ToolSpec
+from runlock.conformance.families.lifecycle.messages import ToolSpec
+from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move, race
 
 LEFT_OUT: Final = ("model_asks", "model_asks_for_one_kind", "races", "settle", "kill")
@@ -70,7 +71,7 @@ def pairs(stage: Stage, scope: Scope, uneven: int = 0) -> list[Option]:
 
 
 def _plain(stage: Stage, scope: Scope) -> Iterator[Option]:
-    if not stage.account.quiescent:
+    if not stage.state.quiescent:
         yield Option(Move("settle", {}), stage.counts)
     yield from _asks(stage, scope)
     for name in ACTIONS:
@@ -131,7 +132,7 @@ def every(name: str, stage: Stage) -> Iterator[Option]:
 
 def _asks(stage: Stage, scope: Scope) -> Iterator[Option]:
     """One call and more in any mixture of tools; three of one tool, and three of three."""
-    tools = stage.account.scenario.tools
+    tools = stage.state.scenario.tools
     some = range(len(tools))
     for count in range(1, scope.calls + 1):
         yield from _allowed((_ask(stage, asked) for asked in product(some, repeat=count)), stage, scope)
@@ -154,9 +155,9 @@ def _allowed(options: Iterable[Option], stage: Stage, scope: Scope) -> Iterator[
         if not scope.is_pruned:
             yield option
             yield from _renamed(option, calls)
-        elif _is_first_of_its_kind([call["name"] for call in calls], stage.account.scenario):
+        elif _is_first_of_its_kind([call["name"] for call in calls], stage.state.scenario):
             orders = 1 + sum(1 for _ in _renamed(option, calls))
-            yield replace(option, stands_for=orders * _renamings(calls, stage.account.scenario))
+            yield replace(option, stands_for=orders * _renamings(calls, stage.state.scenario))
 
 
 def _is_first_of_its_kind(names: Sequence[str], scenario: Scenario) -> bool:
@@ -231,5 +232,5 @@ def _racing(stage: Stage, scope: Scope) -> Iterator[Option]:
         if name != "model_asks":
             yield from _distinct(every(name, stage))
         elif stage.gates("model"):
-            alone = range(len(stage.account.scenario.tools))
+            alone = range(len(stage.state.scenario.tools))
             yield from _allowed((_ask(stage, [tool]) for tool in alone), stage, scope)

@@ -45,7 +45,7 @@ def walk(session: Session, chooser: Chooser) -> None:
 
 def walk_over(session: Session, chooser: Chooser, names: Sequence[str]) -> None:
     """Take a walk over these classes of action; one that stands there twice is twice as likely."""
-    stage = Stage(session.account)
+    stage = Stage(session.state)
     for _ in range(MOVES_MAX):
         if session.violation is not None:
             break

@@ -17,16 +17,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from runlock.conformance.driving.session import Session
 from runlock.conformance.errors import UsageError
+from runlock.conformance.families.lifecycle.messages import METHODS, OUTCOMES_BY_GATE, STIMULI, AnyObservation
 from runlock.conformance.families.lifecycle.requirements import needs_of, unmet_policy
 from runlock.conformance.judging.applicability import unmet
-from runlock.conformance.protocol import (
-    METHODS,
-    OUTCOMES_BY_GATE,
-    STIMULI,
-    AnyObservation,
-    Handshake,
-    Scenario,
-)
+from runlock.conformance.protocol import Handshake, Scenario
 from runlock.conformance.trace.moves import (
     CRASH_AND_RECOVER,
     INSPECT,
@@ -224,15 +218,15 @@ def send(session: Session, move: Move) -> bool:
 
 
 def _run_is_open(session: Session) -> bool:
-    run = session.account.run
-    return run is not None and not (run.is_done and session.account.quiescent)
+    run = session.state.run
+    return run is not None and not (run.is_done and session.state.quiescent)
 
 
 def _is_timely(session: Session, move: Move) -> bool:
-    idle = session.account.quiescent and not session.account.open_gates
+    idle = session.state.quiescent and not session.state.open_gates
     offered = session.handshake
     if move.method == CRASH_AND_RECOVER:
-        run = session.account.run
+        run = session.state.run
         return run is not None and not run.is_done
     for method, _ in move.parts():
         if method == "decide" and not idle and not offered.decisions.live:

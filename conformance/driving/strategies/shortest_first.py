@@ -76,7 +76,7 @@ class Siblings:
 
     def is_plain(self, move: Move, session: Session) -> bool:
         """Whether its turns were not used up, so that whatever follows it follows it without a limit too."""
-        is_idle = self._is_pruned and move.turns is not None and session.account.quiescent
+        is_idle = self._is_pruned and move.turns is not None and session.state.quiescent
         if is_idle:
             self._idle.add(repr(replace(move, turns=None)))
         return is_idle
@@ -152,7 +152,7 @@ class Search:
 
     def _options(self, point: Point, session: Session, moves: Menu) -> list[Option]:
         counts = dict(point.options[-1].counts) if point.options else {}
-        return moves(Stage(session.account, counts), self.scope, point.uneven)
+        return moves(Stage(session.state, counts), self.scope, point.uneven)
 
     def _enter(self, session: Session) -> None:
         self.searched.schedules += 1

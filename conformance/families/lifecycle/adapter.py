@@ -12,21 +12,19 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any, Protocol
 
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     Decision,
     Handshake,
     HookAnswer,
-    JsonObject,
-    Message,
     Outcome,
     Reason,
     ReasonCode,
     Resumption,
     Scenario,
     StreamKind,
-    Turn,
     Verdict,
 )
+from runlock.conformance.protocol import JsonObject, Message, Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Tours: schedules that make for one goal each, an arrow of a chart or two of them in a row.
 
 The charts say where to go: from where a call or a run stands, the shortest way to the goal names the next
-event, a table names the classes of action that cause it, and the account says which of them has an
+event, a table names the classes of action that cause it, and the state says which of them has an
 occasion now.  Where none has, the plainest action moves the run on.
 """
 
@@ -16,6 +16,7 @@ from runlock.conformance.driving.bench import SHARDS, Bench, Tally
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.random_walk import finish
 from runlock.conformance.families.lifecycle.actions import ACTIONS, Stage, with_turns
+from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.families.lifecycle.monitors.coverage_targets import covered
 from runlock.conformance.families.lifecycle.monitors.derived_statuses import status_of
 from runlock.conformance.families.lifecycle.monitors.status_charts import (
@@ -32,7 +33,6 @@ from runlock.conformance.family.chooser import (
     pick,
 )
 from runlock.conformance.family.coverage import Coverage, Goal
-from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move
 from runlock.machines.table import Row, Table
 
@@ -190,7 +190,7 @@ class Tour:
         self.goal = goal
         self.chooser = chooser
         self.is_hasty = is_hasty
-        self.stage = Stage(session.account)
+        self.stage = Stage(session.state)
         self.table = TOURED[goal[0]]
         self.rows = _rows(goal)
         self.spent: dict[Call | Run | None, int] = {}
@@ -279,7 +279,7 @@ class Tour:
         decided = isinstance(who, Call) and any(
             not one.turned_down and one.in_suspension == who.suspensions for one in who.decisions
         )
-        return not decided and (not self.stage.account.open_gates or chance(self.chooser, 2))
+        return not decided and (not self.stage.state.open_gates or chance(self.chooser, 2))
 
     def _asked_for(self) -> Move | None:
         """A turn of the model that asks for what can be led to the goal."""
@@ -320,7 +320,7 @@ class Tour:
 
     def _asks_for(self, move: Move, permissions: Collection[str]) -> bool:
         asked = move.params["outcome"].get("tool_calls", [])
-        tools = [self.stage.account.tools.get(call["name"]) for call in asked]
+        tools = [self.stage.state.tools.get(call["name"]) for call in asked]
         return any(tool is not None and tool.permission in permissions for tool in tools)
 
     def _plain(self) -> Move | None:

@@ -18,21 +18,20 @@ from runlock.conformance.families.lifecycle.adapter import (
     Refused,
     Segment,
 )
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     ALL_STIMULI,
     LISTED,
-    Control,
     Decision,
     DecisionSupport,
     Handshake,
     HookOutcome,
     OfferedOutcomes,
-    Party,
     PermissionOutcome,
     Reason,
     Scenario,
     ToolOutcome,
 )
+from runlock.conformance.protocol import Control, Party
 from runlock.machines.lifecycle.runtime import runtime, state, world
 from runlock.machines.lifecycle.runtime.choices import policies_of
 from runlock.machines.lifecycle.runtime.store import Store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     Agent,
     Handshake,
     HookSpec,

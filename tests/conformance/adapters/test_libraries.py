@@ -11,7 +11,8 @@ from runlock.conformance.adapters.libraries import (
     parts,
 )
 from runlock.conformance.families.lifecycle.adapter import Segment
-from runlock.conformance.protocol import Scenario, ToolCall, Turn
+from runlock.conformance.families.lifecycle.messages import Scenario
+from runlock.conformance.protocol import ToolCall, Turn
 
 
 @pytest.fixture

@@ -20,9 +20,10 @@ from runlock.conformance.driving.strategies.move_enumeration import Scope
 from runlock.conformance.driving.strategies.shortest_first import search
 from runlock.conformance.errors import SutDied
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.reference import durable, factory
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import (
     Audience,
     Call,
@@ -33,18 +34,13 @@ from runlock.conformance.families.lifecycle.state.records import (
 from runlock.conformance.family.chart_monitor import Follower
 from runlock.conformance.family.coverage import Trails
 from runlock.conformance.judging.judge import Judge
-from runlock.conformance.protocol import (
-    SUT_CRASHED,
-    ProtocolError,
-    Scenario,
-    ToolSpec,
-)
+from runlock.conformance.protocol import SUT_CRASHED, ProtocolError
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 from runlock.conformance.transport.stdio import Pipe
 from runlock.machines.table import Cursor
 
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
-CHANGING = (Account, Audience, Call, Cursor, Decided, Follower, Gate, Judge, Run, Trails)
+CHANGING = (ObservedState, Audience, Call, Cursor, Decided, Follower, Gate, Judge, Run, Trails)
 RIGHT = {
     **{profile: factory(profile) for profile in ("tirea", "tirea-stream", "awaken-8", "awaken-9")},
     "awaken-concurrent": factory("awaken-concurrent"),
@@ -127,7 +123,7 @@ def test_what_leads_to_a_bookmark_is_not_judged_again(monkeypatch):
 
     session = judged(bench, [START, TURN, CANCEL], mark)
 
-    assert (session.account.stimuli, len(answers)) == (3, 1)
+    assert (session.state.stimuli, len(answers)) == (3, 1)
 
 
 def test_moves_that_begin_otherwise_are_judged_from_their_beginning():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from runlock.conformance.families.lifecycle.messages import GateOpened, PhaseEntered, Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.monitors.flow_charts import (
     FLOW_READING,
     GATE,
@@ -12,15 +13,9 @@ from runlock.conformance.families.lifecycle.monitors.flow_charts import (
     Paths,
 )
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.family.chart_monitor import NOT_BEGUN, Follower
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.protocol import (
-    GateOpened,
-    PhaseEntered,
-    Scenario,
-    ToolSpec,
-)
 
 STEP = STEP_READINGS["eight", "after_tools"]
 
@@ -35,16 +30,16 @@ def followed(*labels: str, reading=STEP) -> Follower:
 def paths(*phases: str, profile: str = "awaken-8") -> Paths:
     """Paths that have seen these phases of a run in their order; `the inference` is a model gate."""
     handshake = ReferenceAdapter(profile).handshake
-    account = Account(handshake, handshake.policies, Scenario(scenario="s", tools=[ToolSpec(name="t")]))
-    account.stimulus("run.start", {"run": "r1", "input": "hello"})
-    followed = Paths(account, Trails())
+    state = ObservedState(handshake, handshake.policies, Scenario(scenario="s", tools=[ToolSpec(name="t")]))
+    state.stimulus("run.start", {"run": "r1", "input": "hello"})
+    followed = Paths(state, Trails())
     for number, phase in enumerate(phases):
         if phase == "the inference":
             seen = GateOpened(run="r1", gate=f"g{number}", on="model", step=1, messages=[])
         else:
             seen = PhaseEntered(run="r1", phase=phase, step=1)
         list(followed.judge(seen))
-        account.observe(seen)
+        state.observe(seen)
     return followed
 
 

@@ -10,6 +10,7 @@ from cli_fakes import Tiny
 from runlock.conformance.driving.bench import Bench, Tally
 from runlock.conformance.driving.strategies.scripted import corpus, play
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.monitors.coverage_targets import covered
 from runlock.conformance.families.lifecycle.monitors.flow_charts import FLOW_READING, PASS_READING, TABLES
 from runlock.conformance.families.lifecycle.monitors.round_charts import SHOWN
@@ -22,7 +23,6 @@ from runlock.conformance.families.lifecycle.monitors.status_charts import (
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter, factory
 from runlock.conformance.family.chart_monitor import Follower
 from runlock.conformance.family.coverage import Coverage, Trails
-from runlock.conformance.protocol import Scenario, ToolSpec
 from runlock.conformance.trace.moves import Move, race
 
 TOOLS = [ToolSpec(name="read"), ToolSpec(name="send", permission="ask")]

@@ -11,8 +11,9 @@ from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.driving.bench import Bench, Tally
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.errors import AdapterError
+from runlock.conformance.families.lifecycle.messages import LISTED
 from runlock.conformance.families.lifecycle.wording import shown
-from runlock.conformance.protocol import LISTED, ProtocolError
+from runlock.conformance.protocol import ProtocolError
 from runlock.conformance.protocol.answers import fitted_report
 from runlock.conformance.transport.child_process import EndlessLine, Silent
 from runlock.conformance.transport.stdio import Pipe

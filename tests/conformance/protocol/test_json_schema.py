@@ -9,12 +9,7 @@ import jsonschema
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from runlock.conformance.protocol import (
-    LISTED,
-    METHODS,
-    AnyObservation,
-    GateOutcome,
-)
+from runlock.conformance.families.lifecycle.messages import LISTED, METHODS, AnyObservation, GateOutcome
 
 FOLDER = resources.files("runlock.conformance.protocol.json_schema")
 

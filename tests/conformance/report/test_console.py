@@ -6,10 +6,11 @@ import pytest
 from places import GOLDEN
 from sample_result import FILES, MOVES, RESULT
 
-from runlock.conformance.families.lifecycle.wording import plain, shown, step
+from runlock.conformance.families.lifecycle.wording import shown, step
 from runlock.conformance.report.clause_names import ranges
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.text import write_report
+from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move, race
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.families.lifecycle.messages import LISTED
 from runlock.conformance.family.chooser import Seeded
-from runlock.conformance.protocol import LISTED
 from runlock.conformance.trace.scenario_file import from_text, to_text
 from runlock.conformance.trace.trace import Record, Trace
 

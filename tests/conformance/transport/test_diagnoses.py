@@ -31,7 +31,8 @@ from runlock.conformance.driving.strategies.scripted import corpus, play
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.families.lifecycle.adapter import Segment
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
-from runlock.conformance.protocol import Handshake, Party
+from runlock.conformance.families.lifecycle.messages import Handshake
+from runlock.conformance.protocol import Party
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.transport.stdio import Pipe
 

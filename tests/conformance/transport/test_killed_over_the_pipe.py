@@ -12,8 +12,8 @@ from places import FAULTY
 
 from runlock.conformance.driving.bench import Bench, Tally
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.reference import durable
-from runlock.conformance.protocol import Scenario, ToolSpec
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 from runlock.conformance.transport.stdio import Pipe
 
@@ -55,7 +55,7 @@ def boundaries(profile):
             before = len(list(_stored(session)))
             session.send(Move(move.method, move.params, 0) if turn == 0 else Move("settle", {}, 1))
             found += [(number, turn)] * (len(list(_stored(session))) > before)
-            if turn and session.account.quiescent:
+            if turn and session.state.quiescent:
                 break
     bench.close()
     return found
@@ -85,7 +85,7 @@ def swept(open_sut, profile):
                 session, is_killed = killed_at(bench, number, turns)
                 bench.enter(session, tally)
                 kills += is_killed
-                assert session.violation or session.account.run.is_done
+                assert session.violation or session.state.run.is_done
     finally:
         bench.close()
     return kills, {clause: found.violation.because for clause, found in tally.found.items()}, tally.exercised

@@ -11,7 +11,8 @@ import pytest
 from places import FAULTY
 
 from runlock.conformance.errors import AdapterError, SutDied, TimedOut
-from runlock.conformance.protocol import METHODS, ProtocolError
+from runlock.conformance.families.lifecycle.messages import METHODS
+from runlock.conformance.protocol import ProtocolError
 from runlock.conformance.transport.in_process import InProcess
 from runlock.conformance.transport.server import serve
 from runlock.conformance.transport.stdio import Pipe

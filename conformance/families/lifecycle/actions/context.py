@@ -6,33 +6,33 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import Handshake
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Gate, Run
 from runlock.conformance.family.chooser import Chooser, pick
-from runlock.conformance.protocol import Handshake
 from runlock.conformance.trace.moves import Move
 
 
 @dataclass(slots=True)
 class Stage:
-    """What actions look at: the account, the handshake, and how far each kind of id has been used."""
+    """What actions look at: the state, the handshake, and how far each kind of id has been used."""
 
-    account: Account
+    state: ObservedState
     counts: dict[str, int] = field(default_factory=dict)
     handshake: Handshake = field(init=False)  # what the runtime can take
 
     def __post_init__(self) -> None:
-        self.handshake = self.account.handshake
+        self.handshake = self.state.handshake
 
     @property
     def run(self) -> Run | None:
         """The run that is not Done."""
-        run = self.account.run
+        run = self.state.run
         return run if run is not None and not run.is_done else None
 
     def aside(self) -> Stage:
         """The same, for actions that only try whether there is an occasion for them."""
-        return Stage(self.account, dict(self.counts))
+        return Stage(self.state, dict(self.counts))
 
     def fresh(self, prefix: str) -> str:
         """An id that was not used yet."""
@@ -41,7 +41,7 @@ class Stage:
 
     def gates(self, on: str) -> list[Gate]:
         """The open gates of one kind."""
-        return [gate for gate in self.account.open_gates if gate.on == on]
+        return [gate for gate in self.state.open_gates if gate.on == on]
 
     def waiting(self) -> list[Call]:
         """The calls of the run that wait for a decision."""
@@ -49,11 +49,11 @@ class Stage:
 
     def may_decide(self) -> bool:
         """Whether a decision can be handed over now."""
-        return self.account.run is not None and "decide" in self.handshake.stimuli and self.takes_verbs()
+        return self.state.run is not None and "decide" in self.handshake.stimuli and self.takes_verbs()
 
     def takes_verbs(self) -> bool:
         """Whether something can be handed to the run now: some runtimes take nothing while a segment runs."""
-        idle = self.account.quiescent and not self.account.open_gates
+        idle = self.state.quiescent and not self.state.open_gates
         return self.handshake.decisions.live or idle
 
 

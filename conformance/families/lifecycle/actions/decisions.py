@@ -12,7 +12,7 @@ PAYLOADS: Final[tuple[Any, ...]] = ("approved", None, False, 0, "", {"v": "chang
 
 
 def _decide(stage: Stage, decisions: list[dict[str, Any]]) -> Move:
-    run = stage.account.run
+    run = stage.state.run
     assert run is not None
     return Move("decide", {"run": run.id, "decisions": decisions})
 
@@ -50,7 +50,7 @@ def decide_all(stage: Stage, chooser: Chooser) -> Move | None:
 
 def decide_anything(stage: Stage, chooser: Chooser) -> Move | None:
     """Someone decides about any call: one that is over, executing, not asked for, or waiting."""
-    run = stage.account.run
+    run = stage.state.run
     if run is None or not stage.may_decide():
         return None
     names = [*run.calls, "nobody"]
@@ -61,7 +61,7 @@ def decide_anything(stage: Stage, chooser: Chooser) -> Move | None:
 
 def decide_twice(stage: Stage, chooser: Chooser) -> Move | None:
     """A decision that was sent before is sent again, id and all."""
-    run = stage.account.run
+    run = stage.state.run
     sent = [d for c in run.every_call for d in c.decisions if not d.repeats] if run is not None else []
     if not sent or not stage.may_decide() or not stage.handshake.decisions.ids:
         return None

@@ -26,19 +26,19 @@ def _asked(call: str, tool: str) -> dict[str, Any]:
 def model_asks(stage: Stage, chooser: Chooser) -> Move | None:
     """The model asks for some calls."""
     gates = stage.gates("model")
-    if not gates or not stage.account.scenario.tools:
+    if not gates or not stage.state.scenario.tools:
         return None
     count = 1 + chooser.choose(CALLS_MAX)
-    calls = [_asked(stage.fresh("c"), pick(chooser, stage.account.scenario.tools).name) for _ in range(count)]
+    calls = [_asked(stage.fresh("c"), pick(chooser, stage.state.scenario.tools).name) for _ in range(count)]
     return _turn(gates[0], calls, pick(chooser, ("", "", ENOUGH)))
 
 
 def model_asks_for_one_kind(stage: Stage, chooser: Chooser) -> Move | None:
     """The model asks for several calls of one tool."""
     gates = stage.gates("model")
-    if not gates or not stage.account.scenario.tools:
+    if not gates or not stage.state.scenario.tools:
         return None
-    tool = pick(chooser, stage.account.scenario.tools).name
+    tool = pick(chooser, stage.state.scenario.tools).name
     return _turn(gates[0], [_asked(stage.fresh("c"), tool) for _ in range(2 + chooser.choose(2))], "")
 
 
@@ -51,9 +51,9 @@ def model_ends(stage: Stage, chooser: Chooser) -> Move | None:
 def model_errs(stage: Stage, chooser: Chooser) -> Move | None:
     """The model asks for a tool that is not there, twice under one id, or under an id of a former turn."""
     gates = stage.gates("model")
-    if not gates or not stage.account.scenario.tools:
+    if not gates or not stage.state.scenario.tools:
         return None
-    tool = pick(chooser, stage.account.scenario.tools).name
+    tool = pick(chooser, stage.state.scenario.tools).name
     first = stage.fresh("c")
     former = [call.id for call in stage.run.calls.values() if call.is_final] if stage.run is not None else []
     mistakes = [

@@ -47,7 +47,7 @@ def hook_acts(kind: str) -> Action:
 
 def _answers_at(stage: Stage, gate: Gate) -> tuple[str, ...]:
     at = gate.opened.at or ""
-    if at == "BeforeInference" and stage.account.policy("phases") == "nine":
+    if at == "BeforeInference" and stage.state.policy("phases") == "nine":
         return ("rewrite",)  # an inference is skipped by a plugin of eight phases alone
     return HOOK_ANSWERS.get(at, ())
 

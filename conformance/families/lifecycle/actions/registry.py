@@ -150,7 +150,7 @@ NEEDS: Final[dict[str, str]] = {
 def at_hand(stage: Stage) -> set[str]:
     """What there is of that which classes of action need."""
     waits = {A_WAIT} if stage.waiting() else set()
-    return {gate.on for gate in stage.account.open_gates} | waits
+    return {gate.on for gate in stage.state.open_gates} | waits
 
 
 def with_turns(move: Move, stage: Stage, chooser: Chooser) -> Move:

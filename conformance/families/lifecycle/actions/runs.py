@@ -9,8 +9,8 @@ from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 
 def start(stage: Stage, chooser: Chooser) -> Move | None:
     """A run begins on the thread."""
-    again = bool(stage.account.runs)
-    if stage.run is not None or not stage.account.quiescent or stage.account.is_committing():
+    again = bool(stage.state.runs)
+    if stage.run is not None or not stage.state.quiescent or stage.state.is_committing():
         return None  # the last commit of a run may stand between it and the next
     if again and "run.again" not in stage.handshake.stimuli:
         return None
@@ -20,10 +20,10 @@ def start(stage: Stage, chooser: Chooser) -> Move | None:
 
 def cancel(stage: Stage, chooser: Chooser) -> Move | None:
     """The external cancel signal."""
-    run = stage.account.run
+    run = stage.state.run
     if run is None or "cancel" not in stage.handshake.stimuli:
         return None
-    waits = stage.account.quiescent and not stage.account.open_gates
+    waits = stage.state.quiescent and not stage.state.open_gates
     if waits and "cancel.waiting" not in stage.handshake.stimuli and not run.is_done:
         return None
     return Move("cancel", {"run": run.id})
@@ -41,7 +41,7 @@ def crash(stage: Stage, chooser: Chooser) -> Move | None:
     run = stage.run
     if run is None or "soft" not in stage.handshake.control.crash:
         return None
-    return Move(CRASH_AND_RECOVER, {}) if stage.account.can_come_back(run) else None
+    return Move(CRASH_AND_RECOVER, {}) if stage.state.can_come_back(run) else None
 
 
 def kill(stage: Stage, chooser: Chooser) -> Move | None:
@@ -49,15 +49,15 @@ def kill(stage: Stage, chooser: Chooser) -> Move | None:
     run = stage.run
     if run is None or "kill" not in stage.handshake.control.crash:
         return None
-    return Move(CRASH_AND_RECOVER, {"by": "kill"}) if stage.account.can_come_back(run) else None
+    return Move(CRASH_AND_RECOVER, {"by": "kill"}) if stage.state.can_come_back(run) else None
 
 
 def settle(stage: Stage, chooser: Chooser) -> Move | None:
     """Nothing happens; the runtime runs on."""
-    return Move("settle", {}) if stage.account.runs else None
+    return Move("settle", {}) if stage.state.runs else None
 
 
 def time_passes(stage: Stage, chooser: Chooser) -> Move | None:
     """The clock moves on."""
     able = "clock.advance" in stage.handshake.stimuli and stage.handshake.control.clock == "virtual"
-    return Move("clock.advance", {"ms": 1000}) if able and stage.account.runs else None
+    return Move("clock.advance", {"ms": 1000}) if able and stage.state.runs else None

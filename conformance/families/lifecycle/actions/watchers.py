@@ -10,7 +10,7 @@ from runlock.conformance.trace.moves import Move
 
 def watch(stage: Stage, chooser: Chooser) -> Move | None:
     """Somebody comes to watch, in the place of whoever did."""
-    run = stage.account.run
+    run = stage.state.run
     if run is None or "watch" not in stage.handshake.stimuli:
         return None
     stream = pick(chooser, stage.handshake.streams)
@@ -19,8 +19,8 @@ def watch(stage: Stage, chooser: Chooser) -> Move | None:
 
 def unwatch(stage: Stage, chooser: Chooser) -> Move | None:
     """The stream of whoever watches is cut."""
-    run = stage.account.run
-    if run is None or stage.account.audience.watcher is None:
+    run = stage.state.run
+    if run is None or stage.state.audience.watcher is None:
         return None
     return Move("unwatch", {"run": run.id})
 

@@ -13,24 +13,26 @@ from pydantic import ValidationError
 
 from runlock.conformance.families.lifecycle.host.handshake import has, takes_decisions
 from runlock.conformance.families.lifecycle.host.life import Life, Verb
-from runlock.conformance.protocol import (
-    ILLEGAL_STIMULUS,
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
+from runlock.conformance.families.lifecycle.messages import (
     METHODS,
-    NO_SUCH_GATE,
     OUTCOMES_BY_GATE,
-    UNSUPPORTED,
-    Cancel,
-    ClockAdvance,
     Decide,
     Decision,
-    GateRelease,
-    ProtocolError,
     RunInput,
     RunStart,
     Unwatch,
     Watch,
+)
+from runlock.conformance.protocol import (
+    ILLEGAL_STIMULUS,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    NO_SUCH_GATE,
+    UNSUPPORTED,
+    Cancel,
+    ClockAdvance,
+    GateRelease,
+    ProtocolError,
     Wire,
 )
 

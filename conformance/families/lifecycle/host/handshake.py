@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, Final
 
-from runlock.conformance.protocol import Handshake
+from runlock.conformance.families.lifecycle.messages import Handshake
 
 LOOP_CONTROL: Final = {"settle": "exact", "clock": "virtual", "step": "turns"}
 """What every adapter has for nothing, since it runs on the kit's loop."""

@@ -24,19 +24,18 @@ from runlock.conformance.families.lifecycle.host.dispatch import (
 from runlock.conformance.families.lifecycle.host.handshake import effective_handshake, has
 from runlock.conformance.families.lifecycle.host.kit_host import Counts, Gate, as_json
 from runlock.conformance.families.lifecycle.host.life import Life, Verb
+from runlock.conformance.families.lifecycle.messages import Deliver, Scenario
 from runlock.conformance.protocol import (
     DID_NOT_SETTLE,
     INVALID_PARAMS,
     PROTOCOL_VERSION,
     SUT_CRASHED,
     Crash,
-    Deliver,
     Empty,
     Initialize,
     Inspect,
     ProtocolError,
     Recover,
-    Scenario,
     Settle,
 )
 from runlock.conformance.transport.virtual_loop import DidNotSettle

@@ -23,18 +23,8 @@ from runlock.conformance.families.lifecycle.adapter import (
     ToolFault,
     ToolRaised,
 )
-from runlock.conformance.protocol import (
-    Decision,
-    Fault,
-    HookAnswer,
-    JsonObject,
-    Message,
-    Outcome,
-    Resumption,
-    Turn,
-    Verdict,
-    Wire,
-)
+from runlock.conformance.families.lifecycle.messages import Decision, HookAnswer, Outcome, Resumption, Verdict
+from runlock.conformance.protocol import Fault, JsonObject, Message, Turn, Wire
 from runlock.conformance.protocol.wire import SCALARS
 
 Resume = Resumption | Mapping[str, Any] | EllipsisType | None

@@ -17,12 +17,8 @@ from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.adapter import Refused, RequiredAdapter, Segment
 from runlock.conformance.families.lifecycle.host.kit_host import Counts, KitHost
-from runlock.conformance.protocol import (
-    INTERNAL_ERROR,
-    ProtocolError,
-    Reason,
-    Scenario,
-)
+from runlock.conformance.families.lifecycle.messages import Reason, Scenario
+from runlock.conformance.protocol import INTERNAL_ERROR, ProtocolError
 from runlock.conformance.transport.virtual_loop import DidNotSettle, VirtualLoop, raised
 
 WIND_UP_TURNS_MAX: Final = 1_000

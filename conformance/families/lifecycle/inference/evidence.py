@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from runlock.conformance.families.lifecycle.invariants import HELD, Invariant
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import Handshake
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call
+from runlock.conformance.family.invariant import HELD, Invariant
 from runlock.conformance.judging.applicability import unmet
-from runlock.conformance.protocol import Handshake, Observation
+from runlock.conformance.protocol import Observation
 
 Excluded = Iterator[tuple[str, str]]
 """Values that are ruled out, each with what was seen."""
@@ -23,9 +24,9 @@ Excluded = Iterator[tuple[str, str]]
 
 @dataclass(slots=True)
 class Evidence:
-    """What signs look at: the account, and what held just before a crash or a cancel."""
+    """What signs look at: the state, and what held just before a crash or a cancel."""
 
-    account: Account
+    state: ObservedState
     whole: Mapping[str, list[Call]] = field(
         default_factory=dict
     )  # by durability: what the crash may not cost
@@ -39,12 +40,12 @@ class Evidence:
             self.stored = frozenset(self._stored())
 
     def _whole(self, unit: str) -> list[Call]:
-        run = self.account.run
-        with supposing(self.account, {"durability": unit}):
-            return [c for c in run.calls.values() if self.account.is_whole(run, c)] if run is not None else []
+        run = self.state.run
+        with supposing(self.state, {"durability": unit}):
+            return [c for c in run.calls.values() if self.state.is_whole(run, c)] if run is not None else []
 
     def _stored(self) -> Iterator[str]:
-        for checkpoint in self.account.checkpoints:
+        for checkpoint in self.state.checkpoints:
             messages = (checkpoint.state or {}).get("messages")
             for one in messages if isinstance(messages, list) else ():
                 if isinstance(one, dict) and one.get("role") == "tool":
@@ -52,14 +53,14 @@ class Evidence:
 
 
 @contextmanager
-def supposing(account: Account, values: Mapping[str, str]) -> Iterator[None]:
-    """The account of a runtime that has these values."""
-    before = account.policies
-    account.policies = {**before, **values}
+def supposing(state: ObservedState, values: Mapping[str, str]) -> Iterator[None]:
+    """The state of a runtime that has these values."""
+    before = state.policies
+    state.policies = {**before, **values}
     try:
         yield
     finally:
-        account.policies = before
+        state.policies = before
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,8 @@ def by_a_clause(
 
     def seen(evidence: Evidence, *shown: Observation) -> Excluded:
         for value in values if not unless(evidence) else ():
-            with supposing(evidence.account, {policy: value}):
-                because = next((one for one in check.judge(evidence.account, *shown) if one != HELD), HELD)
+            with supposing(evidence.state, {policy: value}):
+                because = next((one for one in check.judge(evidence.state, *shown) if one != HELD), HELD)
             if because != HELD:
                 yield value, because
 

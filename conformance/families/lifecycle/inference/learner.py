@@ -1,7 +1,7 @@
 """The learner: a judge that believes nothing of what a runtime says of its policies, and looks for signs.
 
 It judges by the universal core alone, as far as that holds under every policy.  What comes after a
-breach tells nothing, since the account may be wrong from there on.
+breach tells nothing, since the state may be wrong from there on.
 """
 
 from __future__ import annotations
@@ -12,15 +12,11 @@ from typing import Any
 from runlock.conformance.families.lifecycle.inference.evidence import Evidence
 from runlock.conformance.families.lifecycle.inference.questions import signs
 from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES
+from runlock.conformance.families.lifecycle.messages import Handshake, Report, Scenario
 from runlock.conformance.judging.applicability import standings
 from runlock.conformance.judging.judge import Judge, Violation
 from runlock.conformance.judging.policy_hypotheses import Exclusion
-from runlock.conformance.protocol import (
-    Handshake,
-    Observation,
-    Report,
-    Scenario,
-)
+from runlock.conformance.protocol import Observation
 from runlock.spec.model import load_spec
 
 Value = tuple[str, str]
@@ -54,7 +50,7 @@ class Learner(Judge):
         wanted: str = "",
     ) -> None:
         super().__init__(handshake, known, scenario, applies)
-        self.evidence = Evidence(self.account)
+        self.evidence = Evidence(self.state)
         self.signs = [one for one in signs() if not one.lacks(handshake)]
         self.wanted = wanted
 
@@ -69,7 +65,7 @@ class Learner(Judge):
         sought = next((one for one in self.open.excluded if named(one) == self.wanted), None)
         if sought is not None and self.violation is None:
             because = self.open.excluded[sought].because
-            self.violation = Violation(self.wanted, because, self.account.stimuli)
+            self.violation = Violation(self.wanted, because, self.state.stimuli)
 
     def _look_at(self, seen: Observation) -> None:
         super()._look_at(seen)

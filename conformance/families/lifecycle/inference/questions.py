@@ -39,27 +39,27 @@ TELLING: Final[Mapping[str, tuple[str, ...]]] = {
 
 def _has_no_stops(evidence: Evidence) -> bool:
     """Whether the runtime never said that it stops for anything: what it does not offer it need not do."""
-    declared = evidence.account.policies.get("stop.conditions")
-    wanted = {one.kind for one in evidence.account.scenario.agent.stop}
+    declared = evidence.state.policies.get("stop.conditions")
+    wanted = {one.kind for one in evidence.state.scenario.agent.stop}
     return not isinstance(declared, list) or not wanted <= set(declared)
 
 
 def _leaves_a_call_out(evidence: Evidence) -> bool:
     """Whether a call waits that the batch does not name, for which all of it may have been turned down."""
-    account, run = evidence.account, evidence.account.run
-    named = {raw["call"] for _, params in account.newest for raw in params.get("decisions", ())}
+    state, run = evidence.state, evidence.state.run
+    named = {raw["call"] for _, params in state.newest for raw in params.get("decisions", ())}
     return run is not None and any(call.waits and call.id not in named for call in run.calls.values())
 
 
 def _was_durable(evidence: Evidence) -> bool:
     """Whether a result that the cancel met was durable by then, so that it cannot be dropped any more."""
-    runs = evidence.account.runs.values()
+    runs = evidence.state.runs.values()
     return any(call.id in evidence.stored for run in runs for call in run.cut_off)
 
 
 def _waits_for_a_part(evidence: Evidence) -> bool:
     """Whether it is unsure that the run goes on beside a suspended call, so that outcomes count at all."""
-    return evidence.account.policies.get("round.mixed") != "continue"
+    return evidence.state.policies.get("round.mixed") != "continue"
 
 
 UNLESS: Final[Mapping[str, Callable[[Evidence], bool]]] = {

@@ -14,7 +14,6 @@ from runlock.conformance.families.lifecycle.inference.evidence import (
     Sign,
     supposing,
 )
-from runlock.conformance.families.lifecycle.invariants import HELD
 from runlock.conformance.families.lifecycle.invariants.decision_window import (
     came_alone_at_work,
     left_out,
@@ -23,16 +22,17 @@ from runlock.conformance.families.lifecycle.invariants.decision_window import (
 )
 from runlock.conformance.families.lifecycle.invariants.policy import early_decisions_are_treated_as_declared
 from runlock.conformance.families.lifecycle.invariants.recover import a_crash_costs_no_more_than_declared
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     Checkpointed,
     GateOpened,
-    Observation,
     PhaseEntered,
     RunMoved,
     SegmentEnded,
 )
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.family.invariant import HELD
+from runlock.conformance.protocol import Observation
 
 LATE: Final = ("after_round", "waiting", "between_segments")
 """The windows in which a decision that came while the run was at work does not act yet."""
@@ -49,7 +49,7 @@ def _undisturbed(run: Run | None) -> Run | None:
 
 def the_first_status_of_a_run(evidence: Evidence, seen: RunMoved) -> Excluded:
     """Created or Running is the first status of a run."""
-    run = _undisturbed(evidence.account.runs.get(seen.run or ""))
+    run = _undisturbed(evidence.state.runs.get(seen.run or ""))
     if run is None or run.claims:
         return
     if seen.to == "Running":
@@ -66,8 +66,8 @@ def a_gate_of_pure_judgement(evidence: Evidence, seen: PhaseEntered) -> Excluded
 
 def a_tool_behind_the_end_of_its_step(evidence: Evidence, seen: GateOpened) -> Excluded:
     """A tool is entered after StepEnd of its step."""
-    account = evidence.account
-    run, call = _undisturbed(account.run_of(seen)), account.entering(seen)
+    state = evidence.state
+    run, call = _undisturbed(state.run_of(seen)), state.entering(seen)
     if run is None or call is None or call.step != run.steps or _has_waited(run):
         return
     bounds = [entered.phase for entered in run.phases if entered.phase in ("StepStart", "StepEnd")]
@@ -77,7 +77,7 @@ def a_tool_behind_the_end_of_its_step(evidence: Evidence, seen: GateOpened) -> E
 
 def a_step_end_behind_its_tools(evidence: Evidence, seen: PhaseEntered) -> Excluded:
     """StepEnd fires once tools of its step have been entered."""
-    run = _undisturbed(evidence.account.run_of(seen))
+    run = _undisturbed(evidence.state.run_of(seen))
     if run is None or seen.phase != "StepEnd" or _has_waited(run):
         return
     entered = [call.id for call in _newest(run) if call.entries and not call.raced]
@@ -100,7 +100,7 @@ def _has_waited(run: Run) -> bool:
 
 def a_model_asked_beside_a_wait(evidence: Evidence, seen: GateOpened) -> Excluded:
     """The model is asked while a call waits for a decision."""
-    run = _undisturbed(evidence.account.run_of(seen))
+    run = _undisturbed(evidence.state.run_of(seen))
     waiting = [call for call in run.calls.values() if _certainly_waits(call)] if run is not None else []
     if seen.on == "model" and waiting:
         yield "wait", f"the model is asked while call {waiting[0].id} waits for a decision"
@@ -117,7 +117,7 @@ def _certainly_waits(call: Call) -> bool:
 
 def a_wait_for_a_part_of_a_round(evidence: Evidence, seen: SegmentEnded) -> Excluded:
     """A segment ends as Suspended though a call of its round has come to its end."""
-    run = _undisturbed(evidence.account.run_of(seen))
+    run = _undisturbed(evidence.state.run_of(seen))
     if run is None or seen.reason.code != "Suspended" or not run.turn_alone:
         return
     newest = _newest(run)
@@ -131,8 +131,8 @@ def a_wait_for_a_part_of_a_round(evidence: Evidence, seen: SegmentEnded) -> Excl
 
 def a_call_behind_a_suspension(evidence: Evidence) -> Excluded:
     """A run waits, and a call behind the one that waits was never entered."""
-    run = _undisturbed(evidence.account.run)
-    if run is None or run.is_done or evidence.account.gates_of(run):
+    run = _undisturbed(evidence.state.run)
+    if run is None or run.is_done or evidence.state.gates_of(run):
         return
     for before, call in _left_behind(run):
         if call.claimed == "Failed":
@@ -143,8 +143,8 @@ def a_call_behind_a_suspension(evidence: Evidence) -> Excluded:
 
 def a_call_that_runs_behind_a_suspension(evidence: Evidence, seen: GateOpened) -> Excluded:
     """A call is entered for the first time once the one before it, which was suspended, was decided."""
-    account = evidence.account
-    run, entered = _undisturbed(account.run_of(seen)), account.entering(seen)
+    state = evidence.state
+    run, entered = _undisturbed(state.run_of(seen)), state.entering(seen)
     if run is None or entered is None or entered.entries:
         return
     for before, call in _left_behind(run):
@@ -154,7 +154,7 @@ def a_call_that_runs_behind_a_suspension(evidence: Evidence, seen: GateOpened) -
 
 def an_error_behind_a_suspension(evidence: Evidence, seen: GateOpened) -> Excluded:
     """The model is shown an error for a call that was never entered, behind one that was suspended."""
-    run = _undisturbed(evidence.account.run_of(seen))
+    run = _undisturbed(evidence.state.run_of(seen))
     if run is None or seen.on != "model" or seen.messages is None:
         return
     for before, call in _left_behind(run):
@@ -179,10 +179,10 @@ def _left_behind(run: Run) -> Iterator[tuple[Call, Call]]:
 
 def a_decision_at_work(evidence: Evidence) -> Excluded:
     """A decision comes alone while the model or a tool is at work: its call has moved, or has not."""
-    run = _undisturbed(evidence.account.run)
+    run = _undisturbed(evidence.state.run)
     if run is None:
         return
-    for call, decided in came_alone_at_work(evidence.account, run):
+    for call, decided in came_alone_at_work(evidence.state, run):
         came = f"decision {decided.id} for call {call.id} came while the run was at work"
         if rests(decided):
             if not (left_out(run, [decided]) or decided.repeats):
@@ -193,7 +193,7 @@ def a_decision_at_work(evidence: Evidence) -> Excluded:
 
 def a_wait_though_all_is_decided(evidence: Evidence, seen: SegmentEnded) -> Excluded:
     """A segment ends as Suspended though each of its calls was decided while the run was at work."""
-    run = _undisturbed(evidence.account.run_of(seen))
+    run = _undisturbed(evidence.state.run_of(seen))
     if run is None or seen.reason.code != "Suspended":
         return
     pending = [run.calls[call] for call in seen.pending if call in run.calls]
@@ -211,18 +211,18 @@ def _came_at_work(call: Call) -> Decided | None:
 
 def an_early_decision_turned_down(evidence: Evidence) -> Excluded:
     """A decision that came before its call was suspended is turned down."""
-    with supposing(evidence.account, {"decision.early": "refuse"}):
-        if list(early_decisions_are_treated_as_declared(evidence.account)) == [HELD]:
+    with supposing(evidence.state, {"decision.early": "refuse"}):
+        if list(early_decisions_are_treated_as_declared(evidence.state)) == [HELD]:
             yield "ignore", "a decision that came before its call was suspended was turned down"
 
 
 def an_early_decision_without_effect(evidence: Evidence) -> Excluded:
     """A call waits, and the decision that came before that was not turned down and has not acted."""
-    account, run = evidence.account, _undisturbed(evidence.account.run)
-    if run is None or run.is_done or account.gates_of(run) or run.segment_open:
+    state, run = evidence.state, _undisturbed(evidence.state.run)
+    if run is None or run.is_done or state.gates_of(run) or run.segment_open:
         return
     waiting = [call for call in run.calls.values() if call.claimed == "Suspended"]
-    early = [(call, only_early(account, run, call)) for call in waiting]
+    early = [(call, only_early(state, run, call)) for call in waiting]
     if early and all(one is not None and not one.turned_down for _, one in early):
         call, one = early[0]
         yield "buffer", f"call {call.id} waits, though decision {one.id if one else ''} came before that"
@@ -233,7 +233,7 @@ def an_early_decision_without_effect(evidence: Evidence) -> Excluded:
 
 def a_checkpoint_of_a_replay(evidence: Evidence, seen: Checkpointed) -> Excluded:
     """A checkpoint says that it is of a replay."""
-    run = evidence.account.run_of(seen)
+    run = evidence.state.run_of(seen)
     decided = run is not None and any(call.decisions for call in run.every_call)
     if seen.trigger == "ToolResultsCommitted" and seen.cause in ("run_start", "replay") and decided:
         yield "no", f"a checkpoint ToolResultsCommitted is taken for the replay ({seen.cause})"
@@ -241,17 +241,17 @@ def a_checkpoint_of_a_replay(evidence: Evidence, seen: Checkpointed) -> Excluded
 
 def a_replay_without_a_checkpoint(evidence: Evidence, seen: GateOpened) -> Excluded:
     """The model is asked behind a replay, and no checkpoint was taken of that."""
-    account = evidence.account
-    run = _undisturbed(account.run_of(seen))
-    if run is None or seen.on != "model" or account.handshake.control.store == "none":
+    state = evidence.state
+    run = _undisturbed(state.run_of(seen))
+    if run is None or seen.on != "model" or state.handshake.control.store == "none":
         return
     for call in run.calls.values():
         newest = call.decisions[-1] if _was_replayed(call) and not call.doubled else None
         since = [
-            gate for gate in account.gates.values() if gate.on == "tool" and newest and gate.at >= newest.at
+            gate for gate in state.gates.values() if gate.on == "tool" and newest and gate.at >= newest.at
         ]
         alone = [gate.call for gate in since] == [call] and since[0].alone and call.result is not None
-        if alone and not any(one.trigger == "ToolResultsCommitted" for one in account.since_answer):
+        if alone and not any(one.trigger == "ToolResultsCommitted" for one in state.since_answer):
             yield (
                 "yes",
                 f"the replay of call {call.id} is over and the model is asked, with no checkpoint of it",
@@ -265,9 +265,9 @@ def _was_replayed(call: Call) -> bool:
 
 def a_replay_in_the_same_segment(evidence: Evidence, seen: GateOpened) -> Excluded:
     """A decision lets a call run, and no RunStart has fired since the run came to wait."""
-    account = evidence.account
-    run, call = _undisturbed(account.run_of(seen)), account.entering(seen)
-    if run is None or call is None or not (run.finished and run.is_replaying(call)) or not account.alone:
+    state = evidence.state
+    run, call = _undisturbed(state.run_of(seen)), state.entering(seen)
+    if run is None or call is None or not (run.finished and run.is_replaying(call)) or not state.alone:
         return
     known = any(one.phase == "RunStart" for one in run.phases)
     again = any(isinstance(one, PhaseEntered) and one.phase == "RunStart" for one in run.segment)
@@ -277,8 +277,8 @@ def a_replay_in_the_same_segment(evidence: Evidence, seen: GateOpened) -> Exclud
 
 def a_wait_that_goes_on(evidence: Evidence) -> Excluded:
     """A decided call was replayed, the run waits for another one, and no segment has ended with that."""
-    account, run = evidence.account, _undisturbed(evidence.account.run)
-    if run is None or run.is_done or account.gates_of(run) or not account.settled_before:
+    state, run = evidence.state, _undisturbed(evidence.state.run)
+    if run is None or run.is_done or state.gates_of(run) or not state.settled_before:
         return
     waits = any(_certainly_waits(call) for call in run.calls.values())
     for call in run.calls.values() if waits else ():
@@ -304,17 +304,17 @@ def a_checkpoint_at_a_trigger(evidence: Evidence, seen: Checkpointed) -> Exclude
 
 def a_loss(evidence: Evidence, seen: GateOpened) -> Excluded:
     """The model is not shown a result that was whole before the crash."""
-    run = evidence.account.run_of(seen)
+    run = evidence.state.run_of(seen)
     if run is not None and run.crashes == 1:
         for unit, whole in evidence.whole.items():
-            yield from ((unit, because) for because in _lost(evidence.account, run, unit, whole, seen))
+            yield from ((unit, because) for because in _lost(evidence.state, run, unit, whole, seen))
 
 
-def _lost(account: Account, run: Run, unit: str, whole: list[Call], seen: GateOpened) -> Iterator[str]:
+def _lost(state: ObservedState, run: Run, unit: str, whole: list[Call], seen: GateOpened) -> Iterator[str]:
     before, run.paid_for = run.paid_for, whole
     try:
-        with supposing(account, {"durability": unit}):
-            yield from (one for one in a_crash_costs_no_more_than_declared(account, seen) if one != HELD)
+        with supposing(state, {"durability": unit}):
+            yield from (one for one in a_crash_costs_no_more_than_declared(state, seen) if one != HELD)
     finally:
         run.paid_for = before
 

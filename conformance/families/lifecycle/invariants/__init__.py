@@ -45,13 +45,8 @@ from runlock.conformance.families.lifecycle.invariants import inspect as look
 from runlock.conformance.families.lifecycle.invariants import payload_modes as meaning
 from runlock.conformance.families.lifecycle.invariants import round as rounds
 from runlock.conformance.families.lifecycle.invariants import single_call_round as single
-from runlock.conformance.families.lifecycle.invariants.selectors import (
-    HELD,
-    NOTHING,
-    Invariant,
-    name_of,
-    newest_of,
-)
+from runlock.conformance.families.lifecycle.invariants.selectors import name_of, newest_of
+from runlock.conformance.family.invariant import HELD, NOTHING, Invariant
 
 __all__ = ["HELD", "INVARIANTS", "NOTHING", "Invariant", "name_of", "newest_of"]
 

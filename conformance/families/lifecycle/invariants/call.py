@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES, CallMoved, GateOpened
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.protocol import (
-    FINAL_CALL_STATUSES,
-    CallMoved,
-    GateOpened,
-    Observation,
-)
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.protocol import Observation
 
 
-def _subject(account: Account, seen: Observation) -> tuple[Run, Call] | None:
-    run, call = account.run_of(seen), account.call_of(seen)
+def _subject(state: ObservedState, seen: Observation) -> tuple[Run, Call] | None:
+    run, call = state.run_of(seen), state.call_of(seen)
     return (run, call) if run is not None and call is not None and not call.doubled else None
 
 
-def a_call_moves_from_where_it_was(account: Account, seen: CallMoved) -> Judgements:
+def a_call_moves_from_where_it_was(state: ObservedState, seen: CallMoved) -> Judgements:
     """Each report of a call's status names the status that was reported before it."""
-    subject = _subject(account, seen)
+    subject = _subject(state, seen)
     if subject is None:
         return
     run, call = subject
@@ -34,27 +30,27 @@ def a_call_moves_from_where_it_was(account: Account, seen: CallMoved) -> Judgeme
     )
 
 
-def only_what_the_model_asked_for_lives(account: Account, seen: Observation) -> Judgements:
+def only_what_the_model_asked_for_lives(state: ObservedState, seen: Observation) -> Judgements:
     """A call has a status, or runs, only if the model asked for it."""
-    run, call_id = account.run_of(seen), vars(seen).get("call")
+    run, call_id = state.run_of(seen), vars(seen).get("call")
     if run is None or call_id is None or any(call.doubled for call in run.every_call):
         return
     yield HELD if call_id in run.calls else f"the model asked for no call {call_id}, yet it appeared"
 
 
-def a_call_runs_the_tool_that_was_asked_for(account: Account, seen: GateOpened) -> Judgements:
+def a_call_runs_the_tool_that_was_asked_for(state: ObservedState, seen: GateOpened) -> Judgements:
     """A call enters the tool that the model named, at first and in every replay."""
-    subject = _subject(account, seen)
-    if subject is None or subject[1].tool is None or seen.name not in account.tools:
+    subject = _subject(state, seen)
+    if subject is None or subject[1].tool is None or seen.name not in state.tools:
         return
     call = subject[1]
     right = seen.name == call.name
     yield HELD if right else f"the model asked for {call.name} in call {call.id}, yet {seen.name} is entered"
 
 
-def a_gate_suspends_before_execution(account: Account, seen: CallMoved) -> Judgements:
+def a_gate_suspends_before_execution(state: ObservedState, seen: CallMoved) -> Judgements:
     """A call is suspended before it runs because its tool asks, or the permission hook suspends it."""
-    subject = _subject(account, seen)
+    subject = _subject(state, seen)
     if subject is None or seen.to != "Suspended" or seen.origin != "New" or subject[1].entries:
         return
     call = subject[1]
@@ -66,8 +62,8 @@ def an_answer_decides_the_status(kinds: tuple[str, ...], right: str) -> Invarian
     """The check of one arrow out of Running: which answers lead to which status."""
     clause = {"Suspended": "CALL-3", "Succeeded": "CALL-4", "Failed": "CALL-5"}[right]
 
-    def follows(account: Account, seen: CallMoved) -> Judgements:
-        subject = _subject(account, seen)
+    def follows(state: ObservedState, seen: CallMoved) -> Judgements:
+        subject = _subject(state, seen)
         if subject is None or seen.to not in ("Suspended", *FINAL_CALL_STATUSES) or subject[1].executing:
             return
         call = subject[1]
@@ -89,10 +85,10 @@ def an_answer_decides_the_status(kinds: tuple[str, ...], right: str) -> Invarian
     return Invariant(clause, follows, CallMoved)
 
 
-def a_body_that_was_entered_is_Running(account: Account) -> Judgements:
+def a_body_that_was_entered_is_Running(state: ObservedState) -> Judgements:
     """A call whose body is entered and has not answered is Running; a replay may leave it unsaid."""
-    run = account.run
-    if run is None or not account.observes("call.status") or run.cancel_at:
+    run = state.run
+    if run is None or not state.observes("call.status") or run.cancel_at:
         return
     for call in run.calls.values():
         if call.doubled or call.claimed in (None, "New", "Resuming"):
@@ -106,12 +102,12 @@ def a_body_that_was_entered_is_Running(account: Account) -> Judgements:
             )
 
 
-def an_answer_is_taken(account: Account) -> Judgements:
+def an_answer_is_taken(state: ObservedState) -> Judgements:
     """Once the round is over, the status of a call is the one that its answer gave it."""
-    run = account.run
-    if run is None or not account.observes("call.status") or run.cancel_at or run.faulted or run.crashes:
+    run = state.run
+    if run is None or not state.observes("call.status") or run.cancel_at or run.faulted or run.crashes:
         return
-    if any(gate.on != "model" for gate in account.gates_of(run)):
+    if any(gate.on != "model" for gate in state.gates_of(run)):
         return
     for call in run.calls.values():
         if call.doubled or call.executing or call.result is None or call.claimed is None:
@@ -128,27 +124,27 @@ def an_answer_is_taken(account: Account) -> Judgements:
         )
 
 
-def a_block_fails_the_call(account: Account, seen: CallMoved) -> Judgements:
+def a_block_fails_the_call(state: ObservedState, seen: CallMoved) -> Judgements:
     """A call that is blocked, or that names no tool, fails without having run."""
-    subject = _subject(account, seen)
+    subject = _subject(state, seen)
     if subject is None or seen.origin != "New" or seen.to not in FINAL_CALL_STATUSES or subject[0].cancel_at:
         return
     run, call = subject
     if call.tool is None or call.last_verdict == "block":
         why = "names no tool" if call.tool is None else "was blocked"
-        is_closed = seen.to == "Cancelled" and call.tool is None and _may_end_unjudged(account, run)
+        is_closed = seen.to == "Cancelled" and call.tool is None and _may_end_unjudged(state, run)
         right = seen.to == "Failed" or is_closed
         yield HELD if right else f"call {call.id} {why}, yet it became {seen.to}"
 
 
-def _may_end_unjudged(account: Account, run: Run) -> bool:
+def _may_end_unjudged(state: ObservedState, run: Run) -> bool:
     """Whether the run may end before it has looked at every call: then it closes those in its own way."""
-    return bool(run.faulted or run.broke_at or account.scenario.agent.stop)
+    return bool(run.faulted or run.broke_at or state.scenario.agent.stop)
 
 
-def a_set_result_succeeds_the_call(account: Account, seen: CallMoved) -> Judgements:
+def a_set_result_succeeds_the_call(state: ObservedState, seen: CallMoved) -> Judgements:
     """A call whose result the permission hook sets succeeds without having run; nothing else does so."""
-    subject = _subject(account, seen)
+    subject = _subject(state, seen)
     if subject is None or seen.origin != "New" or seen.to not in FINAL_CALL_STATUSES or subject[0].cancel_at:
         return
     call = subject[1]
@@ -162,9 +158,9 @@ def a_set_result_succeeds_the_call(account: Account, seen: CallMoved) -> Judgeme
         yield f"call {call.id} has not run and nobody set its result, yet it Succeeded"
 
 
-def only_a_decision_resumes(account: Account, seen: CallMoved) -> Judgements:
+def only_a_decision_resumes(state: ObservedState, seen: CallMoved) -> Judgements:
     """A Suspended call becomes Resuming only on a decision for it."""
-    subject = _subject(account, seen)
+    subject = _subject(state, seen)
     if subject is None or seen.to != "Resuming" or subject[1].claimed != "Suspended":
         return
     call = subject[1]
@@ -178,7 +174,7 @@ INVARIANTS = (
     Invariant("CALL-23", only_what_the_model_asked_for_lives, CallMoved),
     Invariant("CALL-23", only_what_the_model_asked_for_lives, GateOpened),
     Invariant("CALL-23", a_call_runs_the_tool_that_was_asked_for, GateOpened, at=("permission", "tool")),
-    Invariant("CALL-22", a_call_moves_from_where_it_was, CallMoved, behind="calls"),
+    Invariant("CALL-22", a_call_moves_from_where_it_was, CallMoved, requires="calls"),
     Invariant("CALL-2", a_gate_suspends_before_execution, CallMoved, at=("Suspended",)),
     an_answer_decides_the_status(("pending",), "Suspended"),
     an_answer_decides_the_status(("ok", "warning"), "Succeeded"),
@@ -186,6 +182,6 @@ INVARIANTS = (
     Invariant("CALL-15", a_block_fails_the_call, CallMoved, at=("Cancelled", "Failed", "Succeeded")),
     Invariant("CALL-14", a_set_result_succeeds_the_call, CallMoved, at=("Cancelled", "Failed", "Succeeded")),
     Invariant("CALL-7", only_a_decision_resumes, CallMoved, at=("Resuming",)),
-    Invariant("CALL-20", a_body_that_was_entered_is_Running, behind="calls"),
-    Invariant("CALL-24", an_answer_is_taken, behind="calls"),
+    Invariant("CALL-20", a_body_that_was_entered_is_Running, requires="calls"),
+    Invariant("CALL-24", an_answer_is_taken, requires="calls"),
 )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import CallMoved
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Gate
-from runlock.conformance.protocol import CallMoved
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def an_entered_call_goes_from_New_to_Running(account: Account) -> Judgements:
+def an_entered_call_goes_from_New_to_Running(state: ObservedState) -> Judgements:
     """A call that nothing holds back goes from New to Running when its tool is entered."""
-    run = account.run
-    if run is None or not account.observes("call.status") or run.cancel_at or run.crashes:
+    run = state.run
+    if run is None or not state.observes("call.status") or run.cancel_at or run.crashes:
         return
     for call in run.calls.values():
         if call.doubled or call.claimed is None or len(call.entries) != 1 or not call.executing:
@@ -22,9 +22,9 @@ def an_entered_call_goes_from_New_to_Running(account: Account) -> Judgements:
             yield HELD
 
 
-def a_replay_is_Running_only_in_its_tool(account: Account) -> Judgements:
+def a_replay_is_Running_only_in_its_tool(state: ObservedState) -> Judgements:
     """A call in its replay goes to Running only as its tool is entered."""
-    run = account.run
+    run = state.run
     if run is None or run.cancel_at or run.faulted or run.crashes:
         return
     for call in run.calls.values():
@@ -45,8 +45,8 @@ def _replay_verdict(call: Call) -> Gate | None:
 def replay_verdict(clause: str, verdict: str, right: str, said: str) -> Invariant:
     """The check of one arrow out of Resuming: where a verdict in the replay takes the call."""
 
-    def leads(account: Account, seen: CallMoved) -> Judgements:
-        run, call = account.run_of(seen), account.call_of(seen)
+    def leads(state: ObservedState, seen: CallMoved) -> Judgements:
+        run, call = state.run_of(seen), state.call_of(seen)
         if run is None or call is None or call.doubled or run.cancel_at or run.faulted or run.crashes:
             return
         gate = _replay_verdict(call)
@@ -61,9 +61,9 @@ def replay_verdict(clause: str, verdict: str, right: str, said: str) -> Invarian
     return Invariant(clause, leads, CallMoved)
 
 
-def a_replay_whose_result_was_decided_succeeds(account: Account, seen: CallMoved) -> Judgements:
+def a_replay_whose_result_was_decided_succeeds(state: ObservedState, seen: CallMoved) -> Judgements:
     """A replay whose decision is the result leaves its call Succeeded."""
-    run, call = account.run_of(seen), account.call_of(seen)
+    run, call = state.run_of(seen), state.call_of(seen)
     if run is None or call is None or call.doubled or run.cancel_at or run.faulted or run.crashes:
         return
     decided = call.tool is not None and call.tool.resume_mode == "use_as_result" and bool(call.approvals)
@@ -78,11 +78,11 @@ CANCELLED_FROM = {"New": "CALL-16", "Running": "CALL-6", "Suspended": "CALL-8", 
 def only_a_cancel_cancels(origin: str) -> Invariant:
     """The check of one arrow to Cancelled: what has to be behind it."""
 
-    def cancels(account: Account) -> Judgements:
-        run = account.run
+    def cancels(state: ObservedState) -> Judgements:
+        run = state.run
         if run is None or run.is_done or run.cancel_at or run.had_input or run.faulted or run.crashes:
             return
-        if account.is_committing(run) or not account.tells_ends:  # it may be about to end, or over
+        if state.is_committing(run) or not state.tells_ends:  # it may be about to end, or over
             return
         for call in run.calls.values():
             if call.claimed == "Cancelled" and call.before_claim == origin and not call.doubled:
@@ -92,13 +92,13 @@ def only_a_cancel_cancels(origin: str) -> Invariant:
 
     cancels.__name__ = f"only_a_cancel_takes_a_call_from_{origin}_to_Cancelled"
     cancels.__doc__ = f"A call goes from {origin} to Cancelled by a cancel, or by the end of the run."
-    return Invariant(CANCELLED_FROM[origin], cancels, behind="calls")
+    return Invariant(CANCELLED_FROM[origin], cancels, requires="calls")
 
 
-def a_rejected_call_is_Cancelled_in_the_end(account: Account) -> Judgements:
+def a_rejected_call_is_Cancelled_in_the_end(state: ObservedState) -> Judgements:
     """Counts the calls that a cancel decision took to Cancelled by way of Resuming, where that is the way."""
-    run = account.run
-    if run is None or account.policy("decision.cancel_path") != "via_resuming":
+    run = state.run
+    if run is None or state.policy("decision.cancel_path") != "via_resuming":
         return
     for call in run.calls.values():
         if call.rejection is not None and (call.before_claim, call.claimed) == ("Resuming", "Cancelled"):
@@ -108,10 +108,10 @@ def a_rejected_call_is_Cancelled_in_the_end(account: Account) -> Judgements:
 INVARIANTS = (
     replay_verdict("CALL-10", "suspend", "Suspended", "held"),
     replay_verdict("CALL-11", "set_result", "Succeeded", "set the result of"),
-    Invariant("CALL-11", a_replay_whose_result_was_decided_succeeds, CallMoved, behind="a decision"),
+    Invariant("CALL-11", a_replay_whose_result_was_decided_succeeds, CallMoved, requires="a decision"),
     replay_verdict("CALL-12", "block", "Failed", "blocked"),
-    Invariant("CALL-1", an_entered_call_goes_from_New_to_Running, behind="calls"),
-    Invariant("CALL-9", a_replay_is_Running_only_in_its_tool, behind="a decision"),
+    Invariant("CALL-1", an_entered_call_goes_from_New_to_Running, requires="calls"),
+    Invariant("CALL-9", a_replay_is_Running_only_in_its_tool, requires="a decision"),
     *(only_a_cancel_cancels(origin) for origin in CANCELLED_FROM),
-    Invariant("CALL-8", a_rejected_call_is_Cancelled_in_the_end, behind="a decision"),
+    Invariant("CALL-8", a_rejected_call_is_Cancelled_in_the_end, requires="a decision"),
 )

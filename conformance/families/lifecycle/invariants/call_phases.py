@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, is_cut_short
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account, once
-from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     GateOpened,
     MessageAppended,
-    Observation,
     PhaseEntered,
 )
+from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.protocol import Observation
 
 BEGINS, ENDS = "BeforeToolExecute", "AfterToolExecute"
 PASSES_END = (ENDS, "StepEnd", "RunEnd")
@@ -22,18 +22,18 @@ PASSES_END = (ENDS, "StepEnd", "RunEnd")
 Shown = Sequence[Observation]
 
 
-def a_blocked_call_stays_away_from_its_tool(account: Account, seen: PhaseEntered) -> Judgements:
+def a_blocked_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """A call that was blocked ends its pass without having been Running."""
-    for call, shown in _ended(account, seen):
-        if _verdict(account, shown) == "block":
+    for call, shown in _ended(state, seen):
+        if _verdict(state, shown) == "block":
             ran = _ran(shown)
             yield HELD if not ran else f"call {call.id} was blocked, yet it became Running in the same pass"
 
 
-def a_held_call_stays_away_from_its_tool(account: Account, seen: PhaseEntered) -> Judgements:
+def a_held_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """A call that was suspended before execution ends its pass without having been Running."""
-    for call, shown in _ended(account, seen):
-        if call.tool is not None and _verdict_on(account, call, shown) == "suspend":
+    for call, shown in _ended(state, seen):
+        if call.tool is not None and _verdict_on(state, call, shown) == "suspend":
             ran = _ran(shown)
             yield (
                 HELD
@@ -42,57 +42,57 @@ def a_held_call_stays_away_from_its_tool(account: Account, seen: PhaseEntered) -
             )
 
 
-def _ended(account: Account, seen: PhaseEntered) -> Iterator[tuple[Call, Shown]]:
+def _ended(state: ObservedState, seen: PhaseEntered) -> Iterator[tuple[Call, Shown]]:
     """The passes that are over with this phase: the one that is looked at, or those that nobody looks at."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if seen.phase == ENDS:
-        call, shown = _ending(account, seen)
+        call, shown = _ending(state, seen)
         yield from [(call, shown)] if call is not None else []
     elif seen.phase in PASSES_END and run is not None:
         yield from ((call, shown) for call, shown in _passes(run) if not _is_looked_at(shown))
 
 
-def a_missing_tool_is_not_entered(account: Account, seen: GateOpened) -> Judgements:
+def a_missing_tool_is_not_entered(state: ObservedState, seen: GateOpened) -> Judgements:
     """No body is entered for a tool that does not exist."""
-    run, call = followed(account, seen), account.entering(seen)
+    run, call = followed(state, seen), state.entering(seen)
     if run is not None and call is not None and call.tool is None:
         yield f"there is no tool {call.name}, yet call {call.id} was executed"
 
 
-def a_call_for_a_missing_tool_fails(account: Account, seen: CallMoved) -> Judgements:
+def a_call_for_a_missing_tool_fails(state: ObservedState, seen: CallMoved) -> Judgements:
     """A call for a tool that does not exist comes to no end but Failed, unless the run is ended."""
-    run, call = followed(account, seen), account.call_of(seen)
-    if run is None or call is None or call.tool is not None or call.doubled or is_cut_short(account, run):
+    run, call = followed(state, seen), state.call_of(seen)
+    if run is None or call is None or call.tool is not None or call.doubled or is_cut_short(state, run):
         return
     if seen.to in ("Succeeded", "Failed", "Suspended"):
         right = seen.to == "Failed"
         yield HELD if right else f"there is no tool {call.name}, yet call {call.id} became {seen.to}"
 
 
-def a_missing_tool_is_a_failure(account: Account, seen: MessageAppended) -> Judgements:
+def a_missing_tool_is_a_failure(state: ObservedState, seen: MessageAppended) -> Judgements:
     """Counts the errors that are recorded for calls of a tool that does not exist."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     call = run.calls.get(seen.message.call or "") if run is not None else None
     if call is not None and call.tool is None and not call.doubled and seen.message.status == "error":
         yield HELD
 
 
-def what_is_allowed_is_executed(account: Account, seen: PhaseEntered) -> Judgements:
+def what_is_allowed_is_executed(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """A call that nothing holds back does not end its pass without having been executed."""
-    call, shown = _ending(account, seen)
+    call, shown = _ending(state, seen)
     if call is None or call.tool is None or call.decisions or call.raced:
         return
-    run = account.run_of(seen)
-    if run is not None and (account.may_end_by_a_block(run) or _is_left_behind(account, run, call)):
+    run = state.run_of(seen)
+    if run is not None and (state.may_end_by_a_block(run) or _is_left_behind(state, run, call)):
         return
-    if call.tool.permission == "allow" or _verdict(account, shown) == "allow":
+    if call.tool.permission == "allow" or _verdict(state, shown) == "allow":
         entered = any(isinstance(one, GateOpened) and one.on == "tool" for one in shown)
         yield HELD if entered else f"nothing held call {call.id} back, yet its pass ends without its tool"
 
 
-def _is_left_behind(account: Account, run: Run, call: Call) -> bool:
+def _is_left_behind(state: ObservedState, run: Run, call: Call) -> bool:
     """Whether a round that goes one by one may have stopped before the call, at a sibling that waits."""
-    stops = account.policy("round.executor") != "parallel"
+    stops = state.policy("round.executor") != "parallel"
     return stops and any(one.may_have_waited and one.step == call.step for one in run.calls.values())
 
 
@@ -100,9 +100,9 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
     """The checks of one arrow out of ExecuteTool: what an answer makes of the call and of its result."""
     right = {"Succeeded": "ok", "Failed": "error", "Suspended": "pending"}[status]
 
-    def looked_at(account: Account, seen: PhaseEntered) -> Judgements:
-        call, shown = _ending(account, seen)
-        if call is None or _answer(account, shown) != kind or call.claimed is None:
+    def looked_at(state: ObservedState, seen: PhaseEntered) -> Judgements:
+        call, shown = _ending(state, seen)
+        if call is None or _answer(state, shown) != kind or call.claimed is None:
             return
         wrong = call.claimed in {"Succeeded", "Failed", "Suspended"} - {status}
         yield (
@@ -111,9 +111,9 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
             else f"the tool of call {call.id} answered {kind}, yet its pass ends as {call.claimed}"
         )
 
-    def recorded(account: Account, seen: MessageAppended) -> Judgements:
-        call, shown = _recorded(account, seen)
-        if call is None or _answer(account, shown) != kind or call.approvals:
+    def recorded(state: ObservedState, seen: MessageAppended) -> Judgements:
+        call, shown = _recorded(state, seen)
+        if call is None or _answer(state, shown) != kind or call.approvals:
             return
         said = seen.message.status
         if said == right:
@@ -121,10 +121,10 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
         elif said in ("ok", "error") and (said == "ok" or right == "ok"):
             yield f"the tool of call {call.id} answered {kind}, yet its result is recorded as {said}"
 
-    def moved(account: Account, seen: CallMoved) -> Judgements:
-        run, call = account.run_of(seen), account.call_of(seen)
+    def moved(state: ObservedState, seen: CallMoved) -> Judgements:
+        run, call = state.run_of(seen), state.call_of(seen)
         shown = _pass_of(run, call) if run is not None and call is not None and not call.doubled else None
-        if seen.to == status and shown is not None and _answer(account, shown) == kind:
+        if seen.to == status and shown is not None and _answer(state, shown) == kind:
             yield HELD  # what else it became is for the arrows of the call to say
 
     looked_at.__name__ = f"a_pass_whose_tool_answers_{kind}_ends_as_{status}"
@@ -132,7 +132,7 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
     moved.__name__ = f"a_call_that_answers_{kind}_becomes_{status}"
     return (
         Invariant(clause, looked_at, PhaseEntered, at=(ENDS,)),
-        Invariant(clause, recorded, MessageAppended, behind="calls"),
+        Invariant(clause, recorded, MessageAppended, requires="calls"),
         Invariant(clause, moved, CallMoved, at=(status,)),
     )
 
@@ -140,37 +140,37 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
 def every_outcome_is_looked_at(clause: str, kind: str) -> Invariant:
     """The check of one arrow into AfterToolExecute: it fires for each call with such an outcome."""
 
-    def looked_at(account: Account, seen: PhaseEntered) -> Judgements:
-        run = followed(account, seen)
-        if run is None or seen.phase not in ("StepStart", "RunEnd") or _may_have_skipped(account, run, seen):
+    def looked_at(state: ObservedState, seen: PhaseEntered) -> Judgements:
+        run = followed(state, seen)
+        if run is None or seen.phase not in ("StepStart", "RunEnd") or _may_have_skipped(state, run, seen):
             return
         for call, shown in _passes(run):
-            outcome = _outcome(account, call, shown)
+            outcome = _outcome(state, call, shown)
             if outcome == kind and not _may_have_met_the_end(call, seen):
                 right = _is_looked_at(shown)
                 yield HELD if right else f"call {call.id} {outcome}, yet {ENDS} has not fired for it"
 
     looked_at.__name__ = f"a_call_that_{kind.replace(' ', '_')}_is_looked_at"
-    return Invariant(clause, looked_at, PhaseEntered, at=("StepStart", "RunEnd"), behind="calls")
+    return Invariant(clause, looked_at, PhaseEntered, at=("StepStart", "RunEnd"), requires="calls")
 
 
-def an_executed_call_is_looked_at(account: Account, seen: PhaseEntered) -> Judgements:
+def an_executed_call_is_looked_at(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """A call whose tool has answered comes to AfterToolExecute before a step starts or the run ends."""
-    run = followed(account, seen)
-    if run is None or seen.phase not in ("StepStart", "RunEnd") or _may_have_skipped(account, run, seen):
+    run = followed(state, seen)
+    if run is None or seen.phase not in ("StepStart", "RunEnd") or _may_have_skipped(state, run, seen):
         return
     for call, shown in _passes(run):
-        answer = _answer(account, shown)
+        answer = _answer(state, shown)
         if answer in ("ok", "warning", "error") and not _may_have_met_the_end(call, seen):
             right = _is_looked_at(shown)
             yield HELD if right else f"the tool of call {call.id} answered {answer}, yet {ENDS} has not fired"
 
 
-def _may_have_skipped(account: Account, run: Run, seen: PhaseEntered) -> bool:
+def _may_have_skipped(state: ObservedState, run: Run, seen: PhaseEntered) -> bool:
     """Whether the round may have been left before its end; a stop leaves none whose tool has answered."""
     outside = bool(run.cancel_at or run.faulted or run.had_input)
-    stops = seen.phase == "StepStart" or account.scenario.agent.stop
-    return outside or (not stops and is_cut_short(account, run))
+    stops = seen.phase == "StepStart" or state.scenario.agent.stop
+    return outside or (not stops and is_cut_short(state, run))
 
 
 def _may_have_met_the_end(call: Call, seen: PhaseEntered) -> bool:
@@ -201,44 +201,44 @@ def _passes(run: Run) -> Iterator[tuple[Call, Shown]]:
 
 
 @once
-def _ending(account: Account, seen: PhaseEntered) -> tuple[Call | None, Shown]:
+def _ending(state: ObservedState, seen: PhaseEntered) -> tuple[Call | None, Shown]:
     """The call whose pass comes to its end with this phase, and what was shown of the pass."""
-    run, call = followed(account, seen), account.call_of(seen)
+    run, call = followed(state, seen), state.call_of(seen)
     if run is None or call is None or call.doubled or seen.phase != ENDS:
         return None, ()
     shown = _pass_of(run, call)
     return (call, shown) if shown is not None else (None, ())
 
 
-def _recorded(account: Account, seen: MessageAppended) -> tuple[Call | None, Shown]:
+def _recorded(state: ObservedState, seen: MessageAppended) -> tuple[Call | None, Shown]:
     """The call whose result is recorded, and what was shown of its newest pass."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     call = run.calls.get(seen.message.call or "") if run is not None else None
-    if run is None or call is None or call.doubled or is_cut_short(account, run):
+    if run is None or call is None or call.doubled or is_cut_short(state, run):
         return None, ()
     shown = _pass_of(run, call)
     return (call, shown) if shown is not None else (None, ())
 
 
-def _gate(account: Account, shown: Shown, on: str) -> str:
+def _gate(state: ObservedState, shown: Shown, on: str) -> str:
     """What the newest gate of this kind in a pass was released with."""
-    gates = [account.gates[one.gate] for one in shown if isinstance(one, GateOpened) and one.on == on]
+    gates = [state.gates[one.gate] for one in shown if isinstance(one, GateOpened) and one.on == on]
     outcome = gates[-1].outcome if gates else None
     return str(outcome["kind"]) if outcome is not None else ""
 
 
-def _verdict(account: Account, shown: Shown) -> str:
-    return _gate(account, shown, "permission")
+def _verdict(state: ObservedState, shown: Shown) -> str:
+    return _gate(state, shown, "permission")
 
 
-def _answer(account: Account, shown: Shown) -> str:
-    return _gate(account, shown, "tool")
+def _answer(state: ObservedState, shown: Shown) -> str:
+    return _gate(state, shown, "tool")
 
 
-def _verdict_on(account: Account, call: Call, shown: Shown) -> str:
+def _verdict_on(state: ObservedState, call: Call, shown: Shown) -> str:
     """What was said of the call; a tool that asks suspends it, as long as nobody has decided."""
     asks = call.tool is not None and call.tool.permission == "ask" and not call.decisions
-    return "suspend" if asks else _verdict(account, shown)
+    return "suspend" if asks else _verdict(state, shown)
 
 
 def _is_looked_at(shown: Shown) -> bool:
@@ -251,27 +251,29 @@ def _ran(shown: Shown) -> bool:
     return "Running" in moves[: moves.index("Resuming")] if "Resuming" in moves else "Running" in moves
 
 
-def _outcome(account: Account, call: Call, shown: Shown) -> str:
+def _outcome(state: ObservedState, call: Call, shown: Shown) -> str:
     """What became of a call in a pass, as far as was witnessed, in words."""
-    answer = _answer(account, shown)
+    answer = _answer(state, shown)
     if answer:
         return {"ok": "succeeded", "warning": "succeeded", "error": "failed", "raise": "failed"}.get(
             answer, "was suspended" if answer == "pending" else ""
         )
     if call.tool is None:
         return "failed"
-    verdict = _verdict_on(account, call, shown)
+    verdict = _verdict_on(state, call, shown)
     return {"block": "was blocked", "suspend": "was suspended"}.get(verdict, "")
 
 
 INVARIANTS = (
     Invariant("PHASE-4", a_missing_tool_is_not_entered, GateOpened, at=("tool",)),
-    Invariant("PHASE-4", a_missing_tool_is_a_failure, MessageAppended, behind="calls"),
+    Invariant("PHASE-4", a_missing_tool_is_a_failure, MessageAppended, requires="calls"),
     Invariant("PHASE-4", a_call_for_a_missing_tool_fails, CallMoved, at=("Failed", "Succeeded", "Suspended")),
     Invariant(
-        "PHASE-1", a_blocked_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END, behind="calls"
+        "PHASE-1", a_blocked_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END, requires="calls"
     ),
-    Invariant("PHASE-2", a_held_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END, behind="a wait"),
+    Invariant(
+        "PHASE-2", a_held_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END, requires="a wait"
+    ),
     Invariant("PHASE-6", what_is_allowed_is_executed, PhaseEntered, at=(ENDS,)),
     *an_answer_makes_the_outcome("PHASE-7", "ok", "Succeeded"),
     *an_answer_makes_the_outcome("PHASE-8", "warning", "Succeeded"),
@@ -287,6 +289,6 @@ INVARIANTS = (
         PhaseEntered,
         at=("StepStart", "RunEnd"),
         is_patient=True,
-        behind="calls",
+        requires="calls",
     ),
 )

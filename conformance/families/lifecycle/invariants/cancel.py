@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, RunMoved, SegmentEnded
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
-from runlock.conformance.protocol import (
-    CallMoved,
-    GateClosed,
-    GateOpened,
-    Observation,
-    RunMoved,
-    SegmentEnded,
-)
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.protocol import GateClosed, Observation
 
 
-def nothing_new_begins_after_a_cancel(account: Account, seen: GateOpened) -> Judgements:
+def nothing_new_begins_after_a_cancel(state: ObservedState, seen: GateOpened) -> Judgements:
     """Once the answer to the cancel is complete, no new model, permission or tool gate opens."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or run.cancel_at is None or seen.on not in WORKING_GATES or run.is_done:
         return
     if run.cancel_settled and run.crashes == 0:
@@ -27,12 +21,12 @@ def nothing_new_begins_after_a_cancel(account: Account, seen: GateOpened) -> Jud
         yield f"the run was cancelled, yet {what}"
 
 
-def nothing_new_has_begun_after_a_cancel(account: Account) -> Judgements:
+def nothing_new_has_begun_after_a_cancel(state: ObservedState) -> Judgements:
     """What opened in the answer to a cancel that met no race has been given up by its end."""
-    run = account.run
+    run = state.run
     if run is None or not run.cancel_settled or run.crashes or run.cancel_at is None:
         return
-    late = [g for g in account.gates_of(run) if g.on in WORKING_GATES and g.at >= run.cancel_at]
+    late = [g for g in state.gates_of(run) if g.on in WORKING_GATES and g.at >= run.cancel_at]
     what = (
         f"call {late[0].opened.call} opened a {late[0].on} gate"
         if late and late[0].call
@@ -41,45 +35,45 @@ def nothing_new_has_begun_after_a_cancel(account: Account) -> Judgements:
     yield HELD if not (late and run.cancel_alone) else f"the run was cancelled, yet {what}"
 
 
-def a_cancelled_run_ends_as_Cancelled(account: Account, seen: SegmentEnded) -> Judgements:
+def a_cancelled_run_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A run whose cancel met no race ends with reason Cancelled."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or not _certain(run):
         return
     code = seen.reason.code
     yield HELD if code == "Cancelled" else f"the run was cancelled, yet it ended as {code}"
 
 
-def a_cancelled_run_is_Done(account: Account) -> Judgements:
+def a_cancelled_run_is_Done(state: ObservedState) -> Judgements:
     """A cancelled run is Done as soon as nothing of it is under way."""
-    run = account.run
-    if run is None or run.cancel_at is None or account.gates_of(run) or run.crashes:
+    run = state.run
+    if run is None or run.cancel_at is None or state.gates_of(run) or run.crashes:
         return
     yield HELD if run.is_done else "the run was cancelled and nothing of it is under way, yet it is not Done"
 
 
-def a_cancelled_wait_is_over(account: Account) -> Judgements:
+def a_cancelled_wait_is_over(state: ObservedState) -> Judgements:
     """A cancel ends a run that waits."""
-    run = account.run
+    run = state.run
     if run is None or run.cancel_at is None or run.cancel_status != "Waiting" or run.crashes:
         return
-    if not account.gates_of(run):
+    if not state.gates_of(run):
         yield HELD if run.is_done else "the run was cancelled while it waited, yet it still waits"
 
 
-def a_cancel_of_a_done_run_changes_nothing(account: Account, seen: Observation) -> Judgements:
+def a_cancel_of_a_done_run_changes_nothing(state: ObservedState, seen: Observation) -> Judgements:
     """A cancel of a run that is Done changes nothing."""
-    run = account.run
-    if run is None or not _cancel_of_done(account, run):
+    run = state.run
+    if run is None or not _cancel_of_done(state, run):
         return
     if isinstance(seen, GateOpened | SegmentEnded | RunMoved | CallMoved):
         yield f"the run was Done when it was cancelled, yet it showed {seen.kind}"
 
 
-def a_cancel_is_nothing_to_a_later_run(account: Account, seen: SegmentEnded) -> Judgements:
+def a_cancel_is_nothing_to_a_later_run(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A cancel of a run that is Done does not end the next one on its thread."""
-    run = account.run_of(seen)
-    cancelled = [one.id for one in account.runs.values() if one.was_sent_cancel]
+    run = state.run_of(seen)
+    cancelled = [one.id for one in state.runs.values() if one.was_sent_cancel]
     if run is None or not cancelled or run.id in cancelled:
         return
     if run.crashes or run.faulted or not run.began_alone:
@@ -89,48 +83,48 @@ def a_cancel_is_nothing_to_a_later_run(account: Account, seen: SegmentEnded) -> 
     yield HELD if seen.reason.code != "Cancelled" else why
 
 
-def a_cancel_of_a_done_run_was_idle(account: Account) -> Judgements:
+def a_cancel_of_a_done_run_was_idle(state: ObservedState) -> Judgements:
     """Counts the cancels of a Done run that changed nothing."""
-    run = account.run
-    if run is not None and _cancel_of_done(account, run):
+    run = state.run
+    if run is not None and _cancel_of_done(state, run):
         yield HELD
 
 
-def _cancel_of_done(account: Account, run: Run) -> bool:
-    is_cancel = len(account.newest) == 1 and account.newest[0][0] == "cancel" and account.alone
-    return is_cancel and run.is_done and run.cancel_at != account.stimuli
+def _cancel_of_done(state: ObservedState, run: Run) -> bool:
+    is_cancel = len(state.newest) == 1 and state.newest[0][0] == "cancel" and state.alone
+    return is_cancel and run.is_done and run.cancel_at != state.stimuli
 
 
-def a_cancel_aborts_what_runs(account: Account) -> Judgements:
+def a_cancel_aborts_what_runs(state: ObservedState) -> Judgements:
     """Where a cancel aborts, a tool that ran is given up; where it drains, the tool ends by itself."""
-    run = account.run
-    mode = account.policy("cancel.inflight")
+    run = state.run
+    mode = state.policy("cancel.inflight")
     if run is None or run.cancel_at is None or mode is None or run.crashes:
         return
     if mode == "abort" and run.cancel_settled:
-        running = [gate for gate in account.gates_of(run) if gate.on == "tool"]
+        running = [gate for gate in state.gates_of(run) if gate.on == "tool"]
         yield (
             HELD
             if not running
             else f"the cancel aborts, yet call {running[0].opened.call} is still executing"
         )
-    elif mode == "drain" and not run.is_done and any(gate.on == "tool" for gate in account.gates_of(run)):
+    elif mode == "drain" and not run.is_done and any(gate.on == "tool" for gate in state.gates_of(run)):
         yield HELD
 
 
-def a_draining_cancel_gives_nothing_up(account: Account, seen: GateClosed) -> Judgements:
+def a_draining_cancel_gives_nothing_up(state: ObservedState, seen: GateClosed) -> Judgements:
     """Where a cancel drains, no tool that ran is given up."""
-    gate = account.gates.get(seen.gate)
-    if gate is None or gate.on != "tool" or account.policy("cancel.inflight") != "drain":
+    gate = state.gates.get(seen.gate)
+    if gate is None or gate.on != "tool" or state.policy("cancel.inflight") != "drain":
         return
-    if account.runs[gate.run].cancel_at is not None and account.runs[gate.run].faulted is None:
+    if state.runs[gate.run].cancel_at is not None and state.runs[gate.run].faulted is None:
         yield f"the cancel drains, yet the body of call {gate.opened.call} was given up"
 
 
-def a_cancelled_call_is_Cancelled(account: Account) -> Judgements:
+def a_cancelled_call_is_Cancelled(state: ObservedState) -> Judgements:
     """When a cancel has ended the run, a call that was suspended is Cancelled, if it was closed at all."""
-    run = account.run
-    if run is None or run.cancel_at is None or not run.is_done or not account.observes("call.status"):
+    run = state.run
+    if run is None or run.cancel_at is None or not run.is_done or not state.observes("call.status"):
         return
     for call in run.calls.values():
         gave_up = [gate for gate in call.entries if gate.gone is not None and gate.gone != "crash"]
@@ -143,17 +137,17 @@ def _certain(run: Run) -> bool:
     return run.cancel_at is not None and run.cancel_alone and run.faulted is None and run.crashes == 0
 
 
-def results_before_a_cancel_are_treated_as_declared(account: Account, seen: GateOpened) -> Judgements:
+def results_before_a_cancel_are_treated_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
     """Results of calls that had finished before a cancel stay in the history, or are dropped, as declared."""
-    policy = account.policy("cancel.results")
+    policy = state.policy("cancel.results")
     if seen.on != "model" or seen.messages is None or policy is None:
         return
-    for run, call, said in _cut_off(account):
+    for run, call, said in _cut_off(state):
         shown = any(said in m.text for m in seen.messages if m.role == "tool" and m.call == call.id)
         why = f"the tool of call {call.id} answered {said!r} before run {run.id} was cancelled"
         if policy == "kept":
             yield HELD if shown else f"{why}, which is kept, yet the model was not shown that"
-        elif account.policy("durability") != "call" and not _is_whole(run, call.step):
+        elif state.policy("durability") != "call" and not _is_whole(run, call.step):
             yield HELD if not shown else f"{why}, which is dropped, yet the model was shown that"
 
 
@@ -162,9 +156,9 @@ def _is_whole(run: Run, step: int) -> bool:
     return all(call.result is not None for call in run.calls.values() if call.step == step)
 
 
-def _cut_off(account: Account) -> Iterator[tuple[Run, Call, str]]:
+def _cut_off(state: ObservedState) -> Iterator[tuple[Run, Call, str]]:
     """The calls that had answered, with a text, in a round that a cancel cut off."""
-    for run in account.runs.values():
+    for run in state.runs.values():
         cancelled = run.ended is not None and run.ended.code == "Cancelled"
         for call in run.cut_off if cancelled and not run.crashes else ():
             content = call.result.get("content") if call.result is not None else None
@@ -173,7 +167,7 @@ def _cut_off(account: Account) -> Iterator[tuple[Run, Call, str]]:
 
 
 FIRST_INVARIANTS = (
-    Invariant("CANCEL-4", a_cancel_is_nothing_to_a_later_run, SegmentEnded, behind="a cancel"),
+    Invariant("CANCEL-4", a_cancel_is_nothing_to_a_later_run, SegmentEnded, requires="a cancel"),
 )
 """Asked before what is said of an end as such, since a cancel of another run is the cause of it."""
 
@@ -183,25 +177,25 @@ INVARIANTS = (
         results_before_a_cancel_are_treated_as_declared,
         GateOpened,
         at=("model",),
-        behind="a cancel",
+        requires="a cancel",
     ),
     Invariant(
         "CANCEL-1",
         nothing_new_begins_after_a_cancel,
         GateOpened,
         at=("model", "permission", "tool"),
-        behind="a cancel",
+        requires="a cancel",
     ),
     Invariant("CANCEL-5", a_draining_cancel_gives_nothing_up, GateClosed),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, GateOpened, behind="a cancel"),
+    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, GateOpened, requires="a cancel"),
     Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, SegmentEnded),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, RunMoved, behind="a cancel"),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, CallMoved, behind="a cancel"),
-    Invariant("CANCEL-2", a_cancelled_run_ends_as_Cancelled, SegmentEnded, behind="a cancel"),
-    Invariant("CANCEL-1", nothing_new_has_begun_after_a_cancel, behind="a cancel"),
-    Invariant("CANCEL-5", a_cancel_aborts_what_runs, behind="a cancel"),
-    Invariant("CANCEL-6", a_cancelled_call_is_Cancelled, behind="a cancel"),
-    Invariant("CANCEL-3", a_cancelled_wait_is_over, behind="a cancel"),
-    Invariant("CANCEL-2", a_cancelled_run_is_Done, behind="a cancel"),
-    Invariant("CANCEL-4", a_cancel_of_a_done_run_was_idle, behind="a cancel"),
+    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, RunMoved, requires="a cancel"),
+    Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, CallMoved, requires="a cancel"),
+    Invariant("CANCEL-2", a_cancelled_run_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
+    Invariant("CANCEL-1", nothing_new_has_begun_after_a_cancel, requires="a cancel"),
+    Invariant("CANCEL-5", a_cancel_aborts_what_runs, requires="a cancel"),
+    Invariant("CANCEL-6", a_cancelled_call_is_Cancelled, requires="a cancel"),
+    Invariant("CANCEL-3", a_cancelled_wait_is_over, requires="a cancel"),
+    Invariant("CANCEL-2", a_cancelled_run_is_Done, requires="a cancel"),
+    Invariant("CANCEL-4", a_cancel_of_a_done_run_was_idle, requires="a cancel"),
 )

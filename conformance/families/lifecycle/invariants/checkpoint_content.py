@@ -8,38 +8,38 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account, CameTo
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     FINAL_CALL_STATUSES,
     Checkpointed,
     GateOpened,
     SegmentEnded,
 )
+from runlock.conformance.families.lifecycle.state import Feature, ObservedState
+from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 TakenDown = Checkpointed | GateOpened
 Said = tuple[Any, Any, Any]
 
 
-def _state(account: Account, seen: TakenDown) -> Mapping[str, Any] | None:
+def _state(state: ObservedState, seen: TakenDown) -> Mapping[str, Any] | None:
     """The state that is being stored, where it is taken down: a store that is held has it earlier."""
-    held = "store.put" in account.scenario.hold
+    held = "store.put" in state.scenario.hold
     if isinstance(seen, GateOpened) != held or (isinstance(seen, GateOpened) and seen.on != "store.put"):
         return None
     return seen.state
 
 
-def _part(account: Account, seen: TakenDown, key: str) -> Mapping[str, Any] | None:
-    part = (_state(account, seen) or {}).get(key)
+def _part(state: ObservedState, seen: TakenDown, key: str) -> Mapping[str, Any] | None:
+    part = (_state(state, seen) or {}).get(key)
     return part if isinstance(part, dict) else None
 
 
-def a_checkpoint_holds_the_status_of_its_run(account: Account, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_the_status_of_its_run(state: ObservedState, seen: TakenDown) -> Judgements:
     """A checkpoint holds the status of its run, and the reason once it is over or suspended."""
-    if not _state(account, seen):
+    if not _state(state, seen):
         return
-    stored = _part(account, seen, "run") or {}
+    stored = _part(state, seen, "run") or {}
     status, reason = stored.get("status"), stored.get("reason")
     if status is None:
         yield "the checkpoint does not say which status the run has"
@@ -50,10 +50,10 @@ def a_checkpoint_holds_the_status_of_its_run(account: Account, seen: TakenDown) 
         yield HELD
 
 
-def the_stored_end_is_the_announced_one(account: Account, seen: SegmentEnded) -> Judgements:
+def the_stored_end_is_the_announced_one(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """The newest checkpoint of a segment that is over holds the reason that its end is announced with."""
-    run, code = account.run_of(seen), seen.reason.code
-    newest = account.durable(run) if run is not None else None
+    run, code = state.run_of(seen), seen.reason.code
+    newest = state.durable(run) if run is not None else None
     if run is None or newest is None or newest.run != run.id:
         return
     stored = (newest.state or {}).get("run")
@@ -63,15 +63,15 @@ def the_stored_end_is_the_announced_one(account: Account, seen: SegmentEnded) ->
         yield HELD if reason.get("code") == code else why
 
 
-def a_checkpoint_holds_the_number_of_steps(account: Account, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_the_number_of_steps(state: ObservedState, seen: TakenDown) -> Judgements:
     """A checkpoint holds the number of steps that its run has taken, those before a crash among them."""
-    run, stored = account.run_of(seen), _part(account, seen, "run")
+    run, stored = state.run_of(seen), _part(state, seen, "run")
     if run is None or stored is None or run.cancel_at or run.faulted:
         return
-    asked = account.last_model_gate
+    asked = state.last_model_gate
     under_way = asked is not None and asked.outcome is None
     # begun, and a plugin keeps the model from being asked
-    begun = any(one.on == "hook" and one.opened.at == "BeforeInference" for one in account.gates_of(run))
+    begun = any(one.on == "hook" and one.opened.at == "BeforeInference" for one in state.gates_of(run))
     taken = range(run.steps_at_least - under_way, run.steps_at_most + begun + 1)
     steps = run.steps if not run.crashes else run.steps_at_least
     yield (
@@ -81,9 +81,9 @@ def a_checkpoint_holds_the_number_of_steps(account: Account, seen: TakenDown) ->
     )
 
 
-def a_checkpoint_holds_what_a_suspended_call_is(account: Account, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_what_a_suspended_call_is(state: ObservedState, seen: TakenDown) -> Judgements:
     """A checkpoint holds for each suspended call its tool, its arguments and what a decision will mean."""
-    run, calls = account.run_of(seen), _part(account, seen, "calls")
+    run, calls = state.run_of(seen), _part(state, seen, "calls")
     for call_id, stored in (calls or {}).items():
         call = run.calls.get(call_id) if run is not None else None
         if call is None or call.doubled or not isinstance(stored, dict) or call.tool is None:
@@ -110,14 +110,14 @@ def _what_differs(call: Call, stored: Mapping[str, Any]) -> str:
     return ""
 
 
-def a_checkpoint_holds_what_was_decided(account: Account, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -> Judgements:
     """A decision that was taken and has not acted is in the checkpoint."""
-    run, calls = account.run_of(seen), _part(account, seen, "calls")
-    kept = _part(account, seen, "decisions") or {}
+    run, calls = state.run_of(seen), _part(state, seen, "calls")
+    kept = _part(state, seen, "decisions") or {}
     if run is None or calls is None or run.is_done or run.cancel_at or run.crashes:
         return
     for call in run.calls.values():
-        stored, taken = calls.get(call.id), _waiting_to_act(account, call)
+        stored, taken = calls.get(call.id), _waiting_to_act(state, call)
         rests = isinstance(stored, dict) and stored.get("status") == "Suspended"
         written = kept.get(call.id)
         named = written.get("id") if isinstance(written, dict) else None
@@ -135,10 +135,10 @@ def a_checkpoint_holds_what_was_decided(account: Account, seen: TakenDown) -> Ju
             )
 
 
-def a_checkpoint_holds_decisions_as_they_were_sent(account: Account, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_decisions_as_they_were_sent(state: ObservedState, seen: TakenDown) -> Judgements:
     """What a checkpoint holds of a decision is what was decided, be the payload false, 0 or null."""
-    run = account.run_of(seen)
-    for call_id, kept in (_part(account, seen, "decisions") or {}).items():
+    run = state.run_of(seen)
+    for call_id, kept in (_part(state, seen, "decisions") or {}).items():
         call = run.calls.get(call_id) if run is not None else None
         named = kept.get("id") if isinstance(kept, dict) else None
         sent = [one for one in call.decisions if one.id == named] if call is not None else []
@@ -159,30 +159,30 @@ def _what_was_changed(sent: Decided, kept: Mapping[str, Any]) -> str:
     return ""
 
 
-def _waiting_to_act(account: Account, call: Call) -> Decided | None:
+def _waiting_to_act(state: ObservedState, call: Call) -> Decided | None:
     """The decision that the call certainly took in the suspension that is open."""
     for decided in reversed(call.decisions):
         told = decided.disposition in ("accepted", "buffered")
-        settled = not account.observes("decision") and decided.at <= account.last_settled
+        settled = not state.observes("decision") and decided.at <= state.last_settled
         open_still = decided.in_suspension == call.suspensions and call.claimed == "Suspended"
         if (told or settled) and decided.answers is call and open_still and not decided.turned_down:
             return decided
     return None
 
 
-def a_checkpoint_holds_nothing_cleared(account: Account, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_nothing_cleared(state: ObservedState, seen: TakenDown) -> Judgements:
     """A decision that a replay which is over has cleared is in no checkpoint."""
-    yield from _cleared(account, seen, waits_again=False)
+    yield from _cleared(state, seen, waits_again=False)
 
 
-def a_checkpoint_holds_nothing_cleared_for_a_new_wait(account: Account, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_nothing_cleared_for_a_new_wait(state: ObservedState, seen: TakenDown) -> Judgements:
     """A decision that was cleared since its call waits anew is in no checkpoint."""
-    yield from _cleared(account, seen, waits_again=True)
+    yield from _cleared(state, seen, waits_again=True)
 
 
-def _cleared(account: Account, seen: TakenDown, *, waits_again: bool) -> Judgements:
+def _cleared(state: ObservedState, seen: TakenDown, *, waits_again: bool) -> Judgements:
     """Judge whether a checkpoint holds what was cleared, once its call waited again or was over."""
-    run, kept = account.run_of(seen), _part(account, seen, "decisions")
+    run, kept = state.run_of(seen), _part(state, seen, "decisions")
     if run is None or kept is None or run.crashes:
         return
     stations = [station.entered for station in run.stations]
@@ -200,16 +200,16 @@ def _was_sent_again(run: Run, decision: str | None) -> bool:
     return sum(one.id == decision for call in run.every_call for one in call.decisions) > 1
 
 
-def a_checkpoint_holds_the_thread(account: Account, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_the_thread(state: ObservedState, seen: TakenDown) -> Judgements:
     """A checkpoint holds the messages of the thread up to then."""
-    run, state = account.run_of(seen), _state(account, seen)
-    if run is None or not state or account.life > 1:
+    run, durable = state.run_of(seen), _state(state, seen)
+    if run is None or not durable or state.life > 1:
         return
-    messages = state.get("messages")
+    messages = durable.get("messages")
     stored = [m for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
     kept: Counter[Said] = Counter((m.get("role"), m.get("call"), m.get("text")) for m in stored)
-    joined: Counter[Said] = Counter((m.role, m.call, m.text) for m in account.messages)
-    for message in _standing(account):
+    joined: Counter[Said] = Counter((m.role, m.call, m.text) for m in state.messages)
+    for message in _standing(state):
         key = (message.role, message.call, message.text)
         why = _misses(kept[key], joined[key])
         yield HELD if not why else f"{_words(*key)}{why}"
@@ -234,28 +234,28 @@ def _misses(kept: int, joined: int) -> str:
     return ""
 
 
-def _standing(account: Account) -> list[Any]:
+def _standing(state: ObservedState) -> list[Any]:
     """The messages that were shown to join the thread, less the placeholders that may be replaced."""
-    return [m for m in account.messages if m.status != "pending" and m.role != "system"]
+    return [m for m in state.messages if m.status != "pending" and m.role != "system"]
 
 
-def a_checkpoint_holds_every_live_call(account: Account, seen: TakenDown) -> Judgements:
+def a_checkpoint_holds_every_live_call(state: ObservedState, seen: TakenDown) -> Judgements:
     """A checkpoint holds every call of the run that is not over."""
-    run, calls = account.run_of(seen), _part(account, seen, "calls")
+    run, calls = state.run_of(seen), _part(state, seen, "calls")
     if run is None or calls is None:
         return
     for call in run.calls.values():
         known_live = call.claimed is not None and call.claimed not in FINAL_CALL_STATUSES
         # at the end of a step, sources ask for the calls that wait and leave open what was held back
-        unnamed = account.policy("checkpoint.at") != "triggers" and call.claimed == "New"
+        unnamed = state.policy("checkpoint.at") != "triggers" and call.claimed == "New"
         if known_live and not (call.doubled or unnamed):
             stored = call.id in calls
             yield HELD if stored else f"call {call.id} is {call.claimed}, yet the checkpoint does not hold it"
 
 
-def a_checkpoint_says_what_happened(account: Account, seen: TakenDown) -> Judgements:
+def a_checkpoint_says_what_happened(state: ObservedState, seen: TakenDown) -> Judgements:
     """The status that a checkpoint gives a call follows from what was seen of that call."""
-    run, calls = account.run_of(seen), _part(account, seen, "calls")
+    run, calls = state.run_of(seen), _part(state, seen, "calls")
     if run is None or calls is None or run.cancel_at or run.crashes:
         return
     for call_id, stored in calls.items():
@@ -284,7 +284,7 @@ def _contradiction(call: Call, status: str) -> str:
     return ""
 
 
-CHECKS: tuple[tuple[str, Callable[..., Judgements], CameTo | None], ...] = (
+CHECKS: tuple[tuple[str, Callable[..., Judgements], Feature | None], ...] = (
     ("STORE-9", a_checkpoint_holds_every_live_call, "calls"),
     ("STORE-8", a_checkpoint_says_what_happened, "calls"),
     ("STORE-10", a_checkpoint_holds_the_status_of_its_run, None),
@@ -300,8 +300,8 @@ CHECKS: tuple[tuple[str, Callable[..., Judgements], CameTo | None], ...] = (
 INVARIANTS = (
     Invariant("STORE-10", the_stored_end_is_the_announced_one, SegmentEnded),
     *(
-        Invariant(clause, check, kind, at=at, behind=behind)
-        for clause, check, behind in CHECKS
+        Invariant(clause, check, kind, at=at, requires=requires)
+        for clause, check, requires in CHECKS
         for kind, at in ((Checkpointed, ()), (GateOpened, ("store.put",)))
     ),
 )

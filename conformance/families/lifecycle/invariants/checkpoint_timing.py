@@ -3,53 +3,53 @@
 from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, is_among
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     Checkpointed,
     GateOpened,
-    Observation,
     PhaseEntered,
     SegmentEnded,
 )
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.records import Run
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.protocol import Observation
 
 
-def a_step_is_stored_at_its_end(account: Account, seen: PhaseEntered) -> Judgements:
+def a_step_is_stored_at_its_end(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """A step is stored at its StepEnd: between the phases before and behind it, whichever is told first."""
-    run = _stored_at_the_end(account, seen)
+    run = _stored_at_the_end(state, seen)
     if run is None or seen.phase not in ("StepStart", "RunEnd") or not run.phases:
         return
-    if seen.phase == "RunEnd" and account.scenario.agent.stop:  # it may cut the step short at its end
+    if seen.phase == "RunEnd" and state.scenario.agent.stop:  # it may cut the step short at its end
         return
     if run.phases[-1].phase == "StepEnd" and is_among(run.phases[-1], run.segment):
-        right = _stored_at(account, run, "StepEnd")
+        right = _stored_at(state, run, "StepEnd")
         yield HELD if right else f"{seen.phase} fires behind StepEnd, yet the step was not stored there"
 
 
-def a_run_is_stored_at_its_end(account: Account, seen: SegmentEnded) -> Judgements:
+def a_run_is_stored_at_its_end(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A segment that ends behind RunEnd, or behind StepEnd, was stored behind it."""
-    run = _stored_at_the_end(account, seen)
+    run = _stored_at_the_end(state, seen)
     if run is None or not run.phases or not is_among(run.phases[-1], run.segment):
         return
     last = run.phases[-1].phase
     if last in ("RunEnd", "StepEnd"):
-        right = _stored_at(account, run, last)
+        right = _stored_at(state, run, last)
         where = "at" if last == "StepEnd" else "behind"
         yield HELD if right else f"the end of the segment is announced, yet nothing was stored {where} {last}"
 
 
-def _stored_at_the_end(account: Account, seen: PhaseEntered | SegmentEnded) -> Run | None:
+def _stored_at_the_end(state: ObservedState, seen: PhaseEntered | SegmentEnded) -> Run | None:
     """The run, if its checkpoints are due at the ends of its steps and nothing has kept it from one."""
-    run = followed(account, seen)
-    due = account.policy("checkpoint.at") == "step_end" and account.observes("checkpoint")
-    if run is None or not due or account.handshake.control.store == "none" or run.faulted == "store.put":
+    run = followed(state, seen)
+    due = state.policy("checkpoint.at") == "step_end" and state.observes("checkpoint")
+    if run is None or not due or state.handshake.control.store == "none" or run.faulted == "store.put":
         return None
     cut_short = isinstance(seen, PhaseEntered) and (run.cancel_at or run.faulted)
     return None if cut_short else run
 
 
-def _stored_at(account: Account, run: Run, phase: str) -> bool:
+def _stored_at(state: ObservedState, run: Run, phase: str) -> bool:
     """Whether a checkpoint was taken down behind the newest phase, or that of StepEnd just before it."""
     is_behind = True
     for seen in reversed(run.segment):
@@ -57,16 +57,16 @@ def _stored_at(account: Account, run: Run, phase: str) -> bool:
             if not is_behind or phase != "StepEnd":
                 return False
             is_behind = False
-        elif _takes_down(account, seen) and (is_behind or vars(seen)["trigger"] == "StepEnd"):
+        elif _takes_down(state, seen) and (is_behind or vars(seen)["trigger"] == "StepEnd"):
             return True
     return False
 
 
-def _takes_down(account: Account, seen: Observation) -> bool:
+def _takes_down(state: ObservedState, seen: Observation) -> bool:
     """Whether a state was taken down here: before the store is waited for, if it is."""
     if isinstance(seen, GateOpened):
         return seen.on == "store.put"
-    return isinstance(seen, Checkpointed) and "store.put" not in account.scenario.hold
+    return isinstance(seen, Checkpointed) and "store.put" not in state.scenario.hold
 
 
 INVARIANTS = (

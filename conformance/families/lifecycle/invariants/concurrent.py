@@ -12,15 +12,10 @@ from runlock.conformance.families.lifecycle.invariants.round import (
     is_intercepting,
     round_of,
 )
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account, once
+from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, SegmentEnded
+from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.protocol import (
-    CallMoved,
-    DecisionTaken,
-    GateOpened,
-    SegmentEnded,
-)
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 # --- tasks --------------------------------------------------------------------------------------
 
@@ -28,9 +23,9 @@ from runlock.conformance.protocol import (
 def each_allowed_call_has_its_task(clause: str, beside_a_hold: bool) -> Invariant:
     """The check that every allowed call is entered, in a round with a held call or in one without."""
 
-    def has_its_task(account: Account) -> Judgements:
-        found = round_of(account)
-        if found is None or is_between(account, found[0]):
+    def has_its_task(state: ObservedState) -> Judgements:
+        found = round_of(state)
+        if found is None or is_between(state, found[0]):
             return
         made = [intercepted(call) for call in found[1]]
         if None in made or "blocked" in made or ("held" in made) != beside_a_hold:
@@ -47,30 +42,30 @@ def each_allowed_call_has_its_task(clause: str, beside_a_hold: bool) -> Invarian
     return Invariant(clause, has_its_task)
 
 
-def interception_gives_the_outcome(account: Account) -> Judgements:
+def interception_gives_the_outcome(state: ObservedState) -> Judgements:
     """A call whose result is set, or which is blocked alone, has its outcome from interception."""
-    found = round_of(account)
+    found = round_of(state)
     right = {"provided": "Succeeded", "blocked": "Failed"}
     for call in found[1] if found is not None else ():
         outcome = right.get(intercepted(call) or "")
-        hooked = any(gate.on == "hook" and gate.opened.call == call.id for gate in account.open_gates)
+        hooked = any(gate.on == "hook" and gate.opened.call == call.id for gate in state.open_gates)
         if outcome is not None and call.claimed is not None and len(call.judged) == 1 and not hooked:
             why = f"interception has given call {call.id} its outcome, yet its status is {call.claimed}"
             yield HELD if call.claimed == outcome else why
 
 
 @once
-def _answered(account: Account) -> tuple[Call, str, bool] | None:
+def _answered(state: ObservedState) -> tuple[Call, str, bool] | None:
     """The call whose tool answered just now and alone, what it answered, and whether in a replay."""
-    found = round_of(account)
-    if found is None or not account.alone or account.newest[0][0] != "gate.release":
+    found = round_of(state)
+    if found is None or not state.alone or state.newest[0][0] != "gate.release":
         return None
-    gate = account.gates.get(account.newest[0][1]["gate"])
+    gate = state.gates.get(state.newest[0][1]["gate"])
     call = gate.call if gate is not None and gate.on == "tool" else None
     if gate is None or call is None or gate.outcome is None or call.claimed is None or call.doubled:
         return None
     replayed = gate.opened.resume is not None or bool(call.approvals)
-    hooked = any(gate.on == "hook" for gate in account.open_gates)
+    hooked = any(gate.on == "hook" for gate in state.open_gates)
     certain = (
         not hooked
         and call.entries[-1:] == [gate]
@@ -85,8 +80,8 @@ STATUS_OF = {"pending": "Suspended", "ok": "Succeeded", "warning": "Succeeded", 
 def an_answer_moves_its_call_at_once(clause: str, kinds: tuple[str, ...], replayed: bool) -> Invariant:
     """The check that an answer shows in the status of its call, whatever its siblings do."""
 
-    def moves(account: Account) -> Judgements:
-        answered = _answered(account)
+    def moves(state: ObservedState) -> Judgements:
+        answered = _answered(state)
         if answered is not None and answered[1] in kinds and answered[2] is replayed:
             call, kind, _ = answered
             why = f"the tool of call {call.id} answered {kind}, yet its status is {call.claimed}"
@@ -101,37 +96,37 @@ def an_answer_moves_its_call_at_once(clause: str, kinds: tuple[str, ...], replay
 # --- decisions ----------------------------------------------------------------------------------
 
 
-def _just_decided(account: Account) -> Iterator[tuple[Run, Call, Decided]]:
+def _just_decided(state: ObservedState) -> Iterator[tuple[Run, Call, Decided]]:
     """The decisions that waiting calls were given just now, in one batch that met nothing else."""
-    found = round_of(account)
-    if found is None or not account.alone or account.newest[0][0] != "decide":
+    found = round_of(state)
+    if found is None or not state.alone or state.newest[0][0] != "decide":
         return
-    raws = account.newest[0][1]["decisions"]
-    apart = len(raws) == 1 or account.policy("decision.batch") == "each"
-    if not apart or any(gate.on in ("store.put", "hook") for gate in account.gates_of(found[0])):
+    raws = state.newest[0][1]["decisions"]
+    apart = len(raws) == 1 or state.policy("decision.batch") == "each"
+    if not apart or any(gate.on in ("store.put", "hook") for gate in state.gates_of(found[0])):
         return
-    if is_intercepting(account, found[0]):
+    if is_intercepting(state, found[0]):
         return
     counted = Counter(raw["call"] for raw in raws)
     for call in found[1]:
         for decided in call.decisions:
-            if decided.at == account.stimuli and decided.answers is call and counted[call.id] == 1:
+            if decided.at == state.stimuli and decided.answers is call and counted[call.id] == 1:
                 yield found[0], call, decided
 
 
-def a_decision_is_replayed_beside_the_others(account: Account) -> Judgements:
+def a_decision_is_replayed_beside_the_others(state: ObservedState) -> Judgements:
     """A call whose decision arrives is replayed at once, beside the tools that are at work."""
-    for run, call, decided in _just_decided(account):
+    for run, call, decided in _just_decided(state):
         busy = [other.id for other in run.calls.values() if other.executing and other is not call]
         if busy and decided.action == "resume" and not decided.turned_down:
-            idle = call.claimed == "Resuming" and not any(g.call is call for g in account.gates_of(run))
+            idle = call.claimed == "Resuming" and not any(g.call is call for g in state.gates_of(run))
             why = f"call {call.id} took decision {decided.id}, yet its replay waits for call {busy[0]}"
             yield why if idle else HELD
 
 
-def a_rejected_call_is_over(account: Account) -> Judgements:
+def a_rejected_call_is_over(state: ObservedState) -> Judgements:
     """A call that waits is over when it is rejected."""
-    for _, call, decided in _just_decided(account):
+    for _, call, decided in _just_decided(state):
         if decided.action == "cancel" and not decided.turned_down and call.claimed is not None:
             why = f"call {call.id} was rejected, yet its status is {call.claimed}"
             yield HELD if call.claimed == "Cancelled" else why
@@ -140,9 +135,9 @@ def a_rejected_call_is_over(account: Account) -> Judgements:
 def a_wait_can_be_decided(clause: str, which: str, said: str) -> Invariant:
     """The check that a decision for an open wait is taken: for the first, for later ones, for a wait anew."""
 
-    def can_be_decided(account: Account) -> Judgements:
-        for run, call, decided in _just_decided(account):
-            if _kind_of_wait(run, call, decided) == which and not account.may_end_by_a_block(run):
+    def can_be_decided(state: ObservedState) -> Judgements:
+        for run, call, decided in _just_decided(state):
+            if _kind_of_wait(run, call, decided) == which and not state.may_end_by_a_block(run):
                 why = f"call {call.id} {said}, yet decision {decided.id} for it was turned down"
                 yield why if decided.turned_down else HELD
 
@@ -158,14 +153,14 @@ def _kind_of_wait(run: Run, call: Call, decided: Decided) -> str:
     return "later" if before else "first"
 
 
-def a_batch_is_dealt_with_in_order(account: Account, seen: DecisionTaken) -> Judgements:
+def a_batch_is_dealt_with_in_order(state: ObservedState, seen: DecisionTaken) -> Judgements:
     """Of a batch of decisions each one is dealt with, in the order of the batch."""
-    if round_of(account) is None or not account.alone or account.newest[0][0] != "decide":
+    if round_of(state) is None or not state.alone or state.newest[0][0] != "decide":
         return
-    ids = [raw["id"] for raw in account.newest[0][1]["decisions"]]
+    ids = [raw["id"] for raw in state.newest[0][1]["decisions"]]
     if len(set(ids)) < 2 or len(set(ids)) < len(ids) or seen.decision not in ids:
         return
-    told = [one.decision for one in account.shown if isinstance(one, DecisionTaken)]
+    told = [one.decision for one in state.shown if isinstance(one, DecisionTaken)]
     overtaken = [later for later in ids[ids.index(seen.decision) + 1 :] if later in told]
     if overtaken and seen.decision not in told:
         yield f"decision {overtaken[0]} was dealt with, yet decision {seen.decision} came before it"
@@ -173,12 +168,12 @@ def a_batch_is_dealt_with_in_order(account: Account, seen: DecisionTaken) -> Jud
         yield HELD
 
 
-def what_nobody_waits_for_has_no_effect(account: Account, seen: CallMoved) -> Judgements:
+def what_nobody_waits_for_has_no_effect(state: ObservedState, seen: CallMoved) -> Judgements:
     """A decision that came when nobody waited for it does not act on a wait that begins later."""
-    found, call = round_of(account), account.call_of(seen)
+    found, call = round_of(state), state.call_of(seen)
     if found is None or call not in found[1] or call.claimed != "Suspended" or seen.to == "Suspended":
         return
-    if account.policy("decision.early") != "ignore":
+    if state.policy("decision.early") != "ignore":
         return
     standing = [d for d in call.decisions if not (d.stale or d.repeats)]
     early = [d for d in standing if d.alone and d.answers is None and d.in_suspension < call.suspensions]
@@ -187,41 +182,41 @@ def what_nobody_waits_for_has_no_effect(account: Account, seen: CallMoved) -> Ju
         yield f"{said}, yet call {call.id} became {seen.to} on it"
 
 
-def what_nobody_waits_for_had_no_effect(account: Account) -> Judgements:
+def what_nobody_waits_for_had_no_effect(state: ObservedState) -> Judgements:
     """Counts the decisions for calls that did not wait, behind which the call was what it had been."""
-    found = round_of(account)
-    if found is not None and account.alone and account.newest[0][0] == "decide":
+    found = round_of(state)
+    if found is not None and state.alone and state.newest[0][0] == "decide":
         for call in found[1]:
-            early = [d for d in call.decisions if d.at == account.stimuli and d.answers is None]
+            early = [d for d in call.decisions if d.at == state.stimuli and d.answers is None]
             if early and call.claimed in ("New", "Running"):
                 yield HELD
 
 
-def to_come_too_late_breaks_nothing(account: Account, seen: SegmentEnded) -> Judgements:
+def to_come_too_late_breaks_nothing(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A decision whose waiter has gone meanwhile does not end the run."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or run.faulted or run.crashes or run.cancel_at or seen.reason.code != "Error":
         return
-    for call in _decided_twice(account, run):
+    for call in _decided_twice(state, run):
         yield f"a decision for call {call.id} came when its waiter had gone, and the run ended as Error"
 
 
-def what_came_too_late_broke_nothing(account: Account) -> Judgements:
+def what_came_too_late_broke_nothing(state: ObservedState) -> Judgements:
     """Counts the waits that were decided twice at once, behind which the run was whole."""
-    run = account.run
-    for _ in _decided_twice(account, run) if run is not None else ():
+    run = state.run
+    for _ in _decided_twice(state, run) if run is not None else ():
         yield HELD
 
 
-def _decided_twice(account: Account, run: Run) -> Iterator[Call]:
-    sent: Counter[str] = Counter(raw["call"] for raw in _raws(account))
+def _decided_twice(state: ObservedState, run: Run) -> Iterator[Call]:
+    sent: Counter[str] = Counter(raw["call"] for raw in _raws(state))
     for call, times in sent.items():
         if times > 1 and call in run.calls and run.calls[call].suspensions:
             yield run.calls[call]
 
 
-def _raws(account: Account) -> Iterator[Mapping[str, Any]]:
-    for method, params in account.newest:
+def _raws(state: ObservedState) -> Iterator[Mapping[str, Any]]:
+    for method, params in state.newest:
         if method == "decide":
             yield from params["decisions"]
 
@@ -229,31 +224,31 @@ def _raws(account: Account) -> Iterator[Mapping[str, Any]]:
 # --- the barrier --------------------------------------------------------------------------------
 
 
-def the_last_call_ends_the_round(account: Account) -> Judgements:
+def the_last_call_ends_the_round(state: ObservedState) -> Judgements:
     """A concurrent round is over when the last of its calls is."""
-    found = round_of(account)
-    if found is None or not account.tells_ends or account.gates_of(found[0]):
+    found = round_of(state)
+    if found is None or not state.tells_ends or state.gates_of(found[0]):
         return
     if all(call.is_final for call in found[1]):
         last = found[1][-1].id
         yield f"every call of the round is over, call {last} too, yet the round is not"
 
 
-def the_last_call_has_ended_the_round(account: Account, seen: GateOpened) -> Judgements:
+def the_last_call_has_ended_the_round(state: ObservedState, seen: GateOpened) -> Judgements:
     """Counts the rounds that were over with their last call."""
-    found = round_of(account)
+    found = round_of(state)
     if found is not None and seen.on == "model" and all(call.is_final for call in found[1]):
         yield HELD
 
 
-def a_round_waits_for_its_tasks(account: Account, seen: GateOpened) -> Judgements:
+def a_round_waits_for_its_tasks(state: ObservedState, seen: GateOpened) -> Judgements:
     """A concurrent round is not over while a call of it executes or is replayed."""
-    found = round_of(account)
+    found = round_of(state)
     if found is None or seen.on != "model":
         return
     for call in found[1]:
         at_work = bool(call.executing) or call.claimed in ("Running", "Resuming")
-        at_a_gate = any(gate.call is call for gate in account.gates_of(found[0]))
+        at_a_gate = any(gate.call is call for gate in state.gates_of(found[0]))
         why = f"call {call.id} is still at work, yet the model is asked"
         yield why if at_work or at_a_gate else HELD
 
@@ -274,8 +269,8 @@ INVARIANTS = (
     a_wait_can_be_decided("ROUND-66", "anew", "waits anew"),
     a_wait_can_be_decided("ROUND-72", "first", "waits"),
     a_wait_can_be_decided("ROUND-75", "later", "waits behind another batch"),
-    Invariant("ROUND-64", a_decision_is_replayed_beside_the_others, behind="a decision"),
-    Invariant("ROUND-68", a_rejected_call_is_over, behind="a decision"),
+    Invariant("ROUND-64", a_decision_is_replayed_beside_the_others, requires="a decision"),
+    Invariant("ROUND-68", a_rejected_call_is_over, requires="a decision"),
     each_allowed_call_has_its_task("ROUND-60", beside_a_hold=False),
     each_allowed_call_has_its_task("ROUND-61", beside_a_hold=True),
     Invariant("ROUND-73", what_nobody_waits_for_had_no_effect),

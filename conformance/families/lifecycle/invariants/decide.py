@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account, once
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     DecisionTaken,
     GateOpened,
     MessageAppended,
-    Observation,
     SegmentEnded,
 )
+from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.protocol import Observation
 
 
-def a_decision_reaches_the_call_it_names(account: Account, seen: GateOpened) -> Judgements:
+def a_decision_reaches_the_call_it_names(state: ObservedState, seen: GateOpened) -> Judgements:
     """A decision moves the call that it names and no other."""
-    call = account.entering(seen)
-    if call is None or call.life != account.life:
+    call = state.entering(seen)
+    if call is None or call.life != state.life:
         return
     if seen.resume is not None and seen.resume.decision is not None:
-        sent = account.decision_ids.get(seen.resume.decision)
+        sent = state.decision_ids.get(seen.resume.decision)
         if sent is not None:
             right = sent.call == call.id
             yield (
                 HELD if right else f"decision {sent.id} names call {sent.call}, yet call {call.id} ran on it"
             )
     if call.entries and _unapproved(call):
-        other = _unused_approval(account, call)
+        other = _unused_approval(state, call)
         if other is not None:
             yield f"decision {other.id} names call {other.call}, yet call {call.id} ran"
 
@@ -40,50 +40,50 @@ def _unapproved(call: Call) -> bool:
     return len(call.entries) >= allowed and call.result is None
 
 
-def _unused_approval(account: Account, call: Call) -> Decided | None:
-    run = account.runs[call.run]
+def _unused_approval(state: ObservedState, call: Call) -> Decided | None:
+    run = state.runs[call.run]
     for other in run.calls.values():
         if other is not call:
             for decided in other.approvals:
-                if decided.at == account.stimuli and len(other.entries) == decided.entries_before:
+                if decided.at == state.stimuli and len(other.entries) == decided.entries_before:
                     return decided
     return None
 
 
-def a_suspended_call_is_not_taken_for_another(account: Account, seen: GateOpened) -> Judgements:
+def a_suspended_call_is_not_taken_for_another(state: ObservedState, seen: GateOpened) -> Judgements:
     """A call that asks and was not decided does not run on the decision for its sibling."""
-    call = account.entering(seen)
+    call = state.entering(seen)
     if call is None or call.entries or call.tool is None or call.tool.permission != "ask" or call.approvals:
         return
-    other = _unused_approval(account, call)
+    other = _unused_approval(state, call)
     if other is not None:
         yield f"decision {other.id} names call {other.call}, yet call {call.id} ran"
 
 
-def a_move_follows_the_decision_for_it(account: Account, seen: CallMoved) -> Judgements:
+def a_move_follows_the_decision_for_it(state: ObservedState, seen: CallMoved) -> Judgements:
     """A suspended call does not move on the decision for its sibling, which is left waiting."""
-    call = account.call_of(seen)
+    call = state.call_of(seen)
     if call is None or seen.to == call.claimed or call.claimed != "Suspended" or call.doubled:
         return
-    run = account.runs[call.run]
+    run = state.runs[call.run]
     own = any(not (d.turned_down or d.stale) for d in call.decisions)
-    closed = seen.to == "Cancelled" and bool(account.scenario.agent.stop)  # perhaps by a run that stops
+    closed = seen.to == "Cancelled" and bool(state.scenario.agent.stop)  # perhaps by a run that stops
     if own or closed or run.cancel_at or run.had_input or run.faulted or run.crashes:
         return
     for other in run.calls.values():
         for decided in other.decisions:
             left_waiting = decided.answers is other and other.claimed == "Suspended"
-            if left_waiting and decided.at == account.stimuli and not decided.turned_down:
+            if left_waiting and decided.at == state.stimuli and not decided.turned_down:
                 yield f"decision {decided.id} names call {other.id}, yet call {call.id} became {seen.to}"
                 return
 
 
-def a_decision_executes_once(account: Account, seen: GateOpened) -> Judgements:
+def a_decision_executes_once(state: ObservedState, seen: GateOpened) -> Judgements:
     """An accepted decision leads to at most one execution, and its id, sent twice, is one decision."""
-    call = account.entering(seen)
-    if call is None or call.life != account.life or not call.decisions:
+    call = state.entering(seen)
+    if call is None or call.life != state.life or not call.decisions:
         return
-    entries = [gate for gate in call.entries if gate.life == account.life]
+    entries = [gate for gate in call.entries if gate.life == state.life]
     asks = call.tool is not None and call.tool.permission == "ask"
     allowed = len([d for d in call.approvals if not d.stale]) + (0 if asks else 1)
     if call.result is not None or call.executing or not allowed:
@@ -96,10 +96,10 @@ def a_decision_executes_once(account: Account, seen: GateOpened) -> Judgements:
         yield f"call {call.id} may be executed {_times(allowed)}, yet it was executed {executed}"
 
 
-def a_repeated_decision_executes_nothing(account: Account, seen: GateOpened) -> Judgements:
+def a_repeated_decision_executes_nothing(state: ObservedState, seen: GateOpened) -> Judgements:
     """A decision that is sent twice under one id gives no second leave to execute."""
-    call = account.entering(seen)
-    if call is None or call.life != account.life:
+    call = state.entering(seen)
+    if call is None or call.life != state.life:
         return
     repeated = next((d for d in call.decisions if d.repeats), None)
     asks = call.tool is not None and call.tool.permission == "ask"
@@ -108,9 +108,9 @@ def a_repeated_decision_executes_nothing(account: Account, seen: GateOpened) -> 
         yield f"decision {repeated.id} had been taken before, yet call {call.id} was executed on it again"
 
 
-def a_repeated_decision_is_not_accepted(account: Account, seen: DecisionTaken) -> Judgements:
+def a_repeated_decision_is_not_accepted(state: ObservedState, seen: DecisionTaken) -> Judgements:
     """A decision that is sent twice under one id is not accepted twice."""
-    late = _late(account)
+    late = _late(state)
     if late is not None and late.repeats and late.id == seen.decision:
         taken = seen.disposition in ("accepted", "buffered")
         yield (
@@ -120,13 +120,13 @@ def a_repeated_decision_is_not_accepted(account: Account, seen: DecisionTaken) -
         )
 
 
-def a_decision_is_not_accepted_twice(account: Account, seen: DecisionTaken) -> Judgements:
+def a_decision_is_not_accepted_twice(state: ObservedState, seen: DecisionTaken) -> Judgements:
     """A decision that was handed over once is accepted once, and refused or ignored at most once."""
-    if account.life > 1:
+    if state.life > 1:
         return
-    told = account.dispositions[seen.decision]
+    told = state.dispositions[seen.decision]
     often = told.count(seen.disposition) + 1
-    handed = account.handed_over[seen.decision]
+    handed = state.handed_over[seen.decision]
     yield (
         HELD
         if often <= handed
@@ -139,34 +139,34 @@ def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-def a_decision_taken_twice_changes_nothing(account: Account, seen: Observation) -> Judgements:
+def a_decision_taken_twice_changes_nothing(state: ObservedState, seen: Observation) -> Judgements:
     """A decision whose id was taken before changes nothing."""
-    late = _late(account)
+    late = _late(state)
     what = _effect(seen)
     if late is not None and late.repeats and what:
         yield f"decision {late.id} had been taken before, yet {what}"
 
 
-def a_repeated_decision_was_idle(account: Account) -> Judgements:
+def a_repeated_decision_was_idle(state: ObservedState) -> Judgements:
     """Counts the repeated decisions that changed nothing."""
-    late = _late(account)
+    late = _late(state)
     if late is not None and late.repeats:
         yield HELD
 
 
-def a_late_decision_changes_nothing(account: Account, seen: Observation) -> Judgements:
+def a_late_decision_changes_nothing(state: ObservedState, seen: Observation) -> Judgements:
     """A decision for a call that is unknown, over, or past that suspension changes nothing."""
-    late = _late(account)
+    late = _late(state)
     if late is None or late.repeats:
         return
     what = _effect(seen)
     if what:
-        yield f"decision {late.id} was for {_why_late(account, late)}, yet {what}"
+        yield f"decision {late.id} was for {_why_late(state, late)}, yet {what}"
 
 
-def each_wait_has_a_number_of_its_own(account: Account, seen: CallMoved) -> Judgements:
+def each_wait_has_a_number_of_its_own(state: ObservedState, seen: CallMoved) -> Judgements:
     """A call that waits anew is not said to be in a suspension that is over, which decisions may name."""
-    call = account.call_of(seen)
+    call = state.call_of(seen)
     if call is None or call.doubled or seen.to != "Suspended" or call.claimed in (None, "Suspended"):
         return
     if seen.suspension in call.numbers:
@@ -188,28 +188,28 @@ def _effect(seen: Observation) -> str:
 
 
 @once
-def _late(account: Account) -> Decided | None:
+def _late(state: ObservedState) -> Decided | None:
     """The decision that came alone, to a quiescent runtime, and too late or for nobody."""
-    if not account.alone or len(account.newest) != 1 or account.newest[0][0] != "decide":
+    if not state.alone or len(state.newest) != 1 or state.newest[0][0] != "decide":
         return None
-    run = account.run
-    if run is None or account.newest[0][1]["run"] != run.id:
+    run = state.run
+    if run is None or state.newest[0][1]["run"] != run.id:
         return None
-    sent = [_newest(account, raw["id"], raw["call"], run) for raw in account.newest[0][1]["decisions"]]
+    sent = [_newest(state, raw["id"], raw["call"], run) for raw in state.newest[0][1]["decisions"]]
     if not sent or any(d is None or not (d.stale or d.repeats) for d in sent):
         return None
     return sent[0]
 
 
-def _newest(account: Account, decision: str, call: str, run: Run) -> Decided | None:
+def _newest(state: ObservedState, decision: str, call: str, run: Run) -> Decided | None:
     known = run.calls.get(call)
     if known is None:
-        return Decided(decision, call, "", None, None, account.stimuli, True, stale=True)
-    return next((d for d in reversed(known.decisions) if d.id == decision and d.at == account.stimuli), None)
+        return Decided(decision, call, "", None, None, state.stimuli, True, stale=True)
+    return next((d for d in reversed(known.decisions) if d.id == decision and d.at == state.stimuli), None)
 
 
-def _why_late(account: Account, late: Decided) -> str:
-    run = account.run
+def _why_late(state: ObservedState, late: Decided) -> str:
+    run = state.run
     call = run.calls.get(late.call) if run is not None else None
     if call is None:
         return f"call {late.call}, which is unknown"
@@ -218,37 +218,37 @@ def _why_late(account: Account, late: Decided) -> str:
     return f"call {call.id}, which is over"
 
 
-def a_late_decision_was_idle(account: Account) -> Judgements:
+def a_late_decision_was_idle(state: ObservedState) -> Judgements:
     """Counts the late decisions that changed nothing."""
-    late = _late(account)
+    late = _late(state)
     if late is not None and not late.repeats:
         yield HELD
 
 
-def no_accepted_decision_is_lost(account: Account) -> Judgements:
+def no_accepted_decision_is_lost(state: ObservedState) -> Judgements:
     """A decision that a waiting call took acts once nothing else of the run is under way."""
-    run = account.run
+    run = state.run
     if run is None or run.cancel_at:
         return
     for call in run.calls.values():
         if any(d.answers is call and not d.turned_down for d in call.decisions) and not call.waits:
             yield HELD
-    if run.is_done or account.gates_of(run):
+    if run.is_done or state.gates_of(run):
         return
     waiting = [call for call in run.calls.values() if call.may_wait and not call.doubled]
     taken = [(call, _taken(call)) for call in waiting]
     decides_all = all(decided is not None for _, decided in taken)
-    partial = account.policy("resume") == "partial"
+    partial = state.policy("resume") == "partial"
     for call, decided in taken:
-        if decided is None or not _is_told_to_wait(account, call):
+        if decided is None or not _is_told_to_wait(state, call):
             continue
         if decides_all or (partial and _would_show(call, decided)):
             yield f"call {call.id} took decision {decided.id}, yet it still waits"
 
 
-def _is_told_to_wait(account: Account, call: Call) -> bool:
+def _is_told_to_wait(state: ObservedState, call: Call) -> bool:
     """Whether its status says that it waits, or its run, which says so each time that it comes to wait."""
-    return call.waits and (call.claimed is not None or account.observes("run.finished"))
+    return call.waits and (call.claimed is not None or state.observes("run.finished"))
 
 
 def _would_show(call: Call, decided: Decided) -> bool:
@@ -277,24 +277,24 @@ FIRST_INVARIANTS = (
     Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened, at=("tool",)),
     Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened, at=("tool",)),
     *(
-        Invariant(clause, check, kind, behind="a decision")
+        Invariant(clause, check, kind, requires="a decision")
         for clause, check in (
             ("DECIDE-2", a_decision_taken_twice_changes_nothing),
             ("DECIDE-3", a_late_decision_changes_nothing),
         )
         for kind in (GateOpened, CallMoved, MessageAppended, SegmentEnded)
     ),
-    Invariant("DECIDE-5", a_move_follows_the_decision_for_it, CallMoved, behind="a decision"),
+    Invariant("DECIDE-5", a_move_follows_the_decision_for_it, CallMoved, requires="a decision"),
 )
 """Asked before it is looked at what a decision carries: one that went astray has carried nothing."""
 
 INVARIANTS = (
-    Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken, behind="a decision"),
-    Invariant("DECIDE-2", a_decision_is_not_accepted_twice, DecisionTaken, behind="a decision"),
+    Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken, requires="a decision"),
+    Invariant("DECIDE-2", a_decision_is_not_accepted_twice, DecisionTaken, requires="a decision"),
     Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened, at=("tool",)),
     Invariant("DECIDE-1", a_decision_executes_once, GateOpened, at=("tool",)),
-    Invariant("DECIDE-4", no_accepted_decision_is_lost, behind="a decision"),
-    Invariant("DECIDE-2", a_repeated_decision_was_idle, behind="a decision"),
-    Invariant("DECIDE-3", a_late_decision_was_idle, behind="a decision"),
+    Invariant("DECIDE-4", no_accepted_decision_is_lost, requires="a decision"),
+    Invariant("DECIDE-2", a_repeated_decision_was_idle, requires="a decision"),
+    Invariant("DECIDE-3", a_late_decision_was_idle, requires="a decision"),
     Invariant("DECIDE-3", each_wait_has_a_number_of_its_own, CallMoved),
 )

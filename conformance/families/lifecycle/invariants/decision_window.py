@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account, once
+from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, SegmentEnded
+from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.protocol import CallMoved, GateOpened, SegmentEnded
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
 @once
-def arrived(account: Account) -> tuple[Run, list[Decided]] | None:
+def arrived(state: ObservedState) -> tuple[Run, list[Decided]] | None:
     """The decisions that have just come alone, each of them good, to a run that was at rest."""
-    run = account.run
-    if run is None or not account.alone or [name for name, _ in account.newest] != ["decide"]:
+    run = state.run
+    if run is None or not state.alone or [name for name, _ in state.newest] != ["decide"]:
         return None
-    if run.cancel_at or run.crashes or run.faulted or account.newest[0][1]["run"] != run.id:
+    if run.cancel_at or run.crashes or run.faulted or state.newest[0][1]["run"] != run.id:
         return None
-    sent = [d for call in run.calls.values() for d in call.decisions if d.at == account.stimuli]
+    sent = [d for call in run.calls.values() for d in call.decisions if d.at == state.stimuli]
     good = [d for d in sent if d.answers is not None and d.at_rest and _is_first(d, d.answers)]
-    whole = len(good) == len(account.newest[0][1]["decisions"])
+    whole = len(good) == len(state.newest[0][1]["decisions"])
     return (run, good) if good and whole else None
 
 
@@ -69,20 +69,20 @@ def _holds(call: Call, decided: Decided) -> bool:
     return early and not (decided.turned_down or decided.stale)
 
 
-def a_decision_is_all_that_a_run_needs(account: Account) -> Judgements:
+def a_decision_is_all_that_a_run_needs(state: ObservedState) -> Judgements:
     """A suspended run that the runtime holds goes on from a decision alone."""
-    if account.policy("state") == "runtime":
-        yield from _is_taken(account, "the run waits, and all its calls that wait are decided")
+    if state.policy("state") == "runtime":
+        yield from _is_taken(state, "the run waits, and all its calls that wait are decided")
 
 
-def a_value_is_all_that_a_run_needs(account: Account) -> Judgements:
+def a_value_is_all_that_a_run_needs(state: ObservedState) -> Judgements:
     """A suspended run that the caller holds goes on from the value that it was given, and from a decision."""
-    if account.policy("state") == "caller":
-        yield from _is_taken(account, "the caller gave the run back, and all its calls that wait are decided")
+    if state.policy("state") == "caller":
+        yield from _is_taken(state, "the caller gave the run back, and all its calls that wait are decided")
 
 
-def _is_taken(account: Account, given: str) -> Judgements:
-    found = arrived(account)
+def _is_taken(state: ObservedState, given: str) -> Judgements:
+    found = arrived(state)
     if found is None or may_be_left_out(*found) or found[0].had_input:  # new input may have ended the wait
         return
     for decided in found[1]:
@@ -90,10 +90,10 @@ def _is_taken(account: Account, given: str) -> Judgements:
         yield HELD if not refused else f"{given}, yet decision {decided.id} was turned down"
 
 
-def a_run_that_was_given_back_is_whole(account: Account, seen: GateOpened) -> Judgements:
+def a_run_that_was_given_back_is_whole(state: ObservedState, seen: GateOpened) -> Judgements:
     """A suspended run that the caller holds goes on with what it began with."""
-    run = account.run_of(seen)
-    if run is None or account.policy("state") != "caller" or seen.on != "model" or seen.messages is None:
+    run = state.run_of(seen)
+    if run is None or state.policy("state") != "caller" or seen.on != "model" or seen.messages is None:
         return
     came_back = any(d.at_rest and d.answers is not None for c in run.every_call for d in c.decisions)
     if came_back and run.said and not run.crashes:
@@ -105,15 +105,15 @@ def a_run_that_was_given_back_is_whole(account: Account, seen: GateOpened) -> Ju
         )
 
 
-def a_part_of_the_decisions_does_what_was_declared(account: Account) -> Judgements:
+def a_part_of_the_decisions_does_what_was_declared(state: ObservedState) -> Judgements:
     """Decisions for a part of what waits resume that part, are held, or are turned down, as was declared."""
-    found, policy = arrived(account), account.policy("resume")
+    found, policy = arrived(state), state.policy("resume")
     if found is None or policy not in WRONG:
         return
     run, decisions = found
     left = left_out(run, decisions)
     if left:
-        wrong = WRONG[policy](run, decisions, bool(account.gates_of(run)))
+        wrong = WRONG[policy](run, decisions, bool(state.gates_of(run)))
         part = f"call {left[0].id} waits as well, and decision {decisions[0].id}"
         yield f"{part} {wrong}" if wrong else HELD
 
@@ -148,9 +148,9 @@ WRONG: Final = {"partial": _no_part, "collect": _not_held, "all_or_nothing": _no
 """What each way with a part of the decisions must not show."""
 
 
-def an_answered_call_is_not_made_to_wait(account: Account, seen: CallMoved) -> Judgements:
+def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) -> Judgements:
     """A call that was decided while its round ran is not made to wait again by what the round had for it."""
-    call = account.call_of(seen)
+    call = state.call_of(seen)
     if (
         call is None
         or call.doubled
@@ -159,17 +159,17 @@ def an_answered_call_is_not_made_to_wait(account: Account, seen: CallMoved) -> J
     ):
         return
     decided = _beside_its_round(call)
-    if decided is None or account.policy("decision.window") != "immediate" or account.runs[call.run].crashes:
+    if decided is None or state.policy("decision.window") != "immediate" or state.runs[call.run].crashes:
         return
     if not _suspended_anew(call, decided):
         why = f"call {call.id} was decided by {decided.id} while call {decided.beside} executed"
         yield f"{why}, yet the round made it wait again"
 
 
-def an_answered_call_was_not_made_to_wait(account: Account) -> Judgements:
+def an_answered_call_was_not_made_to_wait(state: ObservedState) -> Judgements:
     """Counts the calls that were decided while their round ran and do not wait for that again."""
-    run = account.run
-    if run is None or account.policy("decision.window") != "immediate" or run.crashes:
+    run = state.run
+    if run is None or state.policy("decision.window") != "immediate" or run.crashes:
         return
     for call in run.calls.values():
         if _beside_its_round(call) is not None and call.is_final:
@@ -191,9 +191,9 @@ def _suspended_anew(call: Call, decided: Decided) -> bool:
     return bool(kinds & {"pending", "suspend"})
 
 
-def _again(account: Account, run: Run) -> list[Call]:
+def _again(state: ObservedState, run: Run) -> list[Call]:
     """The calls that the replay at the start of this segment has suspended again."""
-    asked = account.last_model_gate
+    asked = state.last_model_gate
     return [
         call
         for call in run.calls.values()
@@ -204,21 +204,21 @@ def _again(account: Account, run: Run) -> list[Call]:
     ]
 
 
-def a_new_suspension_ends_the_segment(account: Account, seen: GateOpened) -> Judgements:
+def a_new_suspension_ends_the_segment(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where a new suspension in the replay at the start ends the segment, nothing is asked beside it."""
-    run = account.run_of(seen)
-    if run is None or seen.on != "model" or account.policy("replay.start") != "end_if_any":
+    run = state.run_of(seen)
+    if run is None or seen.on != "model" or state.policy("replay.start") != "end_if_any":
         return
-    for call in _again(account, run) if not (run.crashes or run.had_input) else ():
+    for call in _again(state, run) if not (run.crashes or run.had_input) else ():
         yield f"the replay at the start suspended call {call.id} again, yet the model is asked beside it"
 
 
-def a_new_suspension_counts_as_declared(account: Account, seen: SegmentEnded) -> Judgements:
+def a_new_suspension_counts_as_declared(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """Where a new suspension in the replay at the start is one of the outcomes, the others count too."""
-    run, policy = account.run_of(seen), account.policy("replay.start")
+    run, policy = state.run_of(seen), state.policy("replay.start")
     if run is None or policy is None or seen.reason.code != "Suspended" or run.crashes:
         return
-    for call in _again(account, run):
+    for call in _again(state, run):
         over = [
             c.id for c in run.calls.values() if c.is_final and run.is_replaying(c) and c.step == run.steps
         ]
@@ -227,12 +227,12 @@ def a_new_suspension_counts_as_declared(account: Account, seen: SegmentEnded) ->
         yield f"{why}, which counts, yet the segment ended" if goes_on else HELD
 
 
-def a_decided_run_does_not_announce_that_it_waits(account: Account, seen: SegmentEnded) -> Judgements:
+def a_decided_run_does_not_announce_that_it_waits(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A run that was decided while it was at work, call by call, does not announce that it waits."""
-    run = account.run_of(seen)
-    if run is None or seen.reason.code != "Suspended" or account.policy("decision.window") != "after_round":
+    run = state.run_of(seen)
+    if run is None or seen.reason.code != "Suspended" or state.policy("decision.window") != "after_round":
         return
-    if run.cancel_at or run.crashes or run.faulted or account.policy("resume") == "all_or_nothing":
+    if run.cancel_at or run.crashes or run.faulted or state.policy("resume") == "all_or_nothing":
         return
     pending = [run.calls[call] for call in seen.pending if call in run.calls]
     decided = [(call, _unheard(call)) for call in pending]
@@ -251,10 +251,10 @@ def _unheard(call: Call) -> Decided | None:
     return None
 
 
-def a_decision_that_came_at_work_has_acted(account: Account) -> Judgements:
+def a_decision_that_came_at_work_has_acted(state: ObservedState) -> Judgements:
     """Counts the decisions that came while the run was at work, and have acted."""
-    run = account.run
-    if run is None or account.policy("decision.window") != "after_round":
+    run = state.run
+    if run is None or state.policy("decision.window") != "after_round":
         return
     for call in run.calls.values():
         for decided in call.decisions:
@@ -262,7 +262,7 @@ def a_decision_that_came_at_work_has_acted(account: Account) -> Judgements:
                 yield HELD
 
 
-def only_early(account: Account, run: Run, call: Call) -> Decided | None:
+def only_early(state: ObservedState, run: Run, call: Call) -> Decided | None:
     """The decision that came too early for the call, if it has got no other."""
     if run.cancel_at or run.had_input or run.faulted or run.crashes or call.doubled:
         return None
@@ -270,52 +270,52 @@ def only_early(account: Account, run: Run, call: Call) -> Decided | None:
     return early[0] if early and len(early) == len(call.decisions) else None
 
 
-def an_early_decision_does_not_act(account: Account, seen: CallMoved) -> Judgements:
+def an_early_decision_does_not_act(state: ObservedState, seen: CallMoved) -> Judgements:
     """Where an early decision has no effect, its call waits for another one once it is suspended."""
-    run, call = account.run_of(seen), account.call_of(seen)
-    if run is None or call is None or account.policy("decision.early") != "ignore":
+    run, call = state.run_of(seen), state.call_of(seen)
+    if run is None or call is None or state.policy("decision.early") != "ignore":
         return
-    early = only_early(account, run, call)
+    early = only_early(state, run, call)
     moved = call.claimed == "Suspended" and seen.to in ("Resuming", "Cancelled")
     if early is not None and moved and not run.is_done:
         why = f"decision {early.id} came before call {call.id} was suspended"
         yield f"{why}, yet that became {seen.to} on it"
 
 
-def a_call_waits_for_another_decision(account: Account) -> Judgements:
+def a_call_waits_for_another_decision(state: ObservedState) -> Judgements:
     """Counts the calls that wait though someone had decided too early."""
-    run = account.run
-    if run is None or account.policy("decision.early") != "ignore":
+    run = state.run
+    if run is None or state.policy("decision.early") != "ignore":
         return
     for call in run.calls.values():
-        if call.claimed == "Suspended" and only_early(account, run, call) is not None:
+        if call.claimed == "Suspended" and only_early(state, run, call) is not None:
             yield HELD
 
 
-def a_decision_is_replayed_there_and_then(account: Account) -> Judgements:
+def a_decision_is_replayed_there_and_then(state: ObservedState) -> Judgements:
     """Where decisions act at once, one that comes during inference or a round is replayed there and then."""
-    run, at_once = account.run, account.policy("decision.window") == "immediate"
-    if run is None or not at_once or account.policy("resume") != "partial":
+    run, at_once = state.run, state.policy("decision.window") == "immediate"
+    if run is None or not at_once or state.policy("resume") != "partial":
         return
-    if account.policy("replay.commit") != "yes":
+    if state.policy("replay.commit") != "yes":
         return
-    for call, decided in came_alone_at_work(account, run):
+    for call, decided in came_alone_at_work(state, run):
         why = f"decision {decided.id} came while the run was at work"
         yield HELD if not rests(decided) else f"{why} and acts at once, yet call {call.id} is still Suspended"
 
 
-def came_alone_at_work(account: Account, run: Run) -> Iterator[tuple[Call, Decided]]:
+def came_alone_at_work(state: ObservedState, run: Run) -> Iterator[tuple[Call, Decided]]:
     """The decision that has just come while the model or a round was at work, and no replay was."""
-    if not account.alone or run.cancel_at or run.crashes or run.faulted or run.is_done:
+    if not state.alone or run.cancel_at or run.crashes or run.faulted or run.is_done:
         return
-    if [len(params.get("decisions", ())) for _, params in account.newest] != [1]:
+    if [len(params.get("decisions", ())) for _, params in state.newest] != [1]:
         return
-    gates = account.gates_of(run)
+    gates = state.gates_of(run)
     for call in run.calls.values():
         for decided in call.decisions:
-            mine = decided.at == account.stimuli and decided.answers is call and decided.at_work
+            mine = decided.at == state.stimuli and decided.answers is call and decided.at_work
             others = [g for g in gates if g.call is not None and g.call is not call and g.call.decisions]
-            storing = account.is_committing(run)
+            storing = state.is_committing(run)
             if mine and not (others or storing or decided.turned_down or call.doubled):
                 yield call, decided
 
@@ -325,15 +325,17 @@ INVARIANTS = (
     Invariant(
         "DECIDE-23", an_early_decision_does_not_act, CallMoved, at=("Cancelled", "Resuming"), is_patient=True
     ),
-    Invariant("DECIDE-19", a_new_suspension_ends_the_segment, GateOpened, at=("model",), behind="a decision"),
+    Invariant(
+        "DECIDE-19", a_new_suspension_ends_the_segment, GateOpened, at=("model",), requires="a decision"
+    ),
     Invariant("DECIDE-22", a_run_that_was_given_back_is_whole, GateOpened, at=("model",)),
     Invariant("DECIDE-19", a_new_suspension_counts_as_declared, SegmentEnded, at=("Suspended",)),
     Invariant("DECIDE-20", a_decided_run_does_not_announce_that_it_waits, SegmentEnded, at=("Suspended",)),
-    Invariant("DECIDE-15", a_decision_is_all_that_a_run_needs, behind="a decision"),
+    Invariant("DECIDE-15", a_decision_is_all_that_a_run_needs, requires="a decision"),
     Invariant("DECIDE-22", a_value_is_all_that_a_run_needs),
-    Invariant("DECIDE-14", a_part_of_the_decisions_does_what_was_declared, behind="a decision"),
-    Invariant("DECIDE-24", a_decision_is_replayed_there_and_then, behind="a decision"),
-    Invariant("DECIDE-16", an_answered_call_was_not_made_to_wait, behind="a decision"),
-    Invariant("DECIDE-20", a_decision_that_came_at_work_has_acted, behind="a decision"),
-    Invariant("DECIDE-23", a_call_waits_for_another_decision, behind="a decision"),
+    Invariant("DECIDE-14", a_part_of_the_decisions_does_what_was_declared, requires="a decision"),
+    Invariant("DECIDE-24", a_decision_is_replayed_there_and_then, requires="a decision"),
+    Invariant("DECIDE-16", an_answered_call_was_not_made_to_wait, requires="a decision"),
+    Invariant("DECIDE-20", a_decision_that_came_at_work_has_acted, requires="a decision"),
+    Invariant("DECIDE-23", a_call_waits_for_another_decision, requires="a decision"),
 )

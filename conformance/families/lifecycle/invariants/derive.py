@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account, once
+from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved, SegmentEnded
+from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.protocol import GateOpened, RunMoved, SegmentEnded
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
 @once
-def _claims_both(account: Account) -> Run | None:
+def _claims_both(state: ObservedState) -> Run | None:
     """The run to project: one that is not Done, shows both statuses, and has no work of its own."""
-    run = account.run
-    shown = account.observes("run.status") and account.observes("call.status")
+    run = state.run
+    shown = state.observes("run.status") and state.observes("call.status")
     if run is None or not shown or run.claimed is None or run.is_done:
         return None
-    own_work = any(gate.on != "tool" for gate in account.gates_of(run))
+    own_work = any(gate.on != "tool" for gate in state.gates_of(run))
     return None if own_work else run
 
 
@@ -27,9 +27,9 @@ def _suspended(run: Run) -> list[Call]:
     return [c for c in run.calls.values() if c.claimed == "Suspended"]
 
 
-def a_run_with_a_busy_call_is_Running(account: Account) -> Judgements:
+def a_run_with_a_busy_call_is_Running(state: ObservedState) -> Judgements:
     """While any call of the round executes or is resuming, the run is Running."""
-    run = _claims_both(account)
+    run = _claims_both(state)
     for call in _busy(run) if run is not None else ():
         assert run is not None
         yield (
@@ -42,9 +42,9 @@ def a_run_with_a_busy_call_is_Running(account: Account) -> Judgements:
         )
 
 
-def a_run_whose_calls_all_wait_is_Waiting(account: Account) -> Judgements:
+def a_run_whose_calls_all_wait_is_Waiting(state: ObservedState) -> Judgements:
     """When no call is busy and at least one is Suspended, the run is Waiting."""
-    run = _claims_both(account)
+    run = _claims_both(state)
     if run is None or _busy(run) or any(call.doubled for call in run.calls.values()):
         return  # one of two calls with one id may be busy under another
     suspended = _suspended(run)
@@ -56,9 +56,9 @@ def a_run_whose_calls_all_wait_is_Waiting(account: Account) -> Judgements:
         )
 
 
-def a_run_waits_for_somebody(account: Account) -> Judgements:
+def a_run_waits_for_somebody(state: ObservedState) -> Judgements:
     """A run is Waiting only while a call of it is Suspended."""
-    run = _claims_both(account)
+    run = _claims_both(state)
     if run is None or run.claimed != "Waiting" or _busy(run):
         return
     if run.crashes and any(call.claimed is None for call in run.calls.values()):
@@ -68,12 +68,12 @@ def a_run_waits_for_somebody(account: Account) -> Judgements:
     yield HELD if _suspended(run) else "the run is Waiting, yet none of its calls is Suspended"
 
 
-def a_run_with_work_of_its_own_is_Running(account: Account) -> Judgements:
+def a_run_with_work_of_its_own_is_Running(state: ObservedState) -> Judgements:
     """While a model or permission gate is open, the run is Running."""
-    run = account.run
-    if run is None or not account.observes("run.status") or run.claimed is None:
+    run = state.run
+    if run is None or not state.observes("run.status") or run.claimed is None:
         return
-    for gate in account.gates_of(run):
+    for gate in state.gates_of(run):
         if gate.on in ("model", "permission"):
             yield (
                 HELD
@@ -82,12 +82,12 @@ def a_run_with_work_of_its_own_is_Running(account: Account) -> Judgements:
             )
 
 
-def no_inference_while_a_call_waits(account: Account, seen: GateOpened) -> Judgements:
+def no_inference_while_a_call_waits(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where a round waits for its suspended calls, the model is not asked while a call is Suspended."""
-    run = account.run_of(seen)
-    if run is None or seen.on != "model" or account.policy("round.mixed") != "wait" or not run.calls:
+    run = state.run_of(seen)
+    if run is None or seen.on != "model" or state.policy("round.mixed") != "wait" or not run.calls:
         return
-    if run.had_input and account.policy("input.waiting") in (None, "placeholder"):
+    if run.had_input and state.policy("input.waiting") in (None, "placeholder"):
         return  # the wait was put aside, and the input is asked about beside it
     waiting = [call.id for call in run.calls.values() if _certainly_waits(run, call) and not call.doubled]
     yield (
@@ -103,18 +103,18 @@ def _certainly_waits(run: Run, call: Call) -> bool:
     return call.claimed == "Suspended" or (call.waits and undecided and not run.had_input)
 
 
-def a_suspended_segment_leaves_nothing_running(account: Account, seen: SegmentEnded) -> Judgements:
+def a_suspended_segment_leaves_nothing_running(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A segment ends as Suspended only when no call of the run is executing."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or seen.reason.code != "Suspended":
         return
     running = [call.id for call in run.calls.values() if call.executing]
     yield HELD if not running else f"the segment ended as Suspended, yet call {running[0]} is executing"
 
 
-def the_calls_do_not_end_the_run(account: Account, seen: RunMoved) -> Judgements:
+def the_calls_do_not_end_the_run(state: ObservedState, seen: RunMoved) -> Judgements:
     """A round of which every call is over does not end the run, which has the model still to ask."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or not _round_is_over(run) or seen.reason is None or seen.to != "Done":
         return
     natural = seen.reason.code == "NaturalEnd"
@@ -122,9 +122,9 @@ def the_calls_do_not_end_the_run(account: Account, seen: RunMoved) -> Judgements
     yield f"{over}, yet the run is Done as NaturalEnd" if natural else HELD
 
 
-def a_round_leads_to_the_model(account: Account, seen: GateOpened) -> Judgements:
+def a_round_leads_to_the_model(state: ObservedState, seen: GateOpened) -> Judgements:
     """Counts the rounds of which every call was over and that led to the next inference."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is not None and seen.on == "model" and _round_is_over(run):
         yield HELD
 
@@ -137,12 +137,12 @@ def _round_is_over(run: Run) -> bool:
 
 
 INVARIANTS = (
-    Invariant("DERIVE-7", the_calls_do_not_end_the_run, RunMoved, at=("Done",), behind="calls"),
-    Invariant("DERIVE-7", a_round_leads_to_the_model, GateOpened, at=("model",), behind="calls"),
+    Invariant("DERIVE-7", the_calls_do_not_end_the_run, RunMoved, at=("Done",), requires="calls"),
+    Invariant("DERIVE-7", a_round_leads_to_the_model, GateOpened, at=("model",), requires="calls"),
     Invariant("DERIVE-6", a_suspended_segment_leaves_nothing_running, SegmentEnded, at=("Suspended",)),
-    Invariant("DERIVE-5", no_inference_while_a_call_waits, GateOpened, at=("model",), behind="calls"),
-    Invariant("DERIVE-1", a_run_with_a_busy_call_is_Running, behind="calls"),
-    Invariant("DERIVE-2", a_run_whose_calls_all_wait_is_Waiting, behind="a wait"),
-    Invariant("DERIVE-3", a_run_waits_for_somebody, behind="a wait"),
+    Invariant("DERIVE-5", no_inference_while_a_call_waits, GateOpened, at=("model",), requires="calls"),
+    Invariant("DERIVE-1", a_run_with_a_busy_call_is_Running, requires="calls"),
+    Invariant("DERIVE-2", a_run_whose_calls_all_wait_is_Waiting, requires="a wait"),
+    Invariant("DERIVE-3", a_run_waits_for_somebody, requires="a wait"),
     Invariant("DERIVE-4", a_run_with_work_of_its_own_is_Running),
 )

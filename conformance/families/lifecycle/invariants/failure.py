@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.protocol import GateOpened, SegmentEnded
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def a_block_does_what_was_declared(account: Account, seen: SegmentEnded) -> Judgements:
+def a_block_does_what_was_declared(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A block ends the run with reason Blocked, or only fails its call, as was declared."""
-    run, policy = account.run_of(seen), account.policy("round.block")
+    run, policy = state.run_of(seen), state.policy("round.block")
     if run is None or policy is None or run.cancel_at or run.faulted or run.crashes:
         return
     code = seen.reason.code
@@ -28,12 +28,12 @@ def a_block_does_what_was_declared(account: Account, seen: SegmentEnded) -> Judg
         )
 
 
-def nothing_runs_after_a_block(account: Account, seen: GateOpened) -> Judgements:
+def nothing_runs_after_a_block(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where a block ends the run, nothing of the run runs after it."""
-    run = account.run_of(seen)
-    if run is None or account.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
+    run = state.run_of(seen)
+    if run is None or state.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
         return
-    if seen.on not in ("model", "tool", "permission") or not account.alone:
+    if seen.on not in ("model", "tool", "permission") or not state.alone:
         return  # what had begun beside the block may have been on its way
     blocked = [call.id for call in run.every_call if call.last_verdict == "block"]
     what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
@@ -41,25 +41,25 @@ def nothing_runs_after_a_block(account: Account, seen: GateOpened) -> Judgements
         yield f"call {blocked[0]} was blocked, which ends the run, yet {what}"
 
 
-def nothing_has_run_after_a_block(account: Account) -> Judgements:
+def nothing_has_run_after_a_block(state: ObservedState) -> Judgements:
     """Counts the quiescent points behind a block at which nothing had run since."""
-    run = account.run
-    if run is None or account.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
+    run = state.run
+    if run is None or state.policy("round.block") != "end_run" or run.crashes or run.cancel_at:
         return
     if run.is_blocked:
         yield HELD
 
 
-def _raised(account: Account, run: Run | None) -> bool:
+def _raised(state: ObservedState, run: Run | None) -> bool:
     """Whether the newest thing that broke in the run is the body of a tool, which threw and met no race."""
     certain = run is not None and run.faulted == "raise" and run.fault_alone
     return certain and run is not None and not (run.cancel_at or run.crashes)
 
 
-def a_raise_ends_the_run_or_not(account: Account, seen: SegmentEnded) -> Judgements:
+def a_raise_ends_the_run_or_not(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """An exception in the body of a tool costs its call, or the run, as was declared."""
-    run, policy = account.run_of(seen), account.policy("tool.raises")
-    if not _raised(account, run):
+    run, policy = state.run_of(seen), state.policy("tool.raises")
+    if not _raised(state, run):
         return
     code = seen.reason.code
     if policy == "failed_call":
@@ -68,17 +68,17 @@ def a_raise_ends_the_run_or_not(account: Account, seen: SegmentEnded) -> Judgeme
         yield HELD if code == "Error" else f"a tool threw, which ends the run, yet it ended as {code}"
 
 
-def a_raise_leads_to_the_model_or_not(account: Account, seen: GateOpened) -> Judgements:
+def a_raise_leads_to_the_model_or_not(state: ObservedState, seen: GateOpened) -> Judgements:
     """After an exception in a tool that costs the run, the model is not asked again."""
-    run, policy = account.run_of(seen), account.policy("tool.raises")
-    if seen.on == "model" and _raised(account, run) and policy is not None:
+    run, policy = state.run_of(seen), state.policy("tool.raises")
+    if seen.on == "model" and _raised(state, run) and policy is not None:
         ends = policy == "end_run"
         yield "a tool threw, which ends the run, yet the model is asked" if ends else HELD
 
 
-def _left_behind(account: Account, run: Run, call: Call) -> Call | None:
+def _left_behind(state: ObservedState, run: Run, call: Call) -> Call | None:
     """The call before it in its round whose body answered pending before this one was reached."""
-    if account.policy("round.executor") != "sequential" or call.doubled or call.decisions:
+    if state.policy("round.executor") != "sequential" or call.doubled or call.decisions:
         return None
     if call.tool is None or call.tool.permission != "allow" or run.crashes or run.cancel_at or run.had_input:
         return None
@@ -93,42 +93,42 @@ def _left_behind(account: Account, run: Run, call: Call) -> Call | None:
     return None
 
 
-def the_rest_does_not_run(account: Account, seen: GateOpened) -> Judgements:
+def the_rest_does_not_run(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where the rest of a sequential round fails, no call of it runs."""
-    run, call = account.run_of(seen), account.entering(seen)
-    if run is None or call is None or call.entries or account.policy("round.rest") != "failed":
+    run, call = state.run_of(seen), state.entering(seen)
+    if run is None or call is None or call.entries or state.policy("round.rest") != "failed":
         return
-    before = _left_behind(account, run, call)
+    before = _left_behind(state, run, call)
     if before is not None:
         yield f"call {call.id} is to fail behind call {before.id}, which was suspended, yet it runs"
 
 
-def the_rest_is_dealt_with(account: Account, seen: GateOpened) -> Judgements:
+def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> Judgements:
     """By the next inference the calls behind a suspension have failed, or have run, as was declared."""
-    run, policy = account.run_of(seen), account.policy("round.rest")
+    run, policy = state.run_of(seen), state.policy("round.rest")
     if run is None or seen.on != "model" or seen.messages is None:
         return
     for call in run.calls.values():
-        before = _left_behind(account, run, call)
+        before = _left_behind(state, run, call)
         if before is None or policy is None:
             continue
-        behind = f"call {call.id} stands behind call {before.id}, which was suspended"
+        requires = f"call {call.id} stands behind call {before.id}, which was suspended"
         if policy == "failed":
             told = any(m.call == call.id and m.status in ("error", None) for m in seen.messages)
-            yield HELD if told else f"{behind}, yet the model is shown no error for it"
+            yield HELD if told else f"{requires}, yet the model is shown no error for it"
         else:
-            yield HELD if call.entries else f"{behind}, and was to be held back, yet it has not run"
+            yield HELD if call.entries else f"{requires}, and was to be held back, yet it has not run"
 
 
-def a_failed_call_does_not_end_the_run(account: Account, seen: SegmentEnded) -> Judgements:
+def a_failed_call_does_not_end_the_run(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """The failure of a call is no reason for the run to end as Error."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if (
         run is None
         or run.faulted
         or run.cancel_at
         or run.crashes
-        or account.policy("round.block") != "fail_call"
+        or state.policy("round.block") != "fail_call"
     ):
         return
     failed = [(call, why) for call, why in _failures(run) if call.step == run.steps]
@@ -137,12 +137,12 @@ def a_failed_call_does_not_end_the_run(account: Account, seen: SegmentEnded) -> 
         yield f"call {call.id} failed, since {why}, which the model is to be told, yet the run ended as Error"
 
 
-def a_failed_call_is_shown(account: Account, seen: GateOpened) -> Judgements:
+def a_failed_call_is_shown(state: ObservedState, seen: GateOpened) -> Judgements:
     """The failure of a call is a result that the model is shown."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or seen.on != "model" or seen.messages is None or run.crashes:
         return
-    if account.policy("round.block") != "fail_call":
+    if state.policy("round.block") != "fail_call":
         return
     for call, why in _failures(run):
         shown = [m for m in seen.messages if m.call == call.id and m.role == "tool"]
@@ -165,12 +165,12 @@ def _failures(run: Run) -> Iterator[tuple[Call, str]]:
 
 INVARIANTS = (
     Invariant("ROUND-7", nothing_runs_after_a_block, GateOpened, at=("model", "permission", "tool")),
-    Invariant("ROUND-6", a_block_does_what_was_declared, SegmentEnded, behind="calls"),
-    Invariant("ROUND-7", nothing_has_run_after_a_block, behind="calls"),
-    Invariant("ROUND-8", a_raise_ends_the_run_or_not, SegmentEnded, behind="a fault"),
-    Invariant("ROUND-8", a_raise_leads_to_the_model_or_not, GateOpened, at=("model",), behind="a fault"),
+    Invariant("ROUND-6", a_block_does_what_was_declared, SegmentEnded, requires="calls"),
+    Invariant("ROUND-7", nothing_has_run_after_a_block, requires="calls"),
+    Invariant("ROUND-8", a_raise_ends_the_run_or_not, SegmentEnded, requires="a fault"),
+    Invariant("ROUND-8", a_raise_leads_to_the_model_or_not, GateOpened, at=("model",), requires="a fault"),
     Invariant("ROUND-9", the_rest_does_not_run, GateOpened, at=("tool",)),
-    Invariant("ROUND-9", the_rest_is_dealt_with, GateOpened, at=("model",), behind="calls"),
+    Invariant("ROUND-9", the_rest_is_dealt_with, GateOpened, at=("model",), requires="calls"),
     Invariant("ROUND-10", a_failed_call_does_not_end_the_run, SegmentEnded, at=("Error",)),
-    Invariant("ROUND-10", a_failed_call_is_shown, GateOpened, at=("model",), behind="calls"),
+    Invariant("ROUND-10", a_failed_call_is_shown, GateOpened, at=("model",), requires="calls"),
 )

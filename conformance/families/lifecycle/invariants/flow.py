@@ -7,53 +7,53 @@ from collections.abc import Sequence
 from runlock.conformance.families.lifecycle.invariants.segment_queries import (
     asked_for,
     asked_for_nothing,
-    behind,
     followed,
     has_fired,
     is_among,
     is_cut_short,
     may_be_a_replay,
     may_hold_back,
+    requires,
     stored,
 )
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     FINAL_CALL_STATUSES,
     CallMoved,
     Checkpointed,
     GateOpened,
-    Observation,
     PhaseEntered,
     ResumeEntered,
     SegmentEnded,
 )
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.records import Run
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.protocol import Observation
 
 # --- the start of a segment ---------------------------------------------------------------------
 
 
-def a_segment_begins_with_RunStart(account: Account, seen: PhaseEntered) -> Judgements:
+def a_segment_begins_with_RunStart(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """The first phase of a segment is RunStart; only a cancel ends a run without entering it again."""
-    run = followed(account, seen)
-    if run is None or has_fired(run.segment, *_ANY) or is_cut_short(account, run):
+    run = followed(state, seen)
+    if run is None or has_fired(run.segment, *_ANY) or is_cut_short(state, run):
         return
     yield HELD if seen.phase == "RunStart" else f"the segment begins with {seen.phase}, not with RunStart"
 
 
-def the_input_is_committed_first(account: Account, seen: PhaseEntered) -> Judgements:
+def the_input_is_committed_first(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """The input of a run is committed, behind RunStart, before its first step."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if run is None or seen.phase != "StepStart" or run.finished or has_fired(run.segment, "StepStart"):
         return
-    committed = stored(behind(run, "RunStart"), "UserMessage") >= 0
+    committed = stored(requires(run, "RunStart"), "UserMessage") >= 0
     yield HELD if committed else "the first step starts, yet the input has not been committed behind RunStart"
 
 
-def the_committed_input_is_in_the_thread(account: Account, seen: Checkpointed) -> Judgements:
+def the_committed_input_is_in_the_thread(state: ObservedState, seen: Checkpointed) -> Judgements:
     """The checkpoint by which the input of a run is committed holds it."""
-    run, state = followed(account, seen), seen.state
-    messages = state.get("messages") if isinstance(state, dict) else None
+    run, stored = followed(state, seen), seen.state
+    messages = stored.get("messages") if isinstance(stored, dict) else None
     if run is None or run.finished or seen.trigger != "UserMessage" or not isinstance(messages, list):
         return
     texts = [m.get("text") for m in messages if isinstance(m, dict) and m.get("role") == "user"]
@@ -64,17 +64,17 @@ def the_committed_input_is_in_the_thread(account: Account, seen: Checkpointed) -
         )
 
 
-def an_input_looks_for_decisions(account: Account, seen: PhaseEntered) -> Judgements:
+def an_input_looks_for_decisions(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Between the checkpoint of the input and the first step the resume gate is passed."""
-    run, newest = _starts_behind(account, seen)
+    run, newest = _starts_behind(state, seen)
     if run is not None and newest is not None and newest.trigger == "UserMessage":
         shown = run.segment[stored(run.segment) :]
         yield HELD if _gate(shown) else "the first step starts, yet nobody has looked for decisions before it"
 
 
-def a_replay_at_the_start_is_committed(account: Account, seen: PhaseEntered) -> Judgements:
+def a_replay_at_the_start_is_committed(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """What a replay at the start of a segment did is committed before the step starts or the run ends."""
-    run = _at_the_start(account, seen, "StepStart", "RunEnd")
+    run = _at_the_start(state, seen, "StepStart", "RunEnd")
     replayed = _replayed(run.segment) if run is not None else -1
     if run is None or replayed < 0:
         return
@@ -86,9 +86,9 @@ def a_replay_at_the_start_is_committed(account: Account, seen: PhaseEntered) -> 
     )
 
 
-def nothing_replayed_is_committed(account: Account, seen: Checkpointed) -> Judgements:
+def nothing_replayed_is_committed(state: ObservedState, seen: Checkpointed) -> Judgements:
     """A checkpoint of tool results before the first step belongs to a replay or to a round."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if run is None or seen.trigger != "ToolResultsCommitted" or has_fired(run.segment, "StepStart"):
         return
     worked = _replayed(run.segment) >= 0 or has_fired(run.segment, "BeforeToolExecute", "AfterToolExecute")
@@ -96,16 +96,16 @@ def nothing_replayed_is_committed(account: Account, seen: Checkpointed) -> Judge
         yield "the segment has replayed nothing, yet ToolResultsCommitted is stored before its first step"
 
 
-def a_start_without_replay_stores_once(account: Account, seen: PhaseEntered) -> Judgements:
+def a_start_without_replay_stores_once(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Counts the segments that entered the loop with nothing to replay."""
-    run = _at_the_start(account, seen, "StepStart")
+    run = _at_the_start(state, seen, "StepStart")
     if run is not None and _replayed(run.segment) < 0:
         yield HELD
 
 
-def a_replay_that_ends_the_wait_leads_on(account: Account, seen: PhaseEntered) -> Judgements:
+def a_replay_that_ends_the_wait_leads_on(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """A replay at the start that suspended nothing is followed by the step, not by the end."""
-    run = _at_the_start(account, seen, "StepStart", "RunEnd")
+    run = _at_the_start(state, seen, "StepStart", "RunEnd")
     if run is None or _replayed(run.segment) < 0 or _suspended(run.segment):
         return
     yield (
@@ -115,9 +115,9 @@ def a_replay_that_ends_the_wait_leads_on(account: Account, seen: PhaseEntered) -
     )
 
 
-def a_new_suspension_at_the_start_ends_the_segment(account: Account, seen: PhaseEntered) -> Judgements:
+def a_new_suspension_at_the_start_ends_the_segment(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """A call that is suspended again by the first replay of a segment leaves no step to start."""
-    run = _at_the_start(account, seen, "StepStart", "RunEnd")
+    run = _at_the_start(state, seen, "StepStart", "RunEnd")
     again = _suspended(_first_replay(run.segment)) if run is not None else ""
     call = run.calls.get(again) if run is not None else None
     if again and (call is None or call.claimed == "Suspended"):  # else it was decided once more
@@ -131,36 +131,36 @@ def a_new_suspension_at_the_start_ends_the_segment(account: Account, seen: Phase
 # --- the loop -----------------------------------------------------------------------------------
 
 
-def every_turn_passes_the_gate(account: Account, seen: PhaseEntered) -> Judgements:
+def every_turn_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """A step starts only behind the resume gate, as often as one starts."""
-    run, newest = _starts_behind(account, seen)
+    run, newest = _starts_behind(state, seen)
     if run is None:
         return
     at_start = newest is not None and newest.cause == "run_start" and newest.trigger == "ToolResultsCommitted"
-    passed = _gate(run.segment[stored(run.segment) :] if at_start else behind(run, "StepEnd", "StepStart"))
+    passed = _gate(run.segment[stored(run.segment) :] if at_start else requires(run, "StepEnd", "StepStart"))
     judged_elsewhere = newest is not None and (newest.trigger == "UserMessage" or newest.cause == "round")
     if passed or not judged_elsewhere:
         yield HELD if passed else "a step starts, yet the resume gate was not passed on the way to it"
 
 
-def a_step_starts_with_StepStart(account: Account, seen: PhaseEntered) -> Judgements:
+def a_step_starts_with_StepStart(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """BeforeInference comes right behind StepStart."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if run is None or seen.phase != "BeforeInference" or not run.phases:
         return
     last = run.phases[-1]
-    beside = account.policy("decision.window") != "after_round"  # then a replay may fire between the two
+    beside = state.policy("decision.window") != "after_round"  # then a replay may fire between the two
     if not (beside and may_be_a_replay(run, last)):
         right = last.phase == "StepStart"
         yield HELD if right else f"BeforeInference fires behind {last.phase}, not behind StepStart"
 
 
-def a_step_asks_the_model(account: Account, seen: GateOpened | PhaseEntered) -> Judgements:
+def a_step_asks_the_model(state: ObservedState, seen: GateOpened | PhaseEntered) -> Judgements:
     """A step that has fired BeforeInference asks the model before the run ends naturally or waits."""
-    run = followed(account, seen)
-    if run is None or not has_fired(run.segment, "BeforeInference") or is_cut_short(account, run):
+    run = followed(state, seen)
+    if run is None or not has_fired(run.segment, "BeforeInference") or is_cut_short(state, run):
         return
-    asked = any(isinstance(one, GateOpened) and one.on == "model" for one in behind(run, "BeforeInference"))
+    asked = any(isinstance(one, GateOpened) and one.on == "model" for one in requires(run, "BeforeInference"))
     if isinstance(seen, GateOpened):
         if seen.on == "model":
             yield HELD
@@ -169,11 +169,11 @@ def a_step_asks_the_model(account: Account, seen: GateOpened | PhaseEntered) -> 
 
 
 def an_answer_is_followed_by_AfterInference(
-    account: Account, seen: PhaseEntered | Checkpointed
+    state: ObservedState, seen: PhaseEntered | Checkpointed
 ) -> Judgements:
     """The first station behind an answer of the model is AfterInference."""
-    run = followed(account, seen)
-    if run is None or not _has_answered(account, run) or has_fired(_since_asked(run), *_ANY):
+    run = followed(state, seen)
+    if run is None or not _has_answered(state, run) or has_fired(_since_asked(run), *_ANY):
         return
     if isinstance(seen, Checkpointed):
         if seen.trigger == "AssistantTurnCommitted":
@@ -183,9 +183,9 @@ def an_answer_is_followed_by_AfterInference(
         yield HELD if right else f"the model has answered, yet {seen.phase} fires before AfterInference"
 
 
-def a_turn_is_committed_behind_its_step(account: Account, seen: Checkpointed) -> Judgements:
+def a_turn_is_committed_behind_its_step(state: ObservedState, seen: Checkpointed) -> Judgements:
     """AssistantTurnCommitted comes behind AfterInference and StepEnd of its turn."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if run is None or seen.trigger != "AssistantTurnCommitted":
         return
     shown = _since_asked(run)
@@ -193,43 +193,43 @@ def a_turn_is_committed_behind_its_step(account: Account, seen: Checkpointed) ->
     yield HELD if not missing else f"the turn is committed, yet {missing[0]} of its step has not fired"
 
 
-def no_turn_is_left_uncommitted(account: Account, seen: PhaseEntered) -> Judgements:
+def no_turn_is_left_uncommitted(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """A segment does not end before the answer of its model was committed."""
-    run = followed(account, seen)
-    if run is None or seen.phase != "RunEnd" or is_cut_short(account, run):
+    run = followed(state, seen)
+    if run is None or seen.phase != "RunEnd" or is_cut_short(state, run):
         return
     if has_fired(run.segment, "AfterInference"):
-        committed = stored(behind(run, "AfterInference"), "AssistantTurnCommitted") >= 0
+        committed = stored(requires(run, "AfterInference"), "AssistantTurnCommitted") >= 0
         yield HELD if committed else "the segment ends, yet the last answer of the model was not committed"
 
 
-def a_turn_without_calls_is_the_last(account: Account, seen: PhaseEntered) -> Judgements:
+def a_turn_without_calls_is_the_last(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """No step starts behind a turn that asked for no calls, unless a decision brought something new."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if run is None or seen.phase != "StepStart" or not has_fired(run.segment, "AfterInference"):
         return
-    shows = account.observes("call.status") or account.observes("resume")
+    shows = state.observes("call.status") or state.observes("resume")
     news = any(isinstance(one, CallMoved | ResumeEntered) and _is_news(one) for one in _since_asked(run))
     if not shows and any(call.decisions for call in run.calls.values()):
         return  # what a decision brought does not show
-    if asked_for_nothing(run) and not (news or is_cut_short(account, run)):
+    if asked_for_nothing(run) and not (news or is_cut_short(state, run)):
         yield "the model asked for no calls and nothing was decided, yet another step starts"
 
 
-def a_turn_without_calls_ended_the_segment(account: Account, seen: SegmentEnded) -> Judgements:
+def a_turn_without_calls_ended_the_segment(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """Counts the turns without calls that ended the run, or left it waiting for what is suspended."""
-    run = followed(account, seen)
-    if run is not None and asked_for_nothing(run) and not is_cut_short(account, run):
+    run = followed(state, seen)
+    if run is not None and asked_for_nothing(run) and not is_cut_short(state, run):
         yield HELD
 
 
-def a_turn_with_calls_has_its_round(account: Account, seen: PhaseEntered) -> Judgements:
+def a_turn_with_calls_has_its_round(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """A turn that asked for calls leads to their phases, not to the next step or the end."""
-    run = followed(account, seen)
-    if run is None or not has_fired(run.segment, "AfterInference") or is_cut_short(account, run):
+    run = followed(state, seen)
+    if run is None or not has_fired(run.segment, "AfterInference") or is_cut_short(state, run):
         return
     calls = asked_for(run)
-    if not calls or has_fired(behind(run, "AfterInference"), "BeforeToolExecute", "AfterToolExecute"):
+    if not calls or has_fired(requires(run, "AfterInference"), "BeforeToolExecute", "AfterToolExecute"):
         return
     if seen.phase in ("StepStart", "RunEnd"):
         yield f"the model asked for call {calls[0].id}, yet {seen.phase} fires before any round"
@@ -237,32 +237,32 @@ def a_turn_with_calls_has_its_round(account: Account, seen: PhaseEntered) -> Jud
         yield HELD
 
 
-def a_round_is_committed_whole(account: Account, seen: Checkpointed) -> Judgements:
+def a_round_is_committed_whole(state: ObservedState, seen: Checkpointed) -> Judgements:
     """A round is committed when each of its calls has its outcome."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if run is None or seen.trigger != "ToolResultsCommitted" or seen.cause != "round":
         return
     busy = [call.id for call in run.calls.values() if call.executing and not call.decisions]
     yield HELD if not busy else f"the round is committed, yet call {busy[0]} is still executing"
 
 
-def a_round_is_committed_before_a_wait(account: Account, seen: PhaseEntered) -> Judgements:
+def a_round_is_committed_before_a_wait(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """A segment does not end behind a round that was not committed."""
-    run = followed(account, seen)
-    if run is None or seen.phase != "RunEnd" or is_cut_short(account, run):
+    run = followed(state, seen)
+    if run is None or seen.phase != "RunEnd" or is_cut_short(state, run):
         return
-    shown = behind(run, "AfterInference")
+    shown = requires(run, "AfterInference")
     if asked_for(run) and has_fired(run.segment, "AfterInference"):
         committed = stored(shown, "ToolResultsCommitted") >= 0
         yield HELD if committed else "the segment ends behind a round, yet the round was not committed"
 
 
-def a_committed_round_passes_the_gate(account: Account, seen: PhaseEntered) -> Judgements:
+def a_committed_round_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Behind the checkpoint of a round the resume gate is passed before a step starts or the run ends."""
-    run = followed(account, seen)
-    if run is None or seen.phase not in ("StepStart", "RunEnd") or is_cut_short(account, run):
+    run = followed(state, seen)
+    if run is None or seen.phase not in ("StepStart", "RunEnd") or is_cut_short(state, run):
         return
-    shown = behind(run, "StepStart")
+    shown = requires(run, "StepStart")
     at = stored(shown)
     newest = shown[at] if at >= 0 else None
     if isinstance(newest, Checkpointed) and (newest.trigger, newest.cause) == (
@@ -273,9 +273,9 @@ def a_committed_round_passes_the_gate(account: Account, seen: PhaseEntered) -> J
         yield HELD if passed else f"the round is committed, yet {seen.phase} fires with no look for decisions"
 
 
-def a_round_that_waits_ends_the_segment(account: Account, seen: PhaseEntered) -> Judgements:
+def a_round_that_waits_ends_the_segment(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Behind a round whose calls are all Suspended no step starts."""
-    run = _judges_a_round(account, seen)
+    run = _judges_a_round(state, seen)
     if run is None:
         return
     statuses = {call.claimed for call in run.calls.values() if call.step == run.steps}
@@ -287,11 +287,11 @@ def a_round_that_waits_ends_the_segment(account: Account, seen: PhaseEntered) ->
         )
 
 
-def a_round_with_an_outcome_leads_on(account: Account, seen: PhaseEntered) -> Judgements:
+def a_round_with_an_outcome_leads_on(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Behind a round of which a call is over the segment goes on."""
-    run = _judges_a_round(account, seen)
+    run = _judges_a_round(state, seen)
     over = [call for call in asked_for(run) if call.claimed in FINAL_CALL_STATUSES] if run is not None else []
-    if may_hold_back(account):  # what ran behind a wait may be judged without the calls in front of it
+    if may_hold_back(state):  # what ran behind a wait may be judged without the calls in front of it
         over = [call for call in over if not call.suspensions]
     if over:
         yield (
@@ -311,33 +311,35 @@ _ANY = (
 _RESOLVED = ("ReplayResume", "ReplayCancel")
 
 
-def _at_the_start(account: Account, seen: PhaseEntered, *phases: str) -> Run | None:
+def _at_the_start(state: ObservedState, seen: PhaseEntered, *phases: str) -> Run | None:
     """The run, if one of these phases is about to end the start of its segment."""
-    run = followed(account, seen)
-    if run is None or seen.phase not in phases or is_cut_short(account, run):
+    run = followed(state, seen)
+    if run is None or seen.phase not in phases or is_cut_short(state, run):
         return None
     return None if has_fired(run.segment, "StepStart") else run
 
 
-def _starts_behind(account: Account, seen: PhaseEntered) -> tuple[Run | None, Checkpointed | None]:
+def _starts_behind(state: ObservedState, seen: PhaseEntered) -> tuple[Run | None, Checkpointed | None]:
     """The run whose next step is about to start, and its newest checkpoint since the step before."""
-    run = followed(account, seen)
-    if run is None or seen.phase != "StepStart" or is_cut_short(account, run):
+    run = followed(state, seen)
+    if run is None or seen.phase != "StepStart" or is_cut_short(state, run):
         return None, None
-    shown = behind(run, "StepStart")
+    shown = requires(run, "StepStart")
     newest = shown[stored(shown)] if stored(shown) >= 0 else None
     return run, newest if isinstance(newest, Checkpointed) else None
 
 
-def _judges_a_round(account: Account, seen: PhaseEntered) -> Run | None:
+def _judges_a_round(state: ObservedState, seen: PhaseEntered) -> Run | None:
     """The run, if its segment goes on or ends behind a round of its newest step."""
-    run = followed(account, seen)
-    if run is None or seen.phase not in ("StepStart", "RunEnd") or is_cut_short(account, run):
+    run = followed(state, seen)
+    if run is None or seen.phase not in ("StepStart", "RunEnd") or is_cut_short(state, run):
         return None
-    if account.policy("round.mixed") != "continue" or not account.observes("call.status"):
+    if state.policy("round.mixed") != "continue" or not state.observes("call.status"):
         return None
     in_this_segment = has_fired(run.segment, "AfterInference") and run.turn_alone
-    return run if in_this_segment and stored(behind(run, "StepStart"), "ToolResultsCommitted") >= 0 else None
+    return (
+        run if in_this_segment and stored(requires(run, "StepStart"), "ToolResultsCommitted") >= 0 else None
+    )
 
 
 def _gate(shown: Sequence[Observation]) -> bool:
@@ -370,9 +372,9 @@ def _suspended(shown: Sequence[Observation]) -> str:
     return ""
 
 
-def _has_answered(account: Account, run: Run) -> bool:
+def _has_answered(state: ObservedState, run: Run) -> bool:
     """Whether the model was asked in this segment, and has answered."""
-    gate = account.last_model_gate
+    gate = state.last_model_gate
     if gate is None or gate.run != run.id or gate.outcome is None or gate.outcome["kind"] != "turn":
         return False
     return is_among(gate.opened, run.segment)
@@ -413,7 +415,7 @@ INVARIANTS = (
         a_replay_at_the_start_is_committed,
         PhaseEntered,
         at=("StepStart", "RunEnd"),
-        behind="a decision",
+        requires="a decision",
     ),
     Invariant("FLOW-4", a_start_without_replay_stores_once, PhaseEntered, at=("StepStart",)),
     Invariant(
@@ -421,14 +423,14 @@ INVARIANTS = (
         a_new_suspension_at_the_start_ends_the_segment,
         PhaseEntered,
         at=("StepStart", "RunEnd"),
-        behind="a wait",
+        requires="a wait",
     ),
     Invariant(
         "FLOW-5",
         a_replay_that_ends_the_wait_leads_on,
         PhaseEntered,
         at=("StepStart", "RunEnd"),
-        behind="a decision",
+        requires="a decision",
     ),
     Invariant("FLOW-8", a_step_starts_with_StepStart, PhaseEntered, at=("BeforeInference",)),
     Invariant("FLOW-13", an_answer_is_followed_by_AfterInference, PhaseEntered),
@@ -444,22 +446,30 @@ INVARIANTS = (
         a_turn_with_calls_has_its_round,
         PhaseEntered,
         at=("StepStart", "BeforeToolExecute", "RunEnd"),
-        behind="calls",
+        requires="calls",
     ),
     Invariant("FLOW-20", a_round_is_committed_whole, Checkpointed, at=("ToolResultsCommitted",)),
     Invariant("FLOW-20", a_round_is_committed_before_a_wait, PhaseEntered, at=("RunEnd",)),
     Invariant(
-        "FLOW-21", a_committed_round_passes_the_gate, PhaseEntered, at=("StepStart", "RunEnd"), behind="calls"
+        "FLOW-21",
+        a_committed_round_passes_the_gate,
+        PhaseEntered,
+        at=("StepStart", "RunEnd"),
+        requires="calls",
     ),
     Invariant(
         "FLOW-22",
         a_round_that_waits_ends_the_segment,
         PhaseEntered,
         at=("StepStart", "RunEnd"),
-        behind="a wait",
+        requires="a wait",
     ),
     Invariant(
-        "FLOW-23", a_round_with_an_outcome_leads_on, PhaseEntered, at=("StepStart", "RunEnd"), behind="calls"
+        "FLOW-23",
+        a_round_with_an_outcome_leads_on,
+        PhaseEntered,
+        at=("StepStart", "RunEnd"),
+        requires="calls",
     ),
     Invariant("FLOW-7", every_turn_passes_the_gate, PhaseEntered, at=("StepStart",)),
 )

@@ -9,28 +9,30 @@ from runlock.conformance.families.lifecycle.invariants.segment_queries import (
     is_cut_short,
     stored,
 )
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     Checkpointed,
     GateOpened,
     PhaseEntered,
     SegmentEnded,
 )
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def a_broken_model_ends_the_segment(account: Account, seen: GateOpened | SegmentEnded) -> Judgements:
+def a_broken_model_ends_the_segment(state: ObservedState, seen: GateOpened | SegmentEnded) -> Judgements:
     """Behind a fault of the model nothing is asked any more, and the segment ends as Error."""
-    yield from _ends_as_Error(account, seen, "model", "the model")
+    yield from _ends_as_Error(state, seen, "model", "the model")
 
 
-def a_broken_executor_ends_the_segment(account: Account, seen: GateOpened | SegmentEnded) -> Judgements:
+def a_broken_executor_ends_the_segment(state: ObservedState, seen: GateOpened | SegmentEnded) -> Judgements:
     """Behind a fault of the tool executor nothing is asked any more, and the segment ends as Error."""
-    yield from _ends_as_Error(account, seen, "tool", "the tool executor")
+    yield from _ends_as_Error(state, seen, "tool", "the tool executor")
 
 
-def _ends_as_Error(account: Account, seen: GateOpened | SegmentEnded, gate: str, subject: str) -> Judgements:
-    run = account.run_of(seen)
+def _ends_as_Error(
+    state: ObservedState, seen: GateOpened | SegmentEnded, gate: str, subject: str
+) -> Judgements:
+    run = state.run_of(seen)
     if run is None or run.faulted != gate or not run.fault_alone or run.cancel_at or run.crashes:
         return
     if isinstance(seen, SegmentEnded):
@@ -40,10 +42,10 @@ def _ends_as_Error(account: Account, seen: GateOpened | SegmentEnded, gate: str,
         yield f"{subject} broke, yet the model is asked again"
 
 
-def a_cancelled_inference_is_given_up(account: Account) -> Judgements:
+def a_cancelled_inference_is_given_up(state: ObservedState) -> Judgements:
     """A cancel that meets an inference takes it away."""
-    run, gate = account.run, account.last_model_gate
-    if run is None or gate is None or run.cancel_at != account.stimuli or run.crashes or not run.cancel_alone:
+    run, gate = state.run, state.last_model_gate
+    if run is None or gate is None or run.cancel_at != state.stimuli or run.crashes or not run.cancel_alone:
         return
     if gate.run == run.id and gate.gone is not None:
         yield HELD
@@ -51,21 +53,23 @@ def a_cancelled_inference_is_given_up(account: Account) -> Judgements:
         yield "the run was cancelled while the model was asked, yet the answer is still waited for"
 
 
-def a_cancelled_inference_ends_as_Cancelled(account: Account, seen: SegmentEnded) -> Judgements:
+def a_cancelled_inference_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A segment whose inference was given up for a cancel ends as Cancelled."""
-    yield from _ends_as_Cancelled(account, seen, ("model",), "its inference was given up")
+    yield from _ends_as_Cancelled(state, seen, ("model",), "its inference was given up")
 
 
-def a_cancelled_round_ends_as_Cancelled(account: Account, seen: SegmentEnded) -> Judgements:
+def a_cancelled_round_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A segment whose round was given up for a cancel ends as Cancelled."""
-    yield from _ends_as_Cancelled(account, seen, ("permission", "tool"), "its round was given up")
+    yield from _ends_as_Cancelled(state, seen, ("permission", "tool"), "its round was given up")
 
 
-def _ends_as_Cancelled(account: Account, seen: SegmentEnded, on: tuple[str, ...], what: str) -> Judgements:
-    run = account.run_of(seen)
+def _ends_as_Cancelled(
+    state: ObservedState, seen: SegmentEnded, on: tuple[str, ...], what: str
+) -> Judgements:
+    run = state.run_of(seen)
     if run is None or run.cancel_at is None or not run.cancel_alone or run.faulted or run.crashes:
         return
-    gone = [gate for gate in account.gates.values() if gate.run == run.id and gate.gone is not None]
+    gone = [gate for gate in state.gates.values() if gate.run == run.id and gate.gone is not None]
     if any(gate.on in on for gate in gone):
         code = seen.reason.code
         yield HELD if code == "Cancelled" else f"{what} for a cancel, yet the segment ended as {code}"
@@ -74,8 +78,8 @@ def _ends_as_Cancelled(account: Account, seen: SegmentEnded, on: tuple[str, ...]
 def an_end_passes_RunEnd(clause: str, code: str) -> Invariant:
     """The check of one way out: a segment that ends for this reason passes RunEnd."""
 
-    def passes(account: Account, seen: SegmentEnded) -> Judgements:
-        run = followed(account, seen)
+    def passes(state: ObservedState, seen: SegmentEnded) -> Judgements:
+        run = followed(state, seen)
         if run is None or seen.reason.code != code or not has_fired(run.segment, "RunStart"):
             return  # what never started, as where a cancel meets a run between segments, is FLOW-1's
         passed = has_fired(run.segment, "RunEnd")
@@ -85,9 +89,9 @@ def an_end_passes_RunEnd(clause: str, code: str) -> Invariant:
     return Invariant(clause, passes, SegmentEnded, at=(code,))
 
 
-def the_end_is_committed_behind_RunEnd(account: Account, seen: PhaseEntered | Checkpointed) -> Judgements:
+def the_end_is_committed_behind_RunEnd(state: ObservedState, seen: PhaseEntered | Checkpointed) -> Judgements:
     """Each RunFinished is committed behind a RunEnd, and nothing of the segment behind RunFinished."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if run is None or stored(run.segment, "RunFinished") < 0:
         return
     if isinstance(seen, PhaseEntered):
@@ -95,25 +99,25 @@ def the_end_is_committed_behind_RunEnd(account: Account, seen: PhaseEntered | Ch
         finished = sum(isinstance(one, Checkpointed) and one.trigger == "RunFinished" for one in run.segment)
         if seen.phase == "RunEnd" and finished > ended:
             yield "RunEnd fires, yet RunFinished is stored already"
-    elif seen.trigger in TRIGGERS and not is_cut_short(account, run):
+    elif seen.trigger in TRIGGERS and not is_cut_short(state, run):
         yield f"the segment has stored RunFinished, yet {seen.trigger} is stored behind it"
 
 
-def the_end_was_committed_behind_RunEnd(account: Account, seen: Checkpointed) -> Judgements:
+def the_end_was_committed_behind_RunEnd(state: ObservedState, seen: Checkpointed) -> Judgements:
     """Counts the ends that were committed behind RunEnd."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if run is not None and seen.trigger == "RunFinished" and has_fired(run.segment, "RunEnd"):
         yield HELD
 
 
 FIRST_INVARIANTS = (
-    Invariant("FLOW-11", a_broken_model_ends_the_segment, GateOpened, at=("model",), behind="a fault"),
-    Invariant("FLOW-11", a_broken_model_ends_the_segment, SegmentEnded, behind="a fault"),
-    Invariant("FLOW-18", a_broken_executor_ends_the_segment, GateOpened, at=("model",), behind="a fault"),
-    Invariant("FLOW-18", a_broken_executor_ends_the_segment, SegmentEnded, behind="a fault"),
-    Invariant("FLOW-12", a_cancelled_inference_ends_as_Cancelled, SegmentEnded, behind="a cancel"),
-    Invariant("FLOW-19", a_cancelled_round_ends_as_Cancelled, SegmentEnded, behind="a cancel"),
-    Invariant("FLOW-12", a_cancelled_inference_is_given_up, behind="a cancel"),
+    Invariant("FLOW-11", a_broken_model_ends_the_segment, GateOpened, at=("model",), requires="a fault"),
+    Invariant("FLOW-11", a_broken_model_ends_the_segment, SegmentEnded, requires="a fault"),
+    Invariant("FLOW-18", a_broken_executor_ends_the_segment, GateOpened, at=("model",), requires="a fault"),
+    Invariant("FLOW-18", a_broken_executor_ends_the_segment, SegmentEnded, requires="a fault"),
+    Invariant("FLOW-12", a_cancelled_inference_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
+    Invariant("FLOW-19", a_cancelled_round_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
+    Invariant("FLOW-12", a_cancelled_inference_is_given_up, requires="a cancel"),
 )
 """Asked before the reasons of a run are weighed: they say where in the flow it went wrong."""
 

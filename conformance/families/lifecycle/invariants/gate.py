@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Decided
-from runlock.conformance.protocol import CallMoved, GateOpened
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def a_rejected_call_never_executes(account: Account, seen: GateOpened) -> Judgements:
+def a_rejected_call_never_executes(state: ObservedState, seen: GateOpened) -> Judgements:
     """A call that took a cancel decision is not executed any more."""
-    call = account.entering(seen)
+    call = state.entering(seen)
     if call is None:
         return
     rejection = call.rejection
@@ -18,16 +18,16 @@ def a_rejected_call_never_executes(account: Account, seen: GateOpened) -> Judgem
         yield f"call {call.id} was cancelled by decision {rejection.id}, yet it was executed"
 
 
-def a_call_that_asks_waits_for_approval(account: Account, seen: GateOpened) -> Judgements:
+def a_call_that_asks_waits_for_approval(state: ObservedState, seen: GateOpened) -> Judgements:
     """A call whose tool asks is executed only on an approval of its own, one for each execution."""
-    call = account.entering(seen)
+    call = state.entering(seen)
     if call is None or call.tool is None or call.tool.permission != "ask":
         return
     approvals = [d for d in call.approvals if not d.stale]
-    entries = [gate for gate in call.entries if gate.life == account.life]
+    entries = [gate for gate in call.entries if gate.life == state.life]
     if not approvals:
         yield f"call {call.id} needs approval and nobody approved it, yet it was executed"
-    elif call.life == account.life and len(entries) >= len(approvals) and call.result is None:
+    elif call.life == state.life and len(entries) >= len(approvals) and call.result is None:
         yield (
             f"call {call.id} was approved {_times(len(approvals))}, "
             f"yet it was executed {_times(len(entries) + 1)}"
@@ -36,10 +36,10 @@ def a_call_that_asks_waits_for_approval(account: Account, seen: GateOpened) -> J
         yield HELD
 
 
-def a_call_behind_the_gate_waits_for_its_verdict(account: Account, seen: GateOpened) -> Judgements:
+def a_call_behind_the_gate_waits_for_its_verdict(state: ObservedState, seen: GateOpened) -> Judgements:
     """A call behind the permission gate is executed only once the gate has allowed it, or a decision has."""
-    call = account.entering(seen)
-    if call is None or call.tool is None or call.tool.permission != "gate" or call.life != account.life:
+    call = state.entering(seen)
+    if call is None or call.tool is None or call.tool.permission != "gate" or call.life != state.life:
         return
     verdict = call.last_verdict
     if verdict == "allow" or (verdict == "suspend" and call.approvals):
@@ -54,32 +54,32 @@ def a_call_behind_the_gate_waits_for_its_verdict(account: Account, seen: GateOpe
         yield f"the permission gate of call {call.id} broke, yet it was executed"
 
 
-def a_blocked_call_never_executes(account: Account, seen: GateOpened) -> Judgements:
+def a_blocked_call_never_executes(state: ObservedState, seen: GateOpened) -> Judgements:
     """A call that the permission hook blocked is not executed."""
-    call = account.entering(seen)
+    call = state.entering(seen)
     if call is not None and call.last_verdict == "block":
         yield f"the permission gate blocked call {call.id}, yet it was executed"
 
 
-def a_blocked_call_was_not_executed(account: Account) -> Judgements:
+def a_blocked_call_was_not_executed(state: ObservedState) -> Judgements:
     """Counts the calls that were blocked or rejected and have not been executed since."""
-    run = account.run
+    run = state.run
     for call in run.calls.values() if run is not None else ():
         if call.last_verdict == "block" and not call.entries:
             yield HELD
 
 
-def a_rejected_call_was_not_executed(account: Account) -> Judgements:
+def a_rejected_call_was_not_executed(state: ObservedState) -> Judgements:
     """Counts the calls that were rejected and have not been executed since."""
-    run = account.run
+    run = state.run
     for call in run.calls.values() if run is not None else ():
         if call.rejection is not None and not call.executing:
             yield HELD
 
 
-def a_tool_that_asks_opens_no_permission_gate(account: Account, seen: GateOpened) -> Judgements:
+def a_tool_that_asks_opens_no_permission_gate(state: ObservedState, seen: GateOpened) -> Judgements:
     """An approved call is not asked again: a tool that asks opens no permission gate."""
-    call = account.call_of(seen)
+    call = state.call_of(seen)
     if call is None or call.tool is None or call.tool.permission != "ask" or call.doubled:
         return
     if seen.on == "permission":
@@ -88,16 +88,16 @@ def a_tool_that_asks_opens_no_permission_gate(account: Account, seen: GateOpened
         yield HELD
 
 
-def an_approved_call_is_not_asked_again(account: Account, seen: CallMoved) -> Judgements:
+def an_approved_call_is_not_asked_again(state: ObservedState, seen: CallMoved) -> Judgements:
     """An approved call is not suspended again before it has run."""
-    call = account.call_of(seen)
+    call = state.call_of(seen)
     if call is None or call.tool is None or call.tool.permission != "ask" or call.doubled:
         return
     if seen.origin != "Resuming" or seen.to != "Suspended":
         return
     approved = [d for d in call.approvals if d.answers is call]
     unused = bool(approved) and approved[-1].entries_before == len(call.entries)
-    if unused and call.life == account.life:
+    if unused and call.life == state.life:
         by = approved[-1].id
         yield f"call {call.id} was approved by decision {by}, yet it was suspended again before it ran"
     else:
@@ -108,20 +108,20 @@ def _asked_since(call: Call, decided: Decided) -> bool:
     return any(gate.at >= decided.at for gate in call.judged)
 
 
-def _replays(account: Account, call: Call | None) -> Decided | None:
+def _replays(state: ObservedState, call: Call | None) -> Decided | None:
     """The approval on which a call behind the permission gate is replayed."""
     if call is None or call.tool is None or call.tool.permission != "gate" or call.doubled:
         return None
     approval = call.approvals[-1] if call.approvals else None
-    certain = approval is not None and approval.answers is call and call.life == account.life
+    certain = approval is not None and approval.answers is call and call.life == state.life
     unused = approval is not None and len(call.entries) == approval.entries_before
     return approval if certain and unused and call.suspensions else None
 
 
-def a_replay_is_judged_as_declared(account: Account, seen: GateOpened) -> Judgements:
+def a_replay_is_judged_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
     """On a replay the permission check is asked again, or is not, as was declared."""
-    call, policy = account.call_of(seen), account.policy("replay.gate")
-    decided = _replays(account, call)
+    call, policy = state.call_of(seen), state.policy("replay.gate")
+    decided = _replays(state, call)
     if call is None or decided is None or decided.in_suspension != call.suspensions:
         return
     if seen.on == "permission" and policy == "no":
@@ -149,6 +149,6 @@ INVARIANTS = (
     Invariant("GATE-3", a_call_behind_the_gate_waits_for_its_verdict, GateOpened, at=("tool",)),
     Invariant("GATE-4", a_tool_that_asks_opens_no_permission_gate, GateOpened, at=("permission", "tool")),
     Invariant("GATE-4", an_approved_call_is_not_asked_again, CallMoved, at=("Suspended",)),
-    Invariant("GATE-2", a_rejected_call_was_not_executed, behind="a decision"),
-    Invariant("GATE-5", a_blocked_call_was_not_executed, behind="calls"),
+    Invariant("GATE-2", a_rejected_call_was_not_executed, requires="a decision"),
+    Invariant("GATE-5", a_blocked_call_was_not_executed, requires="calls"),
 )

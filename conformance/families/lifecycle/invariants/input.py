@@ -4,51 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import GateOpened
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.protocol import GateOpened
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def input_while_waiting_is_refused(account: Account) -> Judgements:
+def input_while_waiting_is_refused(state: ObservedState) -> Judgements:
     """Where a waiting run takes no input, the input is turned down and the run goes on waiting."""
-    run = account.run
-    if run is None or account.policy("input.waiting") != "refuse" or not account.alone or not account.newest:
+    run = state.run
+    if run is None or state.policy("input.waiting") != "refuse" or not state.alone or not state.newest:
         return
-    if account.newest[0][0] != "run.input" or run.cancel_at or run.crashes:
+    if state.newest[0][0] != "run.input" or run.cancel_at or run.crashes:
         return
-    if run.finished and run.finished[-1].reason.code == "Suspended" and not account.gates_of(run):
-        yield HELD if account.refused_whole else "a waiting run takes no input, yet the input was not refused"
+    if run.finished and run.finished[-1].reason.code == "Suspended" and not state.gates_of(run):
+        yield HELD if state.refused_whole else "a waiting run takes no input, yet the input was not refused"
     elif (
-        run.finished
-        and account.gates_of(run)
-        and all(gate.at == account.stimuli for gate in account.gates_of(run))
+        run.finished and state.gates_of(run) and all(gate.at == state.stimuli for gate in state.gates_of(run))
     ):
         yield "a waiting run takes no input, yet the run went on with it"
 
 
-def refused_input_is_not_shown(account: Account, seen: GateOpened) -> Judgements:
+def refused_input_is_not_shown(state: ObservedState, seen: GateOpened) -> Judgements:
     """What a waiting run has turned down, the model is never shown."""
-    if account.policy("input.waiting") != "refuse" or seen.messages is None:
+    if state.policy("input.waiting") != "refuse" or seen.messages is None:
         return
-    for text in account.refused_inputs:
+    for text in state.refused_inputs:
         shown = any(message.role == "user" and text in message.text for message in seen.messages)
-        if not any(text in said for said in account.inputs):  # and nobody has said it otherwise
+        if not any(text in said for said in state.inputs):  # and nobody has said it otherwise
             yield f"the input {text!r} was refused, yet the model is shown it" if shown else HELD
 
 
-def the_model_is_shown_what_began_the_run(account: Account, seen: GateOpened) -> Judgements:
+def the_model_is_shown_what_began_the_run(state: ObservedState, seen: GateOpened) -> Judgements:
     """The first inference of a run shows the model what the user said to begin it."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or run.steps or run.crashes or run.hooks or not run.said or seen.messages is None:
         return
     shown = any(message.role == "user" and run.said in message.text for message in seen.messages)
     yield HELD if shown else f"run {run.id} began with {run.said!r}, yet the model was not shown that"
 
 
-def _takes(account: Account, run: Run | None, how: str) -> bool:
+def _takes(state: ObservedState, run: Run | None, how: str) -> bool:
     """Whether new input came alone to a run that waited, and does this to it."""
-    if run is None or account.policy("input.waiting") != how or run.crashes or run.cancel_at or run.faulted:
+    if run is None or state.policy("input.waiting") != how or run.crashes or run.cancel_at or run.faulted:
         return False
     return run.input_at is not None and any(call.input_at == run.input_at for call in run.calls.values())
 
@@ -58,42 +56,42 @@ def _met(run: Run) -> Iterator[Call]:
     return (call for call in run.calls.values() if call.input_at == run.input_at and not call.doubled)
 
 
-def a_superseded_call_is_over(account: Account) -> Judgements:
+def a_superseded_call_is_over(state: ObservedState) -> Judgements:
     """Where new input supersedes a wait, the calls that waited are over."""
-    run = account.run
-    if run is None or not _takes(account, run, "supersede") or run.input_at != account.stimuli:
+    run = state.run
+    if run is None or not _takes(state, run, "supersede") or run.input_at != state.stimuli:
         return
-    if account.refused_whole:
+    if state.refused_whole:
         yield "new input supersedes the wait, yet it was turned down"
         return
-    if account.is_committing(run):
+    if state.is_committing(run):
         return
     for call in _met(run):
         over = call.is_final or call.claimed is None
         yield HELD if over else f"new input superseded the wait, yet call {call.id} is {call.claimed}"
 
 
-def a_superseded_call_does_not_run(account: Account, seen: GateOpened) -> Judgements:
+def a_superseded_call_does_not_run(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where new input supersedes a wait, the calls that waited are never executed."""
-    run, call = account.run_of(seen), account.entering(seen)
-    superseded = _takes(account, run, "supersede") and not account.refused_whole
+    run, call = state.run_of(seen), state.entering(seen)
+    superseded = _takes(state, run, "supersede") and not state.refused_whole
     if superseded and call is not None and call.input_at is not None:
         yield f"new input superseded the wait of call {call.id}, yet it was executed"
 
 
-def the_model_is_asked_about_the_input(account: Account, seen: GateOpened) -> Judgements:
+def the_model_is_asked_about_the_input(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where new input supersedes a wait, the model is asked about it."""
-    run = account.run_of(seen)
-    if run is None or not _takes(account, run, "supersede"):
+    run = state.run_of(seen)
+    if run is None or not _takes(state, run, "supersede"):
         return
-    why = _not_shown(account, run, seen)
+    why = _not_shown(state, run, seen)
     if why is not None:
         yield why
 
 
-def _not_shown(account: Account, run: Run, seen: GateOpened) -> str | None:
+def _not_shown(state: ObservedState, run: Run, seen: GateOpened) -> str | None:
     """What is wrong with the first inference behind new input; nothing if this is not it."""
-    asked = account.last_model_gate
+    asked = state.last_model_gate
     if seen.on != "model" or seen.messages is None or run.input_at is None:
         return None
     if asked is not None and asked.at >= run.input_at:
@@ -102,12 +100,12 @@ def _not_shown(account: Account, run: Run, seen: GateOpened) -> str | None:
     return HELD if shown else f"new input said {run.input_text!r}, yet the model was not shown it"
 
 
-def a_placeholder_stands_beside_the_input(account: Account, seen: GateOpened) -> Judgements:
+def a_placeholder_stands_beside_the_input(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where new input goes on beside a wait, a placeholder stands for each call that waits."""
-    run = account.run_of(seen)
-    if run is None or not _takes(account, run, "placeholder"):
+    run = state.run_of(seen)
+    if run is None or not _takes(state, run, "placeholder"):
         return
-    why = _not_shown(account, run, seen)
+    why = _not_shown(state, run, seen)
     if why is None:
         return
     yield why
@@ -117,12 +115,12 @@ def a_placeholder_stands_beside_the_input(account: Account, seen: GateOpened) ->
             yield (HELD if shown else f"call {call.id} still waits, yet nothing is shown in its place")
 
 
-def what_was_put_aside_still_waits(account: Account) -> Judgements:
+def what_was_put_aside_still_waits(state: ObservedState) -> Judgements:
     """Where new input goes on beside a wait, each call that waited can still be decided."""
-    run = account.run
-    if run is None or not _takes(account, run, "placeholder") or run.is_done or run.input_at is None:
+    run = state.run
+    if run is None or not _takes(state, run, "placeholder") or run.is_done or run.input_at is None:
         return
-    if account.refused_whole and run.input_at == account.stimuli:
+    if state.refused_whole and run.input_at == state.stimuli:
         yield "new input goes on beside the wait, yet it was turned down"
         return
     for call in _met(run):
@@ -142,8 +140,8 @@ INVARIANTS = (
     Invariant("INPUT-2", the_model_is_asked_about_the_input, GateOpened, at=("model",)),
     Invariant("INPUT-3", a_placeholder_stands_beside_the_input, GateOpened, at=("model",)),
     Invariant("INPUT-4", the_model_is_shown_what_began_the_run, GateOpened, at=("model",)),
-    Invariant("INPUT-1", refused_input_is_not_shown, GateOpened, at=("model",), behind="a wait"),
-    Invariant("INPUT-1", input_while_waiting_is_refused, behind="a wait"),
+    Invariant("INPUT-1", refused_input_is_not_shown, GateOpened, at=("model",), requires="a wait"),
+    Invariant("INPUT-1", input_while_waiting_is_refused, requires="a wait"),
     Invariant("INPUT-2", a_superseded_call_is_over),
     Invariant("INPUT-3", what_was_put_aside_still_waits),
 )

@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import RunInspected
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.protocol import RunInspected
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def a_look_at_a_run_shows_its_status(account: Account, seen: RunInspected) -> Judgements:
+def a_look_at_a_run_shows_its_status(state: ObservedState, seen: RunInspected) -> Judgements:
     """A look at a run that rests shows the status that it has announced, or that its gates and end tell."""
-    run = _looked_at(account, seen)
-    announced = _announced(account, run) if run is not None else None
+    run = _looked_at(state, seen)
+    announced = _announced(state, run) if run is not None else None
     if announced is not None:
         shown = seen.status or "no status"
         yield HELD if shown == announced else f"the run is {announced}, yet a look at it shows {shown}"
 
 
-def _announced(account: Account, run: Run) -> str | None:
+def _announced(state: ObservedState, run: Run) -> str | None:
     if run.claimed is not None:
         return run.claimed
-    if account.gates_of(run):
+    if state.gates_of(run):
         return "Running"
     if run.segment_open or not run.finished:
         return None  # nothing has said yet what it is in this life
     return "Waiting" if run.ended is None else "Done"
 
 
-def a_look_at_a_run_shows_its_reason(account: Account, seen: RunInspected) -> Judgements:
+def a_look_at_a_run_shows_its_reason(state: ObservedState, seen: RunInspected) -> Judgements:
     """A look at a run that is over shows no other reason than the one that its end was announced with."""
-    run = _looked_at(account, seen)
+    run = _looked_at(state, seen)
     if run is not None and run.ended is not None and seen.reason is not None:
         code, shown = run.ended.code, seen.reason.code
         yield HELD if shown == code else f"the run ended as {code}, yet a look at it shows {shown}"
 
 
-def a_look_at_a_run_shows_its_calls(account: Account, seen: RunInspected) -> Judgements:
+def a_look_at_a_run_shows_its_calls(state: ObservedState, seen: RunInspected) -> Judgements:
     """A look at a run that rests shows each call of it with the status that it has announced."""
-    run = _looked_at(account, seen)
+    run = _looked_at(state, seen)
     for call in run.calls.values() if run is not None else ():
         shown = seen.calls.get(call.id)
         may_be_gone = call.is_final or (run is not None and run.is_done)
@@ -48,14 +48,14 @@ def a_look_at_a_run_shows_its_calls(account: Account, seen: RunInspected) -> Jud
         yield HELD if right else f"call {call.id} is {call.claimed}, yet a look at the run shows {status}"
 
 
-def _looked_at(account: Account, seen: RunInspected) -> Run | None:
+def _looked_at(state: ObservedState, seen: RunInspected) -> Run | None:
     """The run, if it rests and somebody holds it: between segments, a run of the caller's nobody does.
 
     What is committed is announced only behind that.
     """
-    run = account.run_of(seen)
-    is_held = seen.status is not None or account.policy("state") == "runtime"
-    rests = run is not None and account.settled_before and not account.is_committing(run)
+    run = state.run_of(seen)
+    is_held = seen.status is not None or state.policy("state") == "runtime"
+    rests = run is not None and state.settled_before and not state.is_committing(run)
     return run if rests and is_held else None
 
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runlock.conformance.families.lifecycle.invariants.payload_modes import spelled, spells
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account, once
+from runlock.conformance.families.lifecycle.messages import GateOpened
+from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.protocol import GateOpened, Message
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.protocol import Message
 
 
 @dataclass(slots=True)
@@ -54,54 +55,54 @@ def _close(asked: dict[str, int], pairing: Pairing) -> None:
 
 
 @once
-def _histories(account: Account, seen: GateOpened) -> Sequence[tuple[Run, Pairing]]:
-    run = account.run_of(seen)
+def _histories(state: ObservedState, seen: GateOpened) -> Sequence[tuple[Run, Pairing]]:
+    run = state.run_of(seen)
     if run is None or seen.on != "model" or seen.messages is None:
         return ()
     return ((run, pair(seen.messages)),)
 
 
-def every_call_has_its_result(account: Account, seen: GateOpened) -> Judgements:
+def every_call_has_its_result(state: ObservedState, seen: GateOpened) -> Judgements:
     """Before an inference, each call of the history has a visible result behind its turn."""
-    for _, pairing in _histories(account, seen):
+    for _, pairing in _histories(state, seen):
         yield from (HELD for _ in pairing.paired)
         for call in pairing.missing:
             if call not in pairing.orphaned:
                 yield f"the model was shown call {call} without a result"
 
 
-def no_result_is_orphaned(account: Account, seen: GateOpened) -> Judgements:
+def no_result_is_orphaned(state: ObservedState, seen: GateOpened) -> Judgements:
     """Before an inference, each result of the history follows the turn that asked for it."""
-    for _, pairing in _histories(account, seen):
+    for _, pairing in _histories(state, seen):
         for call in pairing.orphaned:
             yield f"the model was shown a result for call {call}, which no turn right before it asked for"
         if pairing.paired and not pairing.orphaned:
             yield HELD
 
 
-def no_call_has_two_results(account: Account, seen: GateOpened) -> Judgements:
+def no_call_has_two_results(state: ObservedState, seen: GateOpened) -> Judgements:
     """Before an inference, no call of the history has two visible results."""
-    for _, pairing in _histories(account, seen):
+    for _, pairing in _histories(state, seen):
         for call in pairing.doubled:
-            if not _is_doubled(account, call):
+            if not _is_doubled(state, call):
                 yield f"the model was shown two results for call {call}"
         if pairing.paired and not pairing.doubled:
             yield HELD
 
 
-def a_repeated_id_gives_one_result(account: Account, seen: GateOpened) -> Judgements:
+def a_repeated_id_gives_one_result(state: ObservedState, seen: GateOpened) -> Judgements:
     """Two calls with one id in one turn never give two visible results under that id."""
-    for run, pairing in _histories(account, seen):
+    for run, pairing in _histories(state, seen):
         for call in pairing.doubled:
-            if _is_doubled(account, call):
+            if _is_doubled(state, call):
                 yield f"the id {call} was asked for twice, and the model was shown two results under it"
         for call_view in run.calls.values():
             if call_view.doubled and call_view.id in pairing.paired:
                 yield HELD
 
 
-def _is_doubled(account: Account, call_id: str) -> bool:
-    return any(call.doubled for run in account.runs.values() for call in run.every_call if call.id == call_id)
+def _is_doubled(state: ObservedState, call_id: str) -> bool:
+    return any(call.doubled for run in state.runs.values() for call in run.every_call if call.id == call_id)
 
 
 # --- what the results say -----------------------------------------------------------------------
@@ -114,18 +115,18 @@ def _token(call: Call) -> str | None:
 
 
 @once
-def _finished(account: Account) -> list[tuple[Run, Call, str]]:
+def _finished(state: ObservedState) -> list[tuple[Run, Call, str]]:
     """The calls of the thread whose tool answered, where nothing may have taken the answer away."""
-    return [one for run in account.runs.values() for one in _finished_of(run, _bound_to_stay(account, run))]
+    return [one for run in state.runs.values() for one in _finished_of(run, _bound_to_stay(state, run))]
 
 
-def _bound_to_stay(account: Account, run: Run) -> Iterable[Call]:
+def _bound_to_stay(state: ObservedState, run: Run) -> Iterable[Call]:
     """The calls whose answers nothing may take away: of a run that was cancelled, those that it drains."""
     if run.crashes:
         return ()
     if run.cancel_at is None:
         return run.every_call
-    declared = account.policy("cancel.inflight"), account.policy("cancel.results")
+    declared = state.policy("cancel.inflight"), state.policy("cancel.results")
     return () if run.faulted or declared != ("drain", "kept") else run.left_to_drain
 
 
@@ -150,12 +151,12 @@ def _shown(seen: GateOpened, call: Call) -> list[str]:
     return [m.text for m in seen.messages or () if m.role == "tool" and m.call == call.id]
 
 
-def no_finished_result_is_lost(account: Account, seen: GateOpened) -> Judgements:
+def no_finished_result_is_lost(state: ObservedState, seen: GateOpened) -> Judgements:
     """What a tool answered is what the model is shown for that call, from the next inference on."""
     if seen.on != "model" or seen.messages is None:
         return
-    for run, call, token in _finished(account):
-        if _failing_sibling(account, run, call) is None and _swapped_with(account, seen, call) is None:
+    for run, call, token in _finished(state):
+        if _failing_sibling(state, run, call) is None and _swapped_with(state, seen, call) is None:
             yield _lost(seen, call, token)
 
 
@@ -167,20 +168,20 @@ def _lost(seen: GateOpened, call: Call, token: str) -> str:
     return f"the tool of call {call.id} answered {token!r}, yet the model was not shown that: {instead}"
 
 
-def a_failure_costs_no_sibling_its_result(account: Account, seen: GateOpened) -> Judgements:
+def a_failure_costs_no_sibling_its_result(state: ObservedState, seen: GateOpened) -> Judgements:
     """The failure of one call does not cost another call of the round its result."""
     if seen.on != "model" or seen.messages is None:
         return
-    for run, call, token in _finished(account):
-        sibling = _failing_sibling(account, run, call)
-        if sibling is not None and _swapped_with(account, seen, call) is None:
+    for run, call, token in _finished(state):
+        sibling = _failing_sibling(state, run, call)
+        if sibling is not None and _swapped_with(state, seen, call) is None:
             lost = _lost(seen, call, token)
             yield HELD if lost == HELD else f"call {sibling.id} failed, and {lost}"
 
 
-def _failing_sibling(account: Account, run: Run, call: Call) -> Call | None:
+def _failing_sibling(state: ObservedState, run: Run, call: Call) -> Call | None:
     """The call of the same round that failed as a tool may; a tool that throws may also end the run."""
-    failures = ("error", "raise") if account.policy("tool.raises") == "failed_call" else ("error",)
+    failures = ("error", "raise") if state.policy("tool.raises") == "failed_call" else ("error",)
     for other in run.every_call:
         if other is not call and other.step == call.step:
             answer = other.last_answer
@@ -193,34 +194,34 @@ def _failing_sibling(account: Account, run: Run, call: Call) -> Call | None:
     return None
 
 
-def results_carry_their_own_ids(account: Account, seen: GateOpened) -> Judgements:
+def results_carry_their_own_ids(state: ObservedState, seen: GateOpened) -> Judgements:
     """Whatever the order in which calls finish, each result stands under the id of its own call."""
     if seen.on != "model" or seen.messages is None:
         return
-    for _, call, token in _finished(account):
-        other = _swapped_with(account, seen, call)
+    for _, call, token in _finished(state):
+        other = _swapped_with(state, seen, call)
         if other is not None:
             yield f"the model was shown the result of call {other.id} under call {call.id}"
         elif any(token in text for text in _shown(seen, call)):
             yield HELD
 
 
-def _swapped_with(account: Account, seen: GateOpened, call: Call) -> Call | None:
+def _swapped_with(state: ObservedState, seen: GateOpened, call: Call) -> Call | None:
     """The other call whose answer stands under this call's id."""
     texts = _shown(seen, call)
     own = _token(call)
     if own is None or any(own in text for text in texts):
         return None
-    for _, other, token in _finished(account):
+    for _, other, token in _finished(state):
         if other is not call and any(token in text for text in texts):
             return other
     return None
 
 
-def a_placeholder_stands_for_what_waits(account: Account, seen: GateOpened) -> Judgements:
+def a_placeholder_stands_for_what_waits(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where a run goes on beside a suspended call, the model is shown a placeholder for it."""
-    run = account.run_of(seen)
-    if run is None or account.policy("round.mixed") != "continue" or seen.messages is None:
+    run = state.run_of(seen)
+    if run is None or state.policy("round.mixed") != "continue" or seen.messages is None:
         return
     for call in run.calls.values() if seen.on == "model" else ():
         if call.claimed == "Suspended" and not call.doubled:
@@ -228,11 +229,11 @@ def a_placeholder_stands_for_what_waits(account: Account, seen: GateOpened) -> J
             yield HELD if shown else f"call {call.id} waits, yet the model was shown nothing in its place"
 
 
-def a_result_takes_the_place_of_its_placeholder(account: Account, seen: GateOpened) -> Judgements:
+def a_result_takes_the_place_of_its_placeholder(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where a run went on beside a suspended call, its result is shown once it is there."""
-    if seen.on != "model" or seen.messages is None or account.policy("round.mixed") != "continue":
+    if seen.on != "model" or seen.messages is None or state.policy("round.mixed") != "continue":
         return
-    for _, call, token in _finished(account):
+    for _, call, token in _finished(state):
         if call.suspensions:
             statuses = {m.status for m in seen.messages if m.role == "tool" and m.call == call.id}
             yield (
@@ -242,12 +243,12 @@ def a_result_takes_the_place_of_its_placeholder(account: Account, seen: GateOpen
             )
 
 
-def every_success_was_given(account: Account, seen: GateOpened) -> Judgements:
+def every_success_was_given(state: ObservedState, seen: GateOpened) -> Judgements:
     """A call that the model is shown as a success was executed, or somebody gave the result in its place."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or seen.on != "model" or run.hooks or run.cancel_at or run.crashes or run.faulted:
         return
-    ids = Counter(call.id for other in account.runs.values() for call in other.every_call)
+    ids = Counter(call.id for other in state.runs.values() for call in other.every_call)
     for call in run.calls.values():
         if ids[call.id] > 1:
             continue  # the success may be that of another call of this id
@@ -265,11 +266,11 @@ def every_success_was_given(account: Account, seen: GateOpened) -> Judgements:
             )
 
 
-def no_success_is_made_up(account: Account, seen: GateOpened) -> Judgements:
+def no_success_is_made_up(state: ObservedState, seen: GateOpened) -> Judgements:
     """Whatever became of its run, no call is shown as a success that nobody can have given."""
     shown = {m.call for m in seen.messages or () if m.role == "tool" and m.status == "ok"}
-    ids = Counter(call.id for run in account.runs.values() for call in run.every_call)
-    for run in account.runs.values():
+    ids = Counter(call.id for run in state.runs.values() for call in run.every_call)
+    for run in state.runs.values():
         for call in run.every_call:
             is_known = call.tool is not None and not call.doubled and ids[call.id] == 1 and not run.hooks
             if is_known and call.id in shown and not _can_have_been_given(call):
@@ -282,9 +283,9 @@ def _can_have_been_given(call: Call) -> bool:
     return bool(call.approvals) or bool(given & {"ok", "warning", "set_result"})
 
 
-def a_provided_result_is_shown(account: Account, seen: GateOpened) -> Judgements:
+def a_provided_result_is_shown(state: ObservedState, seen: GateOpened) -> Judgements:
     """A success that the permission check gave is shown with the result that it gave, and with no other."""
-    for call, content in _provided(account) if seen.messages is not None else ():
+    for call, content in _provided(state) if seen.messages is not None else ():
         results = [m for m in seen.messages or () if m.role == "tool" and m.call == call.id]
         texts = [m.text for m in results if m.status in ("ok", None)]
         if texts:
@@ -294,12 +295,12 @@ def a_provided_result_is_shown(account: Account, seen: GateOpened) -> Judgements
 
 
 @once
-def _provided(account: Account) -> list[tuple[Call, Any]]:
+def _provided(state: ObservedState) -> list[tuple[Call, Any]]:
     """The calls of the thread whose result the permission check gave, and nobody may have changed or lost."""
-    ids = Counter(call.id for run in account.runs.values() for call in run.every_call)
+    ids = Counter(call.id for run in state.runs.values() for call in run.every_call)
     return [
         (call, content)
-        for run in account.runs.values()
+        for run in state.runs.values()
         if not (run.was_sent_cancel or run.crashes or run.hooks or run.faulted or _ended_early(run))
         for call in run.every_call
         if ids[call.id] == 1 and (content := _given_by_the_check(call)) not in (None, "")
@@ -323,16 +324,16 @@ def _was_given(call: Call) -> bool:
 INVARIANTS = (
     Invariant("PAIR-5", a_placeholder_stands_for_what_waits, GateOpened, at=("model",)),
     Invariant(
-        "PAIR-5", a_result_takes_the_place_of_its_placeholder, GateOpened, at=("model",), behind="a wait"
+        "PAIR-5", a_result_takes_the_place_of_its_placeholder, GateOpened, at=("model",), requires="a wait"
     ),
-    Invariant("ROUND-3", a_repeated_id_gives_one_result, GateOpened, at=("model",), behind="calls"),
+    Invariant("ROUND-3", a_repeated_id_gives_one_result, GateOpened, at=("model",), requires="calls"),
     Invariant("PAIR-3", no_call_has_two_results, GateOpened, at=("model",)),
     Invariant("PAIR-2", no_result_is_orphaned, GateOpened, at=("model",)),
-    Invariant("PAIR-1", every_call_has_its_result, GateOpened, at=("model",), behind="calls"),
-    Invariant("ROUND-2", results_carry_their_own_ids, GateOpened, at=("model",), behind="calls"),
-    Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, GateOpened, at=("model",), behind="calls"),
-    Invariant("PAIR-4", no_finished_result_is_lost, GateOpened, at=("model",), behind="calls"),
-    Invariant("PAIR-6", a_provided_result_is_shown, GateOpened, at=("model",), behind="calls"),
-    Invariant("PAIR-6", every_success_was_given, GateOpened, at=("model",), behind="calls"),
-    Invariant("PAIR-6", no_success_is_made_up, GateOpened, at=("model",), behind="calls"),
+    Invariant("PAIR-1", every_call_has_its_result, GateOpened, at=("model",), requires="calls"),
+    Invariant("ROUND-2", results_carry_their_own_ids, GateOpened, at=("model",), requires="calls"),
+    Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, GateOpened, at=("model",), requires="calls"),
+    Invariant("PAIR-4", no_finished_result_is_lost, GateOpened, at=("model",), requires="calls"),
+    Invariant("PAIR-6", a_provided_result_is_shown, GateOpened, at=("model",), requires="calls"),
+    Invariant("PAIR-6", every_success_was_given, GateOpened, at=("model",), requires="calls"),
+    Invariant("PAIR-6", no_success_is_made_up, GateOpened, at=("model",), requires="calls"),
 )

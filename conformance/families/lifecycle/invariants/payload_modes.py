@@ -6,15 +6,15 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import GateOpened
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.protocol import GateOpened
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def the_payload_arrives(account: Account, seen: GateOpened) -> Judgements:
+def the_payload_arrives(state: ObservedState, seen: GateOpened) -> Judgements:
     """A replay gets the payload that was decided; false, 0, an empty text and null are payloads too."""
-    call = account.entering(seen)
+    call = state.entering(seen)
     if call is None or call.tool is None:
         return
     payloads = _payloads(call)
@@ -24,16 +24,16 @@ def the_payload_arrives(account: Account, seen: GateOpened) -> Judgements:
         said = f"call {call.id} was decided with payload {spelled(acting[-1])}"
         yield HELD if right else f"{said}, yet its replay got {spelled(seen.resume.payload)}"
     if payloads and not payloads[-1]:
-        yield from _arguments(account, call, seen, payloads)
+        yield from _arguments(state, call, seen, payloads)
 
 
-def the_payload_is_the_arguments(account: Account, seen: GateOpened) -> Judgements:
+def the_payload_is_the_arguments(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where the decision is to be the arguments, the tool is executed with it."""
-    call = account.entering(seen)
+    call = state.entering(seen)
     if call is not None:
         payloads = _payloads(call)
         if payloads and payloads[-1]:
-            yield from _arguments(account, call, seen, payloads)
+            yield from _arguments(state, call, seen, payloads)
 
 
 def _payloads(call: Call) -> list[Any]:
@@ -45,8 +45,8 @@ def _acting(call: Call, seen: GateOpened) -> list[Any]:
     return [one.payload for one in call.approvals if seen.resume and one.id == seen.resume.decision]
 
 
-def _arguments(account: Account, call: Call, seen: GateOpened, payloads: list[Any]) -> Judgements:
-    modes = account.policies.get("decision.modes") or ()  # undeclared, a payload may mean anything
+def _arguments(state: ObservedState, call: Call, seen: GateOpened, payloads: list[Any]) -> Judgements:
+    modes = state.policies.get("decision.modes") or ()  # undeclared, a payload may mean anything
     meant = call.tool is not None and call.tool.resume_mode == "pass_to_tool" and "pass_to_tool" in modes
     if not meant or seen.args is None:
         return
@@ -56,9 +56,9 @@ def _arguments(account: Account, call: Call, seen: GateOpened, payloads: list[An
     yield HELD if right else f"{said}, yet it ran with {spelled(seen.args)}"
 
 
-def a_decision_used_as_result_executes_nothing(account: Account, seen: GateOpened) -> Judgements:
+def a_decision_used_as_result_executes_nothing(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where the decision is the result, the tool is not executed on it."""
-    call = account.entering(seen)
+    call = state.entering(seen)
     if call is None or call.tool is None or call.tool.resume_mode != "use_as_result":
         return
     decided = [d for d in call.approvals if d.answers is call and len(call.entries) == d.entries_before]
@@ -66,31 +66,31 @@ def a_decision_used_as_result_executes_nothing(account: Account, seen: GateOpene
         yield f"decision {decided[-1].id} is to be the result of call {call.id}, yet its tool was executed"
 
 
-def a_decision_used_as_result_has_executed_nothing(account: Account) -> Judgements:
+def a_decision_used_as_result_has_executed_nothing(state: ObservedState) -> Judgements:
     """Counts the calls whose decision was their result and whose tool has not been executed."""
-    run = account.run
+    run = state.run
     for call, _ in _used_as_results(run) if run is not None else ():
         if not call.waits:
             yield HELD
 
 
-def an_empty_payload_is_the_result(account: Account, seen: GateOpened) -> Judgements:
+def an_empty_payload_is_the_result(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where the decision is the result, the model sees its payload, be it false or 0."""
-    for decided, why in _results_shown(account, seen):
+    for decided, why in _results_shown(state, seen):
         if not decided.payload:
             yield why
 
 
-def a_decision_used_as_result_is_the_result(account: Account, seen: GateOpened) -> Judgements:
+def a_decision_used_as_result_is_the_result(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where the decision is to be the result, it is what the model is shown as the result of that call."""
-    for decided, why in _results_shown(account, seen):
+    for decided, why in _results_shown(state, seen):
         if decided.payload:
             yield why
 
 
-def _results_shown(account: Account, seen: GateOpened) -> Iterator[tuple[Decided, str]]:
+def _results_shown(state: ObservedState, seen: GateOpened) -> Iterator[tuple[Decided, str]]:
     """The decisions that are results, and what is wrong with what the model is shown for each."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or seen.on != "model" or seen.messages is None:
         return
     for call, decided in _used_as_results(run):
@@ -110,16 +110,16 @@ def _used_as_results(run: Run) -> Iterator[tuple[Call, Decided]]:
                 yield call, taken[0]
 
 
-def the_models_arguments_are_executed(account: Account, seen: GateOpened) -> Judgements:
+def the_models_arguments_are_executed(state: ObservedState, seen: GateOpened) -> Judgements:
     """The arguments that the model gave are those that the body gets."""
-    call = account.entering(seen)
+    call = state.entering(seen)
     if call is not None and not call.approvals:
         yield from _kept(call, seen)
 
 
-def a_replay_has_the_models_arguments(account: Account, seen: GateOpened) -> Judgements:
+def a_replay_has_the_models_arguments(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where the decision lets the call run again, it runs with the arguments that the model gave."""
-    call = account.entering(seen)
+    call = state.entering(seen)
     if call is not None and call.approvals and call.tool is not None and call.tool.resume_mode == "replay":
         yield from _kept(call, seen)
 
@@ -138,9 +138,9 @@ def _kept(call: Call, seen: GateOpened) -> Judgements:
     )
 
 
-def a_replay_is_an_execution(account: Account) -> Judgements:
+def a_replay_is_an_execution(state: ObservedState) -> Judgements:
     """Where the decision lets the call run again, the call does not succeed without that."""
-    run = account.run
+    run = state.run
     for call in run.calls.values() if run is not None else ():
         approved = [d for d in call.approvals if d.answers is call]
         asks = call.tool is not None and call.tool.permission == "ask" and call.tool.resume_mode == "replay"
@@ -179,16 +179,16 @@ def spelled(value: Any) -> str:
 
 INVARIANTS = (
     Invariant("DECIDE-8", a_decision_used_as_result_executes_nothing, GateOpened, at=("tool",)),
-    Invariant("DECIDE-6", the_payload_arrives, GateOpened, at=("tool",), behind="a decision"),
+    Invariant("DECIDE-6", the_payload_arrives, GateOpened, at=("tool",), requires="a decision"),
     Invariant("DECIDE-17", the_payload_is_the_arguments, GateOpened, at=("tool",)),
-    Invariant("DECIDE-6", an_empty_payload_is_the_result, GateOpened, at=("model",), behind="a decision"),
+    Invariant("DECIDE-6", an_empty_payload_is_the_result, GateOpened, at=("model",), requires="a decision"),
     Invariant("DECIDE-18", a_decision_used_as_result_is_the_result, GateOpened, at=("model",)),
     Invariant("DECIDE-7", the_models_arguments_are_executed, GateOpened, at=("tool",)),
     Invariant("DECIDE-21", a_replay_has_the_models_arguments, GateOpened, at=("tool",)),
 )
 
 LATE_INVARIANTS = (
-    Invariant("DECIDE-8", a_decision_used_as_result_has_executed_nothing, behind="a decision"),
-    Invariant("DECIDE-21", a_replay_is_an_execution, behind="a decision"),
+    Invariant("DECIDE-8", a_decision_used_as_result_has_executed_nothing, requires="a decision"),
+    Invariant("DECIDE-21", a_replay_is_an_execution, requires="a decision"),
 )
 """Asked at rest, after it is known that no decision was lost."""

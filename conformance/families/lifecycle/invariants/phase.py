@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, may_be_a_replay
-from runlock.conformance.families.lifecycle.invariants.selectors import (
-    HELD,
-    NOTHING,
-    Invariant,
-    Judgements,
-)
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import GateOpened, PhaseEntered, SegmentEnded
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.protocol import GateOpened, PhaseEntered, SegmentEnded
+from runlock.conformance.family.invariant import HELD, NOTHING, Invariant, Judgements
 
 
 def _last(phases: Sequence[PhaseEntered], name: str) -> int:
@@ -26,19 +21,19 @@ def _is_of_the_round(run: Run, call: Call) -> bool:
     return call.step == run.steps and not call.decisions
 
 
-def run_start_comes_first(account: Account, seen: PhaseEntered) -> Judgements:
+def run_start_comes_first(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """The first phase of a run is RunStart."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if run is not None and not run.phases:
         yield (
             HELD if seen.phase == "RunStart" else f"the first phase of the run is {seen.phase}, not RunStart"
         )
 
 
-def run_start_fires_once(account: Account, seen: PhaseEntered) -> Judgements:
+def run_start_fires_once(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """RunStart fires once: a run, or where a decision enters the run anew, a segment."""
-    run = followed(account, seen)
-    waiting = account.policy("waiting")
+    run = followed(state, seen)
+    waiting = state.policy("waiting")
     if run is None or seen.phase != "RunStart" or waiting is None:
         return
     fired = sum(phase.phase == "RunStart" for phase in run.phases)
@@ -46,9 +41,9 @@ def run_start_fires_once(account: Account, seen: PhaseEntered) -> Judgements:
     yield HELD if fired < allowed else "RunStart fires again, though nothing has entered the run anew"
 
 
-def inference_is_framed(account: Account, seen: GateOpened) -> Judgements:
+def inference_is_framed(state: ObservedState, seen: GateOpened) -> Judgements:
     """Each inference comes right after StepStart and BeforeInference of its step."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if run is None or seen.on != "model" or run.cancel_at is not None:
         return
     own = [phase.phase for phase in run.phases if not may_be_a_replay(run, phase)]
@@ -63,28 +58,28 @@ def inference_is_framed(account: Account, seen: GateOpened) -> Judgements:
     )
 
 
-def tools_come_after_the_inference(account: Account, seen: GateOpened) -> Judgements:
+def tools_come_after_the_inference(state: ObservedState, seen: GateOpened) -> Judgements:
     """A tool of a turn runs only after AfterInference of that turn."""
-    run, call = followed(account, seen), account.call_of(seen)
+    run, call = followed(state, seen), state.call_of(seen)
     if run is None or call is None or seen.on != "tool" or not _is_of_the_round(run, call):
         return
     after = _last(run.phases, "AfterInference") > _last(run.phases, "StepStart")
     yield HELD if after else f"call {call.id} runs, yet AfterInference of its step has not fired"
 
 
-def calls_are_looked_at_after_the_inference(account: Account, seen: PhaseEntered) -> Judgements:
+def calls_are_looked_at_after_the_inference(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """No phase of a call of a turn fires before AfterInference of that turn."""
-    run, call = followed(account, seen), account.call_of(seen)
+    run, call = followed(state, seen), state.call_of(seen)
     if run is None or call is None or call.doubled or not _is_of_the_round(run, call):
         return
     if _last(run.phases, "AfterInference") <= _last(run.phases, "StepStart"):
         yield f"{seen.phase} fires for call {call.id}, yet AfterInference of its step has not fired"
 
 
-def a_step_ends_where_it_should(account: Account, seen: GateOpened) -> Judgements:
+def a_step_ends_where_it_should(state: ObservedState, seen: GateOpened) -> Judgements:
     """StepEnd stands before the tools of its step, or behind them, as the policy has it."""
-    run, call = followed(account, seen), account.call_of(seen)
-    at = account.policy("step.end")
+    run, call = followed(state, seen), state.call_of(seen)
+    at = state.policy("step.end")
     if (
         run is None
         or call is None
@@ -100,45 +95,43 @@ def a_step_ends_where_it_should(account: Account, seen: GateOpened) -> Judgement
         yield HELD if ended else f"call {call.id} runs before StepEnd of its step"
     elif first and not ended:
         yield HELD
-    elif first and (
-        account.policy("round.rest") == "failed" or account.policy("round.executor") == "parallel"
-    ):
+    elif first and (state.policy("round.rest") == "failed" or state.policy("round.executor") == "parallel"):
         yield f"call {call.id} runs for the first time after StepEnd of its step"
 
 
-def a_call_is_framed_before(account: Account, seen: GateOpened) -> Judgements:
+def a_call_is_framed_before(state: ObservedState, seen: GateOpened) -> Judgements:
     """A call is executed only after BeforeToolExecute has fired for it; once more for each execution.
 
     Where a replay does not pass the gate again, its phases need not either.
     """
-    run, call = followed(account, seen), account.call_of(seen)
+    run, call = followed(state, seen), state.call_of(seen)
     if run is None or call is None or seen.on != "tool" or call.doubled:
         return
     prepared = [phase for phase in run.phases if phase.phase == "BeforeToolExecute"]
     named = [phase for phase in prepared if phase.call == call.id]
     if not prepared or any(phase.call for phase in prepared):  # one that names no call frames the batch
-        fired = len(named) > (len(call.entries) if account.policy("replay.gate") == "yes" else 0)
+        fired = len(named) > (len(call.entries) if state.policy("replay.gate") == "yes" else 0)
         yield HELD if fired else f"call {call.id} runs, yet BeforeToolExecute has not fired for it"
 
 
-def _prepared_of_nine(account: Account, seen: PhaseEntered) -> Run | None:
+def _prepared_of_nine(state: ObservedState, seen: PhaseEntered) -> Run | None:
     """The run, if it has nine phases and a call of it is about to be prepared."""
-    named = seen.phase == "BeforeToolExecute" and seen.call and account.policy("phases") == "nine"
-    return followed(account, seen) if named else None
+    named = seen.phase == "BeforeToolExecute" and seen.call and state.policy("phases") == "nine"
+    return followed(state, seen) if named else None
 
 
-def the_gate_judges_before_execution(account: Account, seen: PhaseEntered) -> Judgements:
+def the_gate_judges_before_execution(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Where there are nine phases, ToolGate fires for a call before BeforeToolExecute does."""
-    run = _prepared_of_nine(account, seen)
+    run = _prepared_of_nine(state, seen)
     if run is None:
         return
     judged = any(phase.phase == "ToolGate" and phase.call == seen.call for phase in run.phases)
     yield HELD if judged else f"BeforeToolExecute fires for call {seen.call}, yet ToolGate has not"
 
 
-def only_what_executes_is_prepared(account: Account, seen: PhaseEntered) -> Judgements:
+def only_what_executes_is_prepared(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Where there are nine phases, BeforeToolExecute fires only for a call that will execute."""
-    run, call = _prepared_of_nine(account, seen), account.call_of(seen)
+    run, call = _prepared_of_nine(state, seen), state.call_of(seen)
     if run is None or call is None or call.doubled:
         return
     why = _why_not_executing(call)
@@ -153,9 +146,9 @@ def _why_not_executing(call: Call) -> str:
     return ""
 
 
-def run_end_comes_last(account: Account, seen: PhaseEntered) -> Judgements:
+def run_end_comes_last(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """After RunEnd no phase fires, but for a RunStart that enters the run anew."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if run is None or not run.phases:
         return
     if run.phases[-1].phase != "RunEnd":
@@ -164,13 +157,13 @@ def run_end_comes_last(account: Account, seen: PhaseEntered) -> Judgements:
         return
     # a cancel enters a waiting run anew only to end it
     ended = any(isinstance(one, PhaseEntered) and one.phase == "RunEnd" for one in run.segment)
-    again = seen.phase in ("RunStart", "RunEnd") and account.policy("waiting") != "parked" and not ended
+    again = seen.phase in ("RunStart", "RunEnd") and state.policy("waiting") != "parked" and not ended
     yield HELD if again else f"{seen.phase} fires after RunEnd"
 
 
-def run_end_comes_before_the_end(account: Account, seen: SegmentEnded) -> Judgements:
+def run_end_comes_before_the_end(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A run that has started ends with RunEnd, whatever the reason."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if run is None or not run.phases or seen.reason.code == "Suspended":
         return
     right = run.phases[-1].phase == "RunEnd"
@@ -189,7 +182,7 @@ INVARIANTS = (
     Invariant("PHASE-28", only_what_executes_is_prepared, PhaseEntered, at=("BeforeToolExecute",)),
     Invariant("PHASE-23", inference_is_framed, GateOpened, at=("model",)),
     Invariant("PHASE-24", tools_come_after_the_inference, GateOpened, at=("tool",)),
-    Invariant("PHASE-24", calls_are_looked_at_after_the_inference, PhaseEntered, behind="calls"),
+    Invariant("PHASE-24", calls_are_looked_at_after_the_inference, PhaseEntered, requires="calls"),
     Invariant("PHASE-25", a_step_ends_where_it_should, GateOpened, at=("tool",)),
     Invariant("PHASE-26", a_call_is_framed_before, GateOpened, at=("tool",)),
     Invariant("PHASE-30", run_end_comes_before_the_end, SegmentEnded),

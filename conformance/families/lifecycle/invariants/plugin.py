@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.families.lifecycle.state.records import Gate, Run
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     GateOpened,
     MessageAppended,
     PhaseEntered,
     SegmentEnded,
 )
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.records import Gate, Run
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 ENDS = ("terminate", "skip_inference")
 
@@ -26,16 +26,16 @@ def _asked_for_the_end(run: Run | None, at: str, *kinds: str) -> bool:
     return gate.opened.at == at and gate.outcome is not None and gate.outcome["kind"] in (kinds or ENDS)
 
 
-def a_plugin_ends_the_run(account: Account, seen: SegmentEnded) -> Judgements:
+def a_plugin_ends_the_run(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A run that a plugin ends has the reason BehaviorRequested."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if _asked_for_the_end(run, "BeforeInference") or _asked_for_the_end(run, "AfterInference"):
         right = seen.reason.code == "BehaviorRequested"
         yield HELD if right else f"a plugin asked for the end, yet the run ended as {seen.reason.code}"
 
 
-def _before_inference(account: Account, seen: GateOpened | SegmentEnded, kind: str) -> Judgements:
-    if not _asked_for_the_end(account.run_of(seen), "BeforeInference", kind):
+def _before_inference(state: ObservedState, seen: GateOpened | SegmentEnded, kind: str) -> Judgements:
+    if not _asked_for_the_end(state.run_of(seen), "BeforeInference", kind):
         return
     if isinstance(seen, SegmentEnded):
         yield HELD
@@ -44,19 +44,21 @@ def _before_inference(account: Account, seen: GateOpened | SegmentEnded, kind: s
         yield f"a plugin {done} at BeforeInference, yet the model is asked"
 
 
-def an_end_before_inference_asks_no_model(account: Account, seen: GateOpened | SegmentEnded) -> Judgements:
+def an_end_before_inference_asks_no_model(
+    state: ObservedState, seen: GateOpened | SegmentEnded
+) -> Judgements:
     """A plugin that asks for the end before inference ends the run without asking the model."""
-    yield from _before_inference(account, seen, "terminate")
+    yield from _before_inference(state, seen, "terminate")
 
 
-def a_skipped_inference_asks_no_model(account: Account, seen: GateOpened | SegmentEnded) -> Judgements:
+def a_skipped_inference_asks_no_model(state: ObservedState, seen: GateOpened | SegmentEnded) -> Judgements:
     """A plugin that skips the inference ends its step before the model is asked."""
-    yield from _before_inference(account, seen, "skip_inference")
+    yield from _before_inference(state, seen, "skip_inference")
 
 
-def an_end_after_inference_runs_no_tool(account: Account, seen: GateOpened | SegmentEnded) -> Judgements:
+def an_end_after_inference_runs_no_tool(state: ObservedState, seen: GateOpened | SegmentEnded) -> Judgements:
     """A plugin that asks for the end after inference ends the run without the tools of that turn."""
-    run, call = account.run_of(seen), account.call_of(seen)
+    run, call = state.run_of(seen), state.call_of(seen)
     if run is None or not _asked_for_the_end(run, "AfterInference"):
         return
     if isinstance(seen, SegmentEnded):
@@ -65,27 +67,27 @@ def an_end_after_inference_runs_no_tool(account: Account, seen: GateOpened | Seg
         yield f"a plugin asked for the end at AfterInference, yet a {seen.on} gate of call {call.id} opens"
 
 
-def an_end_after_inference_comes_behind_the_step(account: Account, seen: PhaseEntered) -> Judgements:
+def an_end_after_inference_comes_behind_the_step(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Where a step ends before its tools, an end asked for after inference comes behind StepEnd."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or seen.phase != "RunEnd" or not _asked_for_the_end(run, "AfterInference"):
         return
     ended = bool(run.phases) and run.phases[-1].phase == "StepEnd"
     yield HELD if ended else "a plugin asked for the end at AfterInference, and RunEnd fires before StepEnd"
 
 
-def an_end_that_was_asked_for_passes_run_end(account: Account, seen: SegmentEnded) -> Judgements:
+def an_end_that_was_asked_for_passes_run_end(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """An end that a plugin asked for passes RunEnd."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or seen.reason.code != "BehaviorRequested" or run.crashes:
         return
     passed = bool(run.phases) and run.phases[-1].phase == "RunEnd"
     yield HELD if passed else "a plugin asked for the end, and the run ended without RunEnd"
 
 
-def what_was_set_up_is_found_again(account: Account, seen: GateOpened) -> Judgements:
+def what_was_set_up_is_found_again(state: ObservedState, seen: GateOpened) -> Judgements:
     """A plugin finds in every later phase of a run what it set up in RunStart."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or seen.on != "hook" or seen.at == "RunStart" or run.crashes:
         return
     set_up = next((gate for gate in reversed(run.hooks) if gate.opened.at == "RunStart"), None)
@@ -105,9 +107,9 @@ def _rewritten(gate: Gate) -> dict[str, object] | None:
     return dict(outcome.get("data") or {}) if outcome is not None and outcome["kind"] == "rewrite" else None
 
 
-def the_model_is_asked_as_rewritten(account: Account, seen: GateOpened) -> Judgements:
+def the_model_is_asked_as_rewritten(state: ObservedState, seen: GateOpened) -> Judgements:
     """What a plugin changes in BeforeInference is what the model is asked with."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or seen.on != "model" or not run.hooks or run.crashes:
         return
     gate = run.hooks[-1]
@@ -124,9 +126,9 @@ def the_model_is_asked_as_rewritten(account: Account, seen: GateOpened) -> Judge
             )
 
 
-def a_call_that_was_taken_out_does_not_come(account: Account, seen: CallMoved | GateOpened) -> Judgements:
+def a_call_that_was_taken_out_does_not_come(state: ObservedState, seen: CallMoved | GateOpened) -> Judgements:
     """The calls of a round are those that plugins left of the answer."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or seen.call is None or not (run.taken_out or seen.call in run.left_in):
         return
     out = seen.call in run.taken_out
@@ -137,9 +139,9 @@ def a_call_that_was_taken_out_does_not_come(account: Account, seen: CallMoved | 
     )
 
 
-def a_result_is_shown_as_rewritten(account: Account, seen: MessageAppended) -> Judgements:
+def a_result_is_shown_as_rewritten(state: ObservedState, seen: MessageAppended) -> Judgements:
     """What a plugin does with a result is done before anyone else sees the result."""
-    run, message = account.run_of(seen), seen.message
+    run, message = state.run_of(seen), seen.message
     if run is None or message.role != "tool" or message.status != "ok":
         return
     left = _rewritten_result(run, message.call)
@@ -161,17 +163,17 @@ def _rewritten_result(run: Run, call: str | None) -> object | None:
 def ends(clause: str, check: Callable[..., Judgements], *gates: str) -> tuple[Invariant, Invariant]:
     """What shows whether a plugin was heard: one of these gates would not open, and the segment ends."""
     return (
-        Invariant(clause, check, GateOpened, at=gates, behind="a plugin"),
-        Invariant(clause, check, SegmentEnded, behind="a plugin"),
+        Invariant(clause, check, GateOpened, at=gates, requires="a plugin"),
+        Invariant(clause, check, SegmentEnded, requires="a plugin"),
     )
 
 
 INVARIANTS = (
-    Invariant("PHASE-80", what_was_set_up_is_found_again, GateOpened, at=("hook",), behind="a plugin"),
-    Invariant("PHASE-81", the_model_is_asked_as_rewritten, GateOpened, at=("model",), behind="a plugin"),
-    Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, CallMoved, behind="a plugin"),
-    Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, GateOpened, behind="a plugin"),
-    Invariant("PHASE-83", a_result_is_shown_as_rewritten, MessageAppended, at=("tool",), behind="a plugin"),
+    Invariant("PHASE-80", what_was_set_up_is_found_again, GateOpened, at=("hook",), requires="a plugin"),
+    Invariant("PHASE-81", the_model_is_asked_as_rewritten, GateOpened, at=("model",), requires="a plugin"),
+    Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, CallMoved, requires="a plugin"),
+    Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, GateOpened, requires="a plugin"),
+    Invariant("PHASE-83", a_result_is_shown_as_rewritten, MessageAppended, at=("tool",), requires="a plugin"),
     *ends("FLOW-9", an_end_before_inference_asks_no_model, "model"),
     *ends("PHASE-42", a_skipped_inference_asks_no_model, "model"),
     *ends("FLOW-15", an_end_after_inference_runs_no_tool, "tool", "permission"),
@@ -181,8 +183,8 @@ INVARIANTS = (
         an_end_after_inference_comes_behind_the_step,
         PhaseEntered,
         at=("RunEnd",),
-        behind="a plugin",
+        requires="a plugin",
     ),
     Invariant("FLOW-24", an_end_that_was_asked_for_passes_run_end, SegmentEnded, at=("BehaviorRequested",)),
-    Invariant("RUN-4", a_plugin_ends_the_run, SegmentEnded, behind="a plugin"),
+    Invariant("RUN-4", a_plugin_ends_the_run, SegmentEnded, requires="a plugin"),
 )

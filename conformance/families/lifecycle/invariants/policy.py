@@ -4,42 +4,42 @@ from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.invariants.round import is_intercepting
 from runlock.conformance.families.lifecycle.invariants.segment_queries import is_cut_short
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.protocol import CallMoved, GateOpened
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def _first_entry(account: Account, seen: GateOpened) -> tuple[Run, Call] | None:
-    run, call = account.run_of(seen), account.call_of(seen)
+def _first_entry(state: ObservedState, seen: GateOpened) -> tuple[Run, Call] | None:
+    run, call = state.run_of(seen), state.call_of(seen)
     new = (
         run is not None and call is not None and seen.on == "tool" and not call.entries and not call.approvals
     )
     return (run, call) if new and run is not None and call is not None and not call.doubled else None
 
 
-def a_sequential_round_runs_one_at_a_time(account: Account, seen: GateOpened) -> Judgements:
+def a_sequential_round_runs_one_at_a_time(state: ObservedState, seen: GateOpened) -> Judgements:
     """A sequential executor runs the calls of a round one after the other."""
-    found = _first_entry(account, seen)
-    if found is None or account.policy("round.executor") != "sequential":
+    found = _first_entry(state, seen)
+    if found is None or state.policy("round.executor") != "sequential":
         return
     run, call = found
     busy = [c.id for c in run.calls.values() if c.executing and not c.approvals and c is not call]
     yield HELD if not busy else f"call {busy[0]} is executing, yet call {call.id} runs beside it"
 
 
-def a_parallel_round_runs_all_at_once(account: Account) -> Judgements:
+def a_parallel_round_runs_all_at_once(state: ObservedState) -> Judgements:
     """A parallel executor runs all calls of a round that are allowed at the same time."""
-    run = account.run
+    run = state.run
     if (
         run is None
-        or account.policy("round.executor") != "parallel"
+        or state.policy("round.executor") != "parallel"
         or run.cancel_at
         or run.faulted
         or run.crashes
     ):
         return
-    if any(gate.on != "tool" for gate in account.gates_of(run)):
+    if any(gate.on != "tool" for gate in state.gates_of(run)):
         return
     executing = [c for c in run.calls.values() if c.executing and not c.decisions and c.step == run.steps]
     if not executing or any(call.doubled for call in run.calls.values()):
@@ -54,14 +54,14 @@ def a_parallel_round_runs_all_at_once(account: Account) -> Judgements:
             )
 
 
-def decisions_keep_to_their_window(account: Account, seen: GateOpened) -> Judgements:
+def decisions_keep_to_their_window(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where decisions wait for the round, no decided call runs while a call of the round still executes."""
-    run, call = account.run_of(seen), account.call_of(seen)
+    run, call = state.run_of(seen), state.call_of(seen)
     if run is None or call is None or seen.on != "tool" or not call.approvals or call.doubled:
         return
     if not call.suspensions:  # it was decided before anything held it, and nothing did
         return
-    if account.policy("decision.window") not in ("after_round", "waiting", "between_segments"):
+    if state.policy("decision.window") not in ("after_round", "waiting", "between_segments"):
         return
     busy = [c.id for c in run.calls.values() if c.executing and not c.decisions and c is not call]
     yield (
@@ -71,15 +71,15 @@ def decisions_keep_to_their_window(account: Account, seen: GateOpened) -> Judgem
     )
 
 
-def decisions_act_at_once(account: Account) -> Judgements:
+def decisions_act_at_once(state: ObservedState) -> Judgements:
     """Where decisions act at once, a waiting call that was decided has moved by the next quiescent point."""
-    run = account.run
-    if run is None or account.policy("decision.window") != "immediate" or run.cancel_at or run.is_done:
+    run = state.run
+    if run is None or state.policy("decision.window") != "immediate" or run.cancel_at or run.is_done:
         return
-    if account.policy("resume") in ("collect", "all_or_nothing"):
+    if state.policy("resume") in ("collect", "all_or_nothing"):
         return
-    storing = account.is_committing(run) or account.policy("replay.commit") == "yes"
-    if storing or is_intercepting(account, run):
+    storing = state.is_committing(run) or state.policy("replay.commit") == "yes"
+    if storing or is_intercepting(state, run):
         return
     for call in run.calls.values():
         for decided in call.decisions:
@@ -93,15 +93,15 @@ def _acted(call: Call, decided: Decided) -> str:
     return f"decision {decided.id} acts at once, yet call {call.id} is still Suspended" if still else HELD
 
 
-def early_decisions_are_treated_as_declared(account: Account) -> Judgements:
+def early_decisions_are_treated_as_declared(state: ObservedState) -> Judgements:
     """A decision that comes before its call is suspended is kept, refused or ignored, as was declared."""
-    run, policy = account.run, account.policy("decision.early")
-    if run is None or policy not in ("buffer", "refuse") or not account.alone or run.cancel_at or run.faulted:
+    run, policy = state.run, state.policy("decision.early")
+    if run is None or policy not in ("buffer", "refuse") or not state.alone or run.cancel_at or run.faulted:
         return
-    if account.newest[0][0] != "decide" or run.crashes or account.observes("call.status") is False:
+    if state.newest[0][0] != "decide" or run.crashes or state.observes("call.status") is False:
         return
-    sent = [d for call in run.calls.values() for d in call.decisions if d.at == account.stimuli]
-    if len(sent) != 1 or len(account.newest[0][1]["decisions"]) != 1 or sent[0].stale or sent[0].repeats:
+    sent = [d for call in run.calls.values() for d in call.decisions if d.at == state.stimuli]
+    if len(sent) != 1 or len(state.newest[0][1]["decisions"]) != 1 or sent[0].stale or sent[0].repeats:
         return
     call = run.calls[sent[0].call]
     early = sent[0].answers is None and call.claimed in ("New", "Running") and len(call.decisions) == 1
@@ -117,32 +117,32 @@ def _came_to(decided: Decided) -> str:
     return "refused" if decided.turned_down else "kept"
 
 
-def _takes_while_at_work(account: Account) -> bool:
+def _takes_while_at_work(state: ObservedState) -> bool:
     """Whether a run takes a good decision though it does not wait as a whole."""
     taken = {"decision.window": "immediate", "decision.early": "buffer"}
-    return any(account.policy(key) == value for key, value in taken.items())
+    return any(state.policy(key) == value for key, value in taken.items())
 
 
-def batches_are_taken_as_declared(account: Account) -> Judgements:
+def batches_are_taken_as_declared(state: ObservedState) -> Judgements:
     """Of a batch with a bad decision the good ones are applied, or none is, as was declared."""
-    run, policy = account.run, account.policy("decision.batch")
-    if run is None or policy is None or not account.alone or account.newest[0][0] != "decide":
+    run, policy = state.run, state.policy("decision.batch")
+    if run is None or policy is None or not state.alone or state.newest[0][0] != "decide":
         return
-    if is_cut_short(account, run):
+    if is_cut_short(state, run):
         return  # its calls may be over, with nothing but the last commit to come
-    raws = account.newest[0][1]["decisions"]
+    raws = state.newest[0][1]["decisions"]
     good = [
         d for call in run.calls.values() for d in call.decisions
-        if d.at == account.stimuli and d.answers is not None and len(call.decisions) == 1
+        if d.at == state.stimuli and d.answers is not None and len(call.decisions) == 1
     ]  # fmt: skip
     bad = [raw for raw in raws if raw["call"] not in run.calls and raw["call"] not in _former(run)]
     if not good or not bad or len(good) + len(bad) != len(raws):
         return
     named = {raw["call"] for raw in raws}
     left = any(call.waits and call.id not in named for call in run.calls.values())
-    if left and account.policy("resume") == "all_or_nothing":
+    if left and state.policy("resume") == "all_or_nothing":
         return
-    is_busy = bool(account.gates_of(run)) and not _takes_while_at_work(account)
+    is_busy = bool(state.gates_of(run)) and not _takes_while_at_work(state)
     for decided in good:
         if decided.turned_down and is_busy:
             continue  # it would have been so without the bad one
@@ -160,10 +160,10 @@ def _batches(policy: str) -> str:
     return "taken one by one" if policy == "each" else "taken whole or not at all"
 
 
-def a_rejection_takes_the_declared_way(account: Account, seen: CallMoved) -> Judgements:
+def a_rejection_takes_the_declared_way(state: ObservedState, seen: CallMoved) -> Judgements:
     """A rejected call is Cancelled directly, or by way of Resuming, as was declared."""
-    run, call = account.run_of(seen), account.call_of(seen)
-    way = account.policy("decision.cancel_path")
+    run, call = state.run_of(seen), state.call_of(seen)
+    way = state.policy("decision.cancel_path")
     if run is None or call is None or way is None or call.rejection is None or run.cancel_at or run.faulted:
         return
     if (
@@ -172,7 +172,7 @@ def a_rejection_takes_the_declared_way(account: Account, seen: CallMoved) -> Jud
         or call.suspensions != call.rejection.in_suspension
         or run.crashes
         or run.hooks
-        or is_cut_short(account, run)  # the end of the run may have closed the call before its rejection did
+        or is_cut_short(state, run)  # the end of the run may have closed the call before its rejection did
     ):
         return
     right = "Suspended" if way == "direct" else "Resuming"
@@ -190,8 +190,8 @@ INVARIANTS = (
     Invariant("ROUND-4", a_sequential_round_runs_one_at_a_time, GateOpened, at=("tool",)),
     Invariant("DECIDE-9", decisions_keep_to_their_window, GateOpened, at=("tool",)),
     Invariant("DECIDE-13", a_rejection_takes_the_declared_way, CallMoved, at=("Cancelled",)),
-    Invariant("ROUND-5", a_parallel_round_runs_all_at_once, behind="calls"),
-    Invariant("DECIDE-10", decisions_act_at_once, behind="a decision"),
-    Invariant("DECIDE-11", early_decisions_are_treated_as_declared, behind="a decision"),
-    Invariant("DECIDE-12", batches_are_taken_as_declared, behind="a decision"),
+    Invariant("ROUND-5", a_parallel_round_runs_all_at_once, requires="calls"),
+    Invariant("DECIDE-10", decisions_act_at_once, requires="a decision"),
+    Invariant("DECIDE-11", early_decisions_are_treated_as_declared, requires="a decision"),
+    Invariant("DECIDE-12", batches_are_taken_as_declared, requires="a decision"),
 )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def a_run_that_nothing_holds_goes_on(account: Account) -> Judgements:
+def a_run_that_nothing_holds_goes_on(state: ObservedState) -> Judgements:
     """A run that is not Done waits at a gate or for a decision."""
-    run = account.run
-    if run is None or run.is_done or not account.tells_ends:
+    run = state.run
+    if run is None or run.is_done or not state.tells_ends:
         return
     waits = any(call.may_wait or (call.doubled and call.listed_pending) for call in run.calls.values())
-    held = bool(account.gates_of(run)) or account.is_committing() or run.claimed == "Waiting" or waits
-    tells = account.observes("run.status") or account.observes("call.status")
+    held = bool(state.gates_of(run)) or state.is_committing() or run.claimed == "Waiting" or waits
+    tells = state.observes("run.status") or state.observes("call.status")
     if not held and run.crashes and not tells:
         return  # it may have come back to a wait, and had no words to say so
     if not held and any(call.doubled for call in run.calls.values()):

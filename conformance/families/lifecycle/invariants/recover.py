@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, RunMoved
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
-from runlock.conformance.protocol import (
-    CallMoved,
-    DecisionTaken,
-    GateOpened,
-    RunMoved,
-)
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def _stored(account: Account) -> Mapping[str, Any] | None:
+def _stored(state: ObservedState) -> Mapping[str, Any] | None:
     """The checkpoint, while the answer to the recovery that took it is coming in."""
-    recovering = len(account.newest) == 1 and account.newest[0][0] == "recover"
-    return account.recovered_from if recovering and isinstance(account.recovered_from, dict) else None
+    recovering = len(state.newest) == 1 and state.newest[0][0] == "recover"
+    return state.recovered_from if recovering and isinstance(state.recovered_from, dict) else None
 
 
 def _part(stored: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -27,9 +22,9 @@ def _part(stored: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return part if isinstance(part, dict) else {}
 
 
-def a_run_that_waits_in_the_checkpoint_waits(account: Account, seen: GateOpened) -> Judgements:
+def a_run_that_waits_in_the_checkpoint_waits(state: ObservedState, seen: GateOpened) -> Judgements:
     """A run that waits in the checkpoint, with nothing decided, starts nothing when it is recovered."""
-    stored = _stored(account)
+    stored = _stored(state)
     if stored is None or _part(stored, "run").get("status") != "Waiting" or _part(stored, "decisions"):
         return
     what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
@@ -37,18 +32,18 @@ def a_run_that_waits_in_the_checkpoint_waits(account: Account, seen: GateOpened)
     yield HELD if not started else f"the run waits in the checkpoint and nothing is decided, yet {what}"
 
 
-def a_run_that_waits_in_the_checkpoint_has_started_nothing(account: Account) -> Judgements:
+def a_run_that_waits_in_the_checkpoint_has_started_nothing(state: ObservedState) -> Judgements:
     """Counts the runs that were recovered from a wait and wait at no gate."""
-    run, stored = account.run, _stored(account)
+    run, stored = state.run, _stored(state)
     if run is None or stored is None or _part(stored, "decisions") or run.is_done:
         return
-    if _part(stored, "run").get("status") == "Waiting" and not account.gates_of(run):
+    if _part(stored, "run").get("status") == "Waiting" and not state.gates_of(run):
         yield HELD
 
 
-def a_recovered_status_is_the_stored_one(account: Account, seen: RunMoved) -> Judgements:
+def a_recovered_status_is_the_stored_one(state: ObservedState, seen: RunMoved) -> Judgements:
     """The status from which a recovered run starts is the one in the checkpoint."""
-    run, stored = account.run_of(seen), account.recovered_from
+    run, stored = state.run_of(seen), state.recovered_from
     if run is None or not run.crashes or run.claimed is not None or not isinstance(stored, dict):
         return
     status, starts = _part(stored, "run").get("status"), seen.origin or seen.to
@@ -59,12 +54,12 @@ def a_recovered_status_is_the_stored_one(account: Account, seen: RunMoved) -> Ju
     )
 
 
-def a_call_that_waits_in_the_checkpoint_waits(account: Account, seen: CallMoved) -> Judgements:
+def a_call_that_waits_in_the_checkpoint_waits(state: ObservedState, seen: CallMoved) -> Judgements:
     """A call that waits in the checkpoint, or is final in it, starts as just that."""
-    run, call, stored = account.run_of(seen), account.call_of(seen), account.recovered_from
+    run, call, stored = state.run_of(seen), state.call_of(seen), state.recovered_from
     if run is None or call is None or not run.crashes or not isinstance(stored, dict):
         return
-    if asked_since_the_crash(account, run):
+    if asked_since_the_crash(state, run):
         return  # it may be another call of that id
     found = _part(stored, "calls").get(seen.call)
     kept = found if isinstance(found, dict) else {}
@@ -81,17 +76,17 @@ def _begins_otherwise(kept: Mapping[str, Any], seen: CallMoved) -> str:
     return f"it starts in suspension {told[1]}, not {told[0]}" if waits_still and told[0] != told[1] else ""
 
 
-def a_stored_decision_acts(account: Account) -> Judgements:
+def a_stored_decision_acts(state: ObservedState) -> Judgements:
     """A decision in the checkpoint, for a call that waits in it, acts in the life that begins there."""
-    run, stored = account.run, account.recovered_from
+    run, stored = state.run, state.recovered_from
     if run is None or not run.crashes or not isinstance(stored, dict) or run.cancel_at or run.had_input:
         return
-    if run.is_done or account.gates_of(run) or account.handshake.control.store != "kit":
+    if run.is_done or state.gates_of(run) or state.handshake.control.store != "kit":
         return
     calls, kept = _part(stored, "calls"), _part(stored, "decisions")
     waiting = [name for name, call in calls.items() if _part(calls, name).get("status") == "Suspended"]
     decided = [name for name in waiting if name in kept]
-    if account.policy("resume") != "partial" and decided != waiting:
+    if state.policy("resume") != "partial" and decided != waiting:
         return
     for name in decided:
         call, named = run.calls.get(name), _part(kept, name)
@@ -99,7 +94,7 @@ def a_stored_decision_acts(account: Account) -> Judgements:
             continue
         if _has_moved(call):
             yield HELD
-        elif account.observes("call.status"):
+        elif state.observes("call.status"):
             held = f"the checkpoint holds decision {named.get('id')} for call {name}"
             yield f"{held}, which waits in it, yet the call waits still"
 
@@ -110,13 +105,13 @@ def _has_moved(call: Call) -> bool:
     return call.claimed not in (None, "Suspended") or entered or bool(call.numbers)
 
 
-def the_thread_survives(account: Account, seen: GateOpened) -> Judgements:
+def the_thread_survives(state: ObservedState, seen: GateOpened) -> Judgements:
     """The first inference after a recovery sees the thread of the checkpoint."""
-    run, stored = account.run_of(seen), account.recovered_from
+    run, stored = state.run_of(seen), state.recovered_from
     if run is None or seen.on != "model" or seen.messages is None or not isinstance(stored, dict):
         return
     kept = stored.get("messages")
-    if not isinstance(kept, list) or account.life == 1 or asked_since_the_crash(account, run):
+    if not isinstance(kept, list) or state.life == 1 or asked_since_the_crash(state, run):
         return
     shown = [message.text for message in seen.messages if message.role == "user"]
     lost = [
@@ -131,21 +126,21 @@ def the_thread_survives(account: Account, seen: GateOpened) -> Judgements:
     )
 
 
-def asked_since_the_crash(account: Account, run: Run) -> bool:
-    return any(g.on == "model" and g.life == account.life and g.run == run.id for g in account.gates.values())
+def asked_since_the_crash(state: ObservedState, run: Run) -> bool:
+    return any(g.on == "model" and g.life == state.life and g.run == run.id for g in state.gates.values())
 
 
-def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) -> Judgements:
+def a_stored_call_can_still_be_decided(state: ObservedState, seen: DecisionTaken) -> Judgements:
     """A call that waits in the checkpoint can be decided after the recovery."""
-    run, stored, raw = account.run, account.recovered_from, _plain_decision(account, seen)
+    run, stored, raw = state.run, state.recovered_from, _plain_decision(state, seen)
     if run is None or not isinstance(stored, dict) or raw is None:
         return
     call, kept = run.calls.get(raw["call"]), _part(stored, "calls").get(raw["call"])
     if call is None or not isinstance(kept, dict) or kept.get("status") != "Suspended":
         return
-    if call.id in _part(stored, "decisions") or not _still_waits(account, run, call):
+    if call.id in _part(stored, "decisions") or not _still_waits(state, run, call):
         return
-    if account.policy("resume") in ("all_or_nothing", None) and len(_part(stored, "calls")) > 1:
+    if state.policy("resume") in ("all_or_nothing", None) and len(_part(stored, "calls")) > 1:
         return  # where it is open, a part may be what it turns down
     refused = seen.disposition in ("refused", "ignored")
     yield (
@@ -155,31 +150,31 @@ def a_stored_call_can_still_be_decided(account: Account, seen: DecisionTaken) ->
     )
 
 
-def _plain_decision(account: Account, seen: DecisionTaken) -> Mapping[str, Any] | None:
+def _plain_decision(state: ObservedState, seen: DecisionTaken) -> Mapping[str, Any] | None:
     """The decision that came alone to a runtime at rest, is new to it, and names no suspension."""
-    method, params = account.newest[0]
-    if method != "decide" or not (account.alone and account.settled_before):
+    method, params = state.newest[0]
+    if method != "decide" or not (state.alone and state.settled_before):
         return None
-    if len(params["decisions"]) != 1 or seen.decision in account.forgotten:
+    if len(params["decisions"]) != 1 or seen.decision in state.forgotten:
         return None
     raw: Mapping[str, Any] = params["decisions"][0]
     return raw if raw["id"] == seen.decision and raw.get("suspension") is None else None
 
 
-def _still_waits(account: Account, run: Run, call: Call) -> bool:
+def _still_waits(state: ObservedState, run: Run, call: Call) -> bool:
     """Whether nothing since the crash can have taken the call out of its wait: no other decision either."""
     goes_on = not (run.cancel_at or run.had_input or run.faulted or run.is_done)
-    anew = [d for d in call.decisions if d.id not in account.forgotten or account.handed_over[d.id] > 1]
+    anew = [d for d in call.decisions if d.id not in state.forgotten or state.handed_over[d.id] > 1]
     return call.claimed in (None, "Suspended") and goes_on and len(anew) <= 1
 
 
-def a_crash_costs_no_more_than_declared(account: Account, seen: GateOpened) -> Judgements:
+def a_crash_costs_no_more_than_declared(state: ObservedState, seen: GateOpened) -> Judgements:
     """A crash costs no more than was declared: what was whole before it, the model is shown after it."""
-    run, unit = account.run_of(seen), account.policy("durability")
+    run, unit = state.run_of(seen), state.policy("durability")
     if run is None or seen.on != "model" or seen.messages is None or run.crashes != 1:
         return
-    for call in run.paid_for if not asked_since_the_crash(account, run) else ():
-        before = [gate.outcome for gate in call.entries if gate.life < account.life and gate.outcome]
+    for call in run.paid_for if not asked_since_the_crash(state, run) else ():
+        before = [gate.outcome for gate in call.entries if gate.life < state.life and gate.outcome]
         said = before[-1].get("content") if before else None
         if isinstance(said, str) and said:
             shown = any(said in m.text for m in seen.messages if m.role == "tool" and m.call == call.id)
@@ -188,12 +183,14 @@ def a_crash_costs_no_more_than_declared(account: Account, seen: GateOpened) -> J
 
 
 INVARIANTS = (
-    Invariant("RECOVER-5", a_crash_costs_no_more_than_declared, GateOpened, at=("model",), behind="a crash"),
-    Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_waits, GateOpened, behind="a crash"),
-    Invariant("RECOVER-1", a_recovered_status_is_the_stored_one, RunMoved, behind="a crash"),
-    Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_has_started_nothing, behind="a crash"),
-    Invariant("RECOVER-2", a_call_that_waits_in_the_checkpoint_waits, CallMoved, behind="a crash"),
-    Invariant("RECOVER-3", the_thread_survives, GateOpened, at=("model",), behind="a crash"),
-    Invariant("DECIDE-4", a_stored_decision_acts, behind="a crash"),
-    Invariant("RECOVER-4", a_stored_call_can_still_be_decided, DecisionTaken, behind="a crash"),
+    Invariant(
+        "RECOVER-5", a_crash_costs_no_more_than_declared, GateOpened, at=("model",), requires="a crash"
+    ),
+    Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_waits, GateOpened, requires="a crash"),
+    Invariant("RECOVER-1", a_recovered_status_is_the_stored_one, RunMoved, requires="a crash"),
+    Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_has_started_nothing, requires="a crash"),
+    Invariant("RECOVER-2", a_call_that_waits_in_the_checkpoint_waits, CallMoved, requires="a crash"),
+    Invariant("RECOVER-3", the_thread_survives, GateOpened, at=("model",), requires="a crash"),
+    Invariant("DECIDE-4", a_stored_decision_acts, requires="a crash"),
+    Invariant("RECOVER-4", a_stored_call_can_still_be_decided, DecisionTaken, requires="a crash"),
 )

@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runlock.conformance.families.lifecycle.invariants.segment_queries import is_cut_short
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, PhaseEntered, ResumeEntered
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Decided, Run
-from runlock.conformance.protocol import (
-    CallMoved,
-    GateOpened,
-    PhaseEntered,
-    ResumeEntered,
-)
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 PASS_ENDS = ("NoDecision", "CommitReplay")
 SNAPSHOTS = ("SnapshotIfStateChanged", "CommitReplay")
 """The stations behind which the checkpoint of a pass stands: the arrow between them is labelled with it."""
 
 
-def _at(account: Account, seen: ResumeEntered, station: str) -> Run | None:
+def _at(state: ObservedState, seen: ResumeEntered, station: str) -> Run | None:
     """The run, if its pass stands at that station now."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     return run if run is not None and _station(run) == station else None
 
 
@@ -30,34 +25,34 @@ def _station(run: Run) -> str | None:
     return run.stations[-1].entered.state if run.stations else None
 
 
-def _decision(account: Account, run: Run) -> Decided | None:
+def _decision(state: ObservedState, run: Run) -> Decided | None:
     """The decision that the pass is about."""
     for station in reversed(run.stations):
         if station.entered.state in PASS_ENDS:
             return None
         if station.entered.decision is not None:
-            return account.decision_ids.get(station.entered.decision)
+            return state.decision_ids.get(station.entered.decision)
     return None
 
 
-def _arrived(account: Account, run: Run) -> bool:
+def _arrived(state: ObservedState, run: Run) -> bool:
     """Whether a decision came since the last pass, or is kept for a call that does not wait yet."""
     last = max((one.at for one in run.stations if one.entered.state in PASS_ENDS), default=0)
-    sent = account.decision_ids.values()
+    sent = state.decision_ids.values()
     return any(decided.at > last or decided.disposition == "buffered" for decided in sent)
 
 
-def an_empty_pass_ends_in_NoDecision(account: Account, seen: ResumeEntered) -> Judgements:
+def an_empty_pass_ends_in_NoDecision(state: ObservedState, seen: ResumeEntered) -> Judgements:
     """A pass that finds no decision ends in NoDecision."""
-    run = _at(account, seen, "DrainDecisionChannel")
-    if run is not None and not _arrived(account, run):
+    run = _at(state, seen, "DrainDecisionChannel")
+    if run is not None and not _arrived(state, run):
         yield from _ends(seen, "nothing had arrived")
 
 
-def a_pass_that_meets_no_call_ends_in_NoDecision(account: Account, seen: ResumeEntered) -> Judgements:
+def a_pass_that_meets_no_call_ends_in_NoDecision(state: ObservedState, seen: ResumeEntered) -> Judgements:
     """A pass whose decisions meet no suspended call ends in NoDecision."""
-    run = _at(account, seen, "DrainDecisionChannel")
-    if run is not None and _arrived(account, run):
+    run = _at(state, seen, "DrainDecisionChannel")
+    if run is not None and _arrived(state, run):
         yield from _ends(seen, "what had arrived met no call that waits")
 
 
@@ -68,10 +63,10 @@ def _ends(seen: ResumeEntered, why: str) -> Judgements:
         yield HELD
 
 
-def a_decision_that_meets_its_call_is_resolved(account: Account, seen: ResumeEntered) -> Judgements:
+def a_decision_that_meets_its_call_is_resolved(state: ObservedState, seen: ResumeEntered) -> Judgements:
     """A decision that meets its suspended call is resolved."""
-    run = _at(account, seen, "DrainDecisionChannel")
-    if account.policy("resume") == "collect":  # it may be held until the others are decided as well
+    run = _at(state, seen, "DrainDecisionChannel")
+    if state.policy("resume") == "collect":  # it may be held until the others are decided as well
         return
     for decided in _standing(run) if run is not None else ():
         right = seen.state == "ResolveDecision"
@@ -99,8 +94,8 @@ def _standing(run: Run) -> Iterator[Decided]:
 def leads_to(clause: str, station: str, right: str, sentence: str) -> Invariant:
     """The check of one arrow: which station follows another, whatever the decision is."""
 
-    def follows(account: Account, seen: ResumeEntered) -> Judgements:
-        if _at(account, seen, station) is not None and seen.state != station:
+    def follows(state: ObservedState, seen: ResumeEntered) -> Judgements:
+        if _at(state, seen, station) is not None and seen.state != station:
             yield HELD if seen.state == right else f"{sentence}, yet {station} led to {seen.state}"
 
     follows.__name__ = f"{station}_leads_to_{right}"
@@ -111,21 +106,21 @@ def leads_to(clause: str, station: str, right: str, sentence: str) -> Invariant:
 def branch(clause: str, action: str, right: str) -> Invariant:
     """The check of one branch of the replay: which action takes it."""
 
-    def takes(account: Account, seen: ResumeEntered) -> Judgements:
-        run = _at(account, seen, "Replay")
-        decided = _decision(account, run) if run is not None else None
+    def takes(state: ObservedState, seen: ResumeEntered) -> Judgements:
+        run = _at(state, seen, "Replay")
+        decided = _decision(state, run) if run is not None else None
         if decided is not None and decided.action == action:
             why = f"decision {decided.id} says {action}, yet its replay took the branch {seen.state}"
             yield HELD if seen.state == right else why
 
     takes.__name__ = f"a_decision_to_{action}_takes_{right}"
     takes.__doc__ = f"A decision to {action} takes the branch {right}."
-    return Invariant(clause, takes, ResumeEntered, after=("Replay",), behind="a decision")
+    return Invariant(clause, takes, ResumeEntered, after=("Replay",), requires="a decision")
 
 
-def nothing_acts_before_it_is_written(account: Account, seen: CallMoved) -> Judgements:
+def nothing_acts_before_it_is_written(state: ObservedState, seen: CallMoved) -> Judgements:
     """The replay of a decision starts after the decision was written down."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or seen.origin != "Suspended" or not run.stations:
         return
     station = run.stations[-1].entered
@@ -135,68 +130,70 @@ def nothing_acts_before_it_is_written(account: Account, seen: CallMoved) -> Judg
         yield HELD
 
 
-def the_cancelling_branch_enters_no_tool(account: Account, seen: ResumeEntered) -> Judgements:
+def the_cancelling_branch_enters_no_tool(state: ObservedState, seen: ResumeEntered) -> Judgements:
     """The cancelling branch enters no tool."""
-    if _at(account, seen, "ReplayCancel") is not None:
+    if _at(state, seen, "ReplayCancel") is not None:
         entered = seen.state in ("ExecuteReplayedTool", "ReplayResume")
         yield HELD if not entered else f"the decision refuses its call, yet ReplayCancel led to {seen.state}"
 
 
-def a_replay_that_is_over_clears_its_decision(account: Account, seen: ResumeEntered) -> Judgements:
+def a_replay_that_is_over_clears_its_decision(state: ObservedState, seen: ResumeEntered) -> Judgements:
     """A replay whose outcome is not Suspended clears its decision at once."""
-    claimed = _replayed(account, seen)
+    claimed = _replayed(state, seen)
     if claimed not in (None, "Suspended"):
         right = seen.state == "ClearResolved"
         yield HELD if right else f"the replayed call is {claimed}, yet its replay led to {seen.state}"
 
 
-def a_replay_that_is_held_records_its_suspension(account: Account, seen: ResumeEntered) -> Judgements:
+def a_replay_that_is_held_records_its_suspension(state: ObservedState, seen: ResumeEntered) -> Judgements:
     """A replay whose outcome is Suspended records the new suspension first."""
-    if _replayed(account, seen) == "Suspended":
+    if _replayed(state, seen) == "Suspended":
         right = seen.state == "SetNextSuspended"
         yield HELD if right else f"the replayed call is Suspended again, yet its replay led to {seen.state}"
 
 
-def _replayed(account: Account, seen: ResumeEntered) -> str | None:
+def _replayed(state: ObservedState, seen: ResumeEntered) -> str | None:
     """The status of the call whose replay is over as the next station is reached."""
-    run = _at(account, seen, "ExecuteReplayedTool")
+    run = _at(state, seen, "ExecuteReplayedTool")
     call = run.calls.get(run.stations[-1].entered.call or "") if run is not None else None
     return call.claimed if call is not None and not call.doubled else None
 
 
-def a_resolved_pass_is_committed(account: Account, seen: ResumeEntered) -> Judgements:
+def a_resolved_pass_is_committed(state: ObservedState, seen: ResumeEntered) -> Judgements:
     """A pass that resolved a decision has its checkpoint before the next pass begins."""
-    run = _at(account, seen, "CommitReplay")
-    if run is not None and run.faulted is None and account.observes("checkpoint"):
-        yield from _committed(account, run, "the next pass began")
+    run = _at(state, seen, "CommitReplay")
+    if run is not None and run.faulted is None and state.observes("checkpoint"):
+        yield from _committed(state, run, "the next pass began")
 
 
-def a_resolved_pass_is_committed_before_the_model_is_asked(account: Account, seen: GateOpened) -> Judgements:
+def a_resolved_pass_is_committed_before_the_model_is_asked(
+    state: ObservedState, seen: GateOpened
+) -> Judgements:
     """A pass that resolved a decision has its checkpoint before the model is asked in the same segment."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or seen.on != "model" or _station(run) != "CommitReplay" or run.faulted is not None:
         return
-    if account.policy("decision.window") != "immediate" and account.observes("checkpoint"):
-        yield from _committed(account, run, "the model is asked")
+    if state.policy("decision.window") != "immediate" and state.observes("checkpoint"):
+        yield from _committed(state, run, "the model is asked")
 
 
-def no_pass_is_left_open(account: Account, seen: PhaseEntered) -> Judgements:
+def no_pass_is_left_open(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """A segment does not end, and where decisions wait for the round no step starts, within a pass."""
-    run = account.run_of(seen)
-    waits = account.policy("decision.window") == "after_round"
+    run = state.run_of(seen)
+    waits = state.policy("decision.window") == "after_round"
     if run is None or seen.phase not in (("RunEnd", "StepStart") if waits else ("RunEnd",)):
         return
     station = _station(run)
-    if station is not None and not is_cut_short(account, run):
+    if station is not None and not is_cut_short(state, run):
         over = station in PASS_ENDS
         yield (
             HELD if over else f"{seen.phase} fires, yet the pass through the resume gate stands at {station}"
         )
 
 
-def _committed(account: Account, run: Run, what: str) -> Judgements:
+def _committed(state: ObservedState, run: Run, what: str) -> Judgements:
     last = [station for station in run.stations[-2:] if station.entered.state in SNAPSHOTS]
-    since = account.checkpoints[last[0].checkpoints :]
+    since = state.checkpoints[last[0].checkpoints :]
     kept = any(checkpoint.trigger == "ToolResultsCommitted" for checkpoint in since)
     yield HELD if kept else f"a pass resolved a decision, yet {what} before ToolResultsCommitted"
 
@@ -208,7 +205,7 @@ INVARIANTS = (
         a_decision_that_meets_its_call_is_resolved,
         ResumeEntered,
         after=("DrainDecisionChannel",),
-        behind="a decision",
+        requires="a decision",
     ),
     Invariant(
         "RESUME-1",
@@ -223,7 +220,7 @@ INVARIANTS = (
         ResumeEntered,
         at=("DrainDecisionChannel", "NoDecision"),
         after=("DrainDecisionChannel",),
-        behind="a decision",
+        requires="a decision",
     ),
     leads_to(
         "RESUME-4", "ResolveDecision", "PersistResumeDecision", "a resolved decision is written down first"
@@ -239,7 +236,7 @@ INVARIANTS = (
         the_cancelling_branch_enters_no_tool,
         ResumeEntered,
         after=("ReplayCancel",),
-        behind="a decision",
+        requires="a decision",
     ),
     leads_to("RESUME-9", "ReplayResume", "ExecuteReplayedTool", "what is resumed runs again"),
     Invariant(
@@ -247,14 +244,14 @@ INVARIANTS = (
         a_replay_that_is_over_clears_its_decision,
         ResumeEntered,
         after=("ExecuteReplayedTool",),
-        behind="a decision",
+        requires="a decision",
     ),
     Invariant(
         "RESUME-11",
         a_replay_that_is_held_records_its_suspension,
         ResumeEntered,
         after=("ExecuteReplayedTool",),
-        behind="a decision",
+        requires="a decision",
     ),
     leads_to(
         "RESUME-12", "SetNextSuspended", "ClearResolved", "a decision is cleared once the call waits anew"
@@ -268,7 +265,7 @@ INVARIANTS = (
         a_resolved_pass_is_committed,
         ResumeEntered,
         after=("CommitReplay",),
-        behind="a decision",
+        requires="a decision",
         is_patient=True,
     ),
     Invariant(

@@ -6,15 +6,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account, once
+from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, PhaseEntered, SegmentEnded
+from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.protocol import (
-    CallMoved,
-    GateOpened,
-    PhaseEntered,
-    SegmentEnded,
-)
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 LOOKS: Final = ("BeforeToolExecute", "ToolGate")
 
@@ -22,9 +17,9 @@ Round = tuple[Run, list[Call]]
 
 
 @once
-def round_of(account: Account) -> Round | None:
+def round_of(state: ObservedState) -> Round | None:
     """The newest round, while nothing but verdicts, answers and decisions has touched it."""
-    run = account.run
+    run = state.run
     if run is None or run.is_done or run.cancel_at or run.faulted or run.crashes or run.had_input:
         return None
     calls = [call for call in run.calls.values() if call.step == run.steps]
@@ -34,9 +29,9 @@ def round_of(account: Account) -> Round | None:
 
 
 @once
-def first_pass(account: Account) -> Round | None:
+def first_pass(state: ObservedState) -> Round | None:
     """The newest round, as long as nobody has decided about a call of it."""
-    found = round_of(account)
+    found = round_of(state)
     return None if found is None or any(call.decisions for call in found[1]) else found
 
 
@@ -56,14 +51,14 @@ def is_gated(call: Call) -> bool:
     return call.tool is not None and call.tool.permission == "gate"
 
 
-def is_between(account: Account, run: Run) -> bool:
+def is_between(state: ObservedState, run: Run) -> bool:
     """Whether the run waits for something that is neither the model nor a tool."""
-    return any(gate.on not in ("model", "tool") for gate in account.gates_of(run))
+    return any(gate.on not in ("model", "tool") for gate in state.gates_of(run))
 
 
-def is_intercepting(account: Account, run: Run) -> bool:
+def is_intercepting(state: ObservedState, run: Run) -> bool:
     """Whether a call is looked at for the first time: the round's tasks may begin behind that."""
-    at = [gate.call for gate in account.gates_of(run) if gate.on == "permission"]
+    at = [gate.call for gate in state.gates_of(run) if gate.on == "permission"]
     return any(call is None or not call.decisions for call in at)
 
 
@@ -73,9 +68,9 @@ def is_intercepting(account: Account, run: Run) -> bool:
 def interception_goes_on_behind(clause: str, made: str, said: str, seeing: bool) -> Invariant:
     """The check of one arrow of interception: behind such a call the next one is looked at."""
 
-    def goes_on(account: Account, seen: GateOpened | None = None) -> Judgements:
-        found = first_pass(account)
-        if found is None or is_between(account, found[0]):
+    def goes_on(state: ObservedState, seen: GateOpened | None = None) -> Judgements:
+        found = first_pass(state)
+        if found is None or is_between(state, found[0]):
             return
         if seen is not None and (seen.on != "tool" or seen.resume is not None):
             return
@@ -108,9 +103,9 @@ def _was_looked_at(run: Run, call: Call) -> bool:
     return bool(call.judged or call.entries or named) or call.claimed not in (None, "New")
 
 
-def a_call_that_is_allowed_is_left_alone(account: Account, seen: CallMoved) -> Judgements:
+def a_call_that_is_allowed_is_left_alone(state: ObservedState, seen: CallMoved) -> Judgements:
     """A call that interception allows does not move before the round executes."""
-    found, call = first_pass(account), account.call_of(seen)
+    found, call = first_pass(state), state.call_of(seen)
     if found is None or call not in found[1] or seen.origin != "New" or not is_gated(call):
         return
     ends = any(other.entries or intercepted(other) == "blocked" for other in found[1])
@@ -119,9 +114,9 @@ def a_call_that_is_allowed_is_left_alone(account: Account, seen: CallMoved) -> J
         yield HELD if left else f"call {call.id} was allowed, yet it {seen.to} before it ran"
 
 
-def nothing_behind_a_block_is_looked_at(account: Account, seen: CallMoved | PhaseEntered) -> Judgements:
+def nothing_behind_a_block_is_looked_at(state: ObservedState, seen: CallMoved | PhaseEntered) -> Judgements:
     """Where a block ends the run, the calls behind it are not looked at."""
-    found, call = first_pass(account), account.call_of(seen)
+    found, call = first_pass(state), state.call_of(seen)
     looks = seen.phase in LOOKS if isinstance(seen, PhaseEntered) else seen.to == "Suspended"
     if found is None or call is None or not looks or call not in found[1]:
         return
@@ -131,9 +126,9 @@ def nothing_behind_a_block_is_looked_at(account: Account, seen: CallMoved | Phas
         yield f"call {blocked[0]} was blocked, yet call {call.id} behind it was looked at"
 
 
-def what_stands_behind_a_block_was_not_looked_at(account: Account) -> Judgements:
+def what_stands_behind_a_block_was_not_looked_at(state: ObservedState) -> Judgements:
     """Counts the calls behind a block at which nobody has looked."""
-    run = account.run
+    run = state.run
     calls = [c for c in run.calls.values() if c.step == run.steps] if run is not None else []
     blocked = next((i for i, call in enumerate(calls) if intercepted(call) == "blocked"), len(calls))
     for call in calls[blocked + 1 :]:
@@ -141,9 +136,9 @@ def what_stands_behind_a_block_was_not_looked_at(account: Account) -> Judgements
             yield HELD
 
 
-def all_are_looked_at_before_any_runs(account: Account, seen: GateOpened) -> Judgements:
+def all_are_looked_at_before_any_runs(state: ObservedState, seen: GateOpened) -> Judgements:
     """A round enters its first allowed call once every call of it has been looked at."""
-    found, call = first_pass(account), account.entering(seen)
+    found, call = first_pass(state), state.entering(seen)
     if found is None or call not in found[1] or call.entries:
         return
     yield from _overtakes(*found, f"call {call.id} runs", "has not been looked at")
@@ -167,25 +162,25 @@ def _stopped_behind(run: Run, calls: Sequence[Call]) -> bool:
     return before is not None and intercepted(before) in ("held", "provided")
 
 
-def all_are_judged_before_any_is_made_ready(account: Account, seen: PhaseEntered) -> Judgements:
+def all_are_judged_before_any_is_made_ready(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Where there is a gate stage, no call is made ready before every call has its verdict."""
-    found, call = first_pass(account), account.call_of(seen)
+    found, call = first_pass(state), state.call_of(seen)
     if found is not None and call in found[1] and seen.phase == "BeforeToolExecute":
         yield from _overtakes(*found, f"call {call.id} is made ready", "is not judged")
 
 
-def a_call_is_made_ready_once(account: Account, seen: PhaseEntered) -> Judgements:
+def a_call_is_made_ready_once(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Where there is a gate stage, a call is made ready once before it runs."""
-    found, call = first_pass(account), account.call_of(seen)
+    found, call = first_pass(state), state.call_of(seen)
     if found is not None and call in found[1] and seen.phase == "BeforeToolExecute":
         named = [p for p in found[0].phases if p.phase == "BeforeToolExecute" and p.step == seen.step]
         once = sum(phase.call == call.id for phase in named) <= len(call.entries)
         yield HELD if once else f"call {call.id} is made ready twice, yet it has not run in between"
 
 
-def what_has_run_is_not_judged_again(account: Account, seen: GateOpened) -> Judgements:
+def what_has_run_is_not_judged_again(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where there is a gate stage, a call may be judged again only as long as it has not run."""
-    found, call = first_pass(account), account.call_of(seen)
+    found, call = first_pass(state), state.call_of(seen)
     if found is not None and call in found[1] and seen.on == "permission" and seen.resume is None:
         yield HELD if not call.entries else f"call {call.id} has run, yet it is judged again"
 
@@ -202,10 +197,10 @@ def _has_suspended(call: Call) -> bool:
     return answer is not None and answer["kind"] == "pending"
 
 
-def the_next_call_runs(account: Account, seen: GateOpened | SegmentEnded) -> Judgements:
+def the_next_call_runs(state: ObservedState, seen: GateOpened | SegmentEnded) -> Judgements:
     """A sequential round goes on to the next allowed call when the one before it has its result."""
-    found = first_pass(account)
-    if found is None or account.policy("round.executor") != "sequential":
+    found = first_pass(state)
+    if found is None or state.policy("round.executor") != "sequential":
         return
     if isinstance(seen, SegmentEnded) and seen.reason.code != "Suspended":
         return
@@ -221,9 +216,9 @@ def the_next_call_runs(account: Account, seen: GateOpened | SegmentEnded) -> Jud
             return
 
 
-def nothing_behind_a_suspension_runs(account: Account, seen: GateOpened) -> Judgements:
+def nothing_behind_a_suspension_runs(state: ObservedState, seen: GateOpened) -> Judgements:
     """A sequential round enters no call behind the first one that suspends."""
-    found, call = first_pass(account), account.entering(seen)
+    found, call = first_pass(state), state.entering(seen)
     if found is None or call not in found[1] or call.entries:
         return
     held = [c.id for c in found[1] if _has_suspended(c) and c.claimed in (None, "Suspended")]
@@ -231,9 +226,9 @@ def nothing_behind_a_suspension_runs(account: Account, seen: GateOpened) -> Judg
         yield f"call {held[0]} suspended while it ran, yet call {call.id} behind it is entered"
 
 
-def what_stands_behind_a_suspension_has_not_run(account: Account, seen: SegmentEnded) -> Judgements:
+def what_stands_behind_a_suspension_has_not_run(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """Counts the calls behind a suspension that a sequential round has not entered."""
-    found = first_pass(account)
+    found = first_pass(state)
     if found is None or seen.reason.code != "Suspended" or not any(map(_has_suspended, found[1])):
         return
     for call in _allowed(found[1]):
@@ -241,10 +236,10 @@ def what_stands_behind_a_suspension_has_not_run(account: Account, seen: SegmentE
             yield HELD
 
 
-def a_round_with_a_held_call_leaves_its_step_suspended(account: Account) -> Judgements:
+def a_round_with_a_held_call_leaves_its_step_suspended(state: ObservedState) -> Judgements:
     """A round that is over with a call held leaves its step suspended."""
-    found = first_pass(account)
-    if found is None or account.gates_of(found[0]):
+    found = first_pass(state)
+    if found is None or state.gates_of(found[0]):
         return
     run, calls = found
     held = [call.id for call in calls if _is_held(call)]
@@ -265,25 +260,25 @@ def _is_held(call: Call) -> bool:
     return call.claimed == "Suspended" or (call.claimed is None and witnessed)
 
 
-def a_round_without_a_held_call_completes(account: Account) -> Judgements:
+def a_round_without_a_held_call_completes(state: ObservedState) -> Judgements:
     """A round that is over with no call held lets its step complete."""
-    found = first_pass(account)
-    if found is None or not account.tells_ends or account.gates_of(found[0]):
+    found = first_pass(state)
+    if found is None or not state.tells_ends or state.gates_of(found[0]):
         return
     if all(call.is_final for call in found[1]):
         yield "the round is over and no call of it is held, yet its step is not complete"
 
 
-def a_round_without_a_held_call_has_completed(account: Account, seen: GateOpened) -> Judgements:
+def a_round_without_a_held_call_has_completed(state: ObservedState, seen: GateOpened) -> Judgements:
     """Counts the rounds without a held call behind which the model was asked again."""
-    found = first_pass(account)
+    found = first_pass(state)
     if found is not None and seen.on == "model" and all(call.is_final for call in found[1]):
         yield HELD
 
 
-def a_batch_waits_for_every_outcome(account: Account, seen: GateOpened) -> Judgements:
+def a_batch_waits_for_every_outcome(state: ObservedState, seen: GateOpened) -> Judgements:
     """A parallel round waits for the outcome of every allowed call, whether one suspends or fails."""
-    found = first_pass(account)
+    found = first_pass(state)
     if found is not None and seen.on == "model":
         for call in _allowed(found[1]):
             busy = bool(call.executing)
@@ -296,7 +291,7 @@ STAGES_40: Final = ("ROUND-40", "ROUND-42", "ROUND-43")
 
 INVARIANTS = (
     *(
-        Invariant(clause, nothing_behind_a_block_is_looked_at, kind, at=at, behind="calls")
+        Invariant(clause, nothing_behind_a_block_is_looked_at, kind, at=at, requires="calls")
         for clause in ("ROUND-21", "ROUND-41")
         for kind, at in ((CallMoved, ("Suspended",)), (PhaseEntered, LOOKS))
     ),
@@ -304,7 +299,7 @@ INVARIANTS = (
         Invariant(clause, all_are_looked_at_before_any_runs, GateOpened, at=("tool",))
         for clause in ("ROUND-24", "ROUND-25", "ROUND-46", "ROUND-47")
     ),
-    Invariant("ROUND-27", nothing_behind_a_suspension_runs, GateOpened, at=("tool",), behind="a wait"),
+    Invariant("ROUND-27", nothing_behind_a_suspension_runs, GateOpened, at=("tool",), requires="a wait"),
     Invariant("ROUND-26", the_next_call_runs, GateOpened),
     Invariant("ROUND-26", the_next_call_runs, SegmentEnded),
     Invariant("ROUND-30", a_batch_waits_for_every_outcome, GateOpened, at=("model",)),

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved, SegmentEnded
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import (
     WORKING_GATES,
     Call,
     Gate,
     Run,
 )
-from runlock.conformance.protocol import GateOpened, RunMoved, SegmentEnded
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def a_run_moves_from_where_it_was(account: Account, seen: RunMoved) -> Judgements:
+def a_run_moves_from_where_it_was(state: ObservedState, seen: RunMoved) -> Judgements:
     """Each report of a run's status names the status that was reported before it."""
-    run = account.runs.get(seen.run or "")
+    run = state.runs.get(seen.run or "")
     if run is None or (run.crashes and run.claimed is None) or seen.to == run.claimed:
         return
     right = seen.origin == run.claimed
@@ -29,72 +29,72 @@ def a_run_moves_from_where_it_was(account: Account, seen: RunMoved) -> Judgement
     )
 
 
-def a_segment_ends_for_a_declared_reason(account: Account, seen: SegmentEnded) -> Judgements:
+def a_segment_ends_for_a_declared_reason(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A segment ends for one of the reasons that were declared."""
-    declared = account.policy("reasons")
+    declared = state.policy("reasons")
     if isinstance(declared, list):
         code = seen.reason.code
         right = code in declared
         yield HELD if right else f"the segment ended as {code}, which is not among the declared reasons"
 
 
-def a_run_that_is_not_created_begins_as_Running(account: Account, seen: RunMoved) -> Judgements:
+def a_run_that_is_not_created_begins_as_Running(state: ObservedState, seen: RunMoved) -> Judgements:
     """Where a run is not created first, Running is its first status."""
-    run = account.runs.get(seen.run or "")
-    if run is None or run.claims or run.crashes or account.policy("run.created") != "no":
+    run = state.runs.get(seen.run or "")
+    if run is None or run.claims or run.crashes or state.policy("run.created") != "no":
         return
     yield HELD if seen.to == "Running" else f"the first status of the run is {seen.to}, not Running"
 
 
-def a_created_run_is_durable_before_it_runs(account: Account, seen: RunMoved) -> Judgements:
+def a_created_run_is_durable_before_it_runs(state: ObservedState, seen: RunMoved) -> Judgements:
     """Where a run is created first, it is durable before it is Running."""
-    run = account.runs.get(seen.run or "")
-    created = account.policy("run.created") == "yes" and account.handshake.control.store != "none"
+    run = state.runs.get(seen.run or "")
+    created = state.policy("run.created") == "yes" and state.handshake.control.store != "none"
     if run is None or not created or run.crashes or run.claimed != "Created" or seen.to != "Running":
         return
     if run.faulted == "store.put":
         return  # it is not to run at all: RUN-13 speaks of that
-    kept = account.durable(run)
+    kept = state.durable(run)
     yield HELD if kept is not None else "the run becomes Running, yet no checkpoint of it has been taken"
 
 
-def a_done_run_opens_no_gate(account: Account, seen: GateOpened) -> Judgements:
+def a_done_run_opens_no_gate(state: ObservedState, seen: GateOpened) -> Judgements:
     """A run that is Done opens no model, permission or tool gate."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or seen.on not in WORKING_GATES:
         return
     what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
     yield HELD if not run.is_done else f"the run is Done, yet {what}"
 
 
-def a_segment_finishes_once(account: Account, seen: SegmentEnded) -> Judgements:
+def a_segment_finishes_once(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """Each segment of a run announces its end exactly once, and a run that is over announces nothing."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None:
         return
     if run.ended is not None:
         yield f"the run had finished as {run.ended.code}, yet it finished again as {seen.reason.code}"
-    elif len(run.finished) >= run.stirs or _rests(account, run, seen):
+    elif len(run.finished) >= run.stirs or _rests(state, run, seen):
         yield "the segment had finished and nothing has begun another, yet it finished again"
     else:
         yield HELD
 
 
-def _rests(account: Account, run: Run, seen: SegmentEnded) -> bool:
+def _rests(state: ObservedState, run: Run, seen: SegmentEnded) -> bool:
     """Whether a run that waits has not been Running since, so that no segment of it can suspend."""
-    told = bool(run.finished) and account.observes("run.status")
+    told = bool(run.finished) and state.observes("run.status")
     return told and not run.segment_open and seen.reason.code == "Suspended"
 
 
-def the_end_and_the_status_agree(account: Account) -> Judgements:
+def the_end_and_the_status_agree(state: ObservedState) -> Judgements:
     """The reason of a segment's end and the status of the run say the same."""
-    run = account.run
-    if run is None or not account.observes("run.status") or not account.observes("run.finished"):
+    run = state.run
+    if run is None or not state.observes("run.status") or not state.observes("run.finished"):
         return
     if run.claimed == "Done" and run.ended is None:
         if run.crashes:  # its end was durable, and the announcement was lost with the life before
             return
-        if account.is_committing(run):  # it is announced behind its commit
+        if state.is_committing(run):  # it is announced behind its commit
             return
         yield "the run says that it is Done, yet its end was not announced by run.finished"
     elif run.finished and not run.segment_open and run.claimed is not None:
@@ -110,9 +110,9 @@ def the_end_and_the_status_agree(account: Account) -> Judgements:
         yield "the run says that it waits, yet no run.finished with reason Suspended has told so"
 
 
-def pending_names_the_calls_that_wait(account: Account, seen: SegmentEnded) -> Judgements:
+def pending_names_the_calls_that_wait(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A segment that ends as Suspended names the calls that wait for a decision, all of them and no other."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or seen.reason.code != "Suspended":
         return
     if not seen.pending:
@@ -143,38 +143,38 @@ def _why_not_waiting(call: Call) -> str:
     return ""
 
 
-def a_turn_without_calls_ends_the_run_naturally(account: Account, seen: SegmentEnded) -> Judgements:
+def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """NaturalEnd is the end of a run whose model asked for no more calls, and of no other."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or run.last_turn is None or run.last_turn["kind"] != "turn":
         return
     asked = run.last_turn.get("tool_calls", [])
     code = seen.reason.code
     if code == "NaturalEnd" and asked:
         yield f"the model's last turn asked for {len(asked)} calls, yet the run ended as NaturalEnd"
-    elif not asked and _nothing_else_ends(account, run):
+    elif not asked and _nothing_else_ends(state, run):
         right = code in ("NaturalEnd", "Suspended")
         yield HELD if right else f"the model asked for nothing more, yet the run ended as {code}"
 
 
-def _nothing_else_ends(account: Account, run: Run) -> bool:
+def _nothing_else_ends(state: ObservedState, run: Run) -> bool:
     return run.turn_alone and not (
-        run.cancel_at or run.faulted or run.crashes or run.had_input or account.scenario.agent.stop
+        run.cancel_at or run.faulted or run.crashes or run.had_input or state.scenario.agent.stop
     )
 
 
-def a_broken_world_ends_the_run_in_error(account: Account, seen: SegmentEnded) -> Judgements:
+def a_broken_world_ends_the_run_in_error(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A fault of the model, the permission hook or the tool executor ends the run with reason Error."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or run.faulted not in WORKING_GATES or not run.fault_alone or run.cancel_at:
         return
     right = seen.reason.code == "Error"
     yield HELD if right else f"the {run.faulted} gate broke, yet the run ended as {seen.reason.code}"
 
 
-def a_broken_world_asks_no_more(account: Account, seen: GateOpened) -> Judgements:
+def a_broken_world_asks_no_more(state: ObservedState, seen: GateOpened) -> Judgements:
     """A fault of the permission hook or of the tool executor is no result that the model could be told."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or run.faulted not in ("permission", "tool") or not run.fault_alone or run.cancel_at:
         return
     told = bool(run.finished) and run.finished[-1].reason.code == "Error"  # then somebody tries again
@@ -182,10 +182,10 @@ def a_broken_world_asks_no_more(account: Account, seen: GateOpened) -> Judgement
         yield f"the {run.faulted} gate broke, yet the model is asked as if that were a result"
 
 
-def live_calls_are_treated_as_declared(account: Account) -> Judgements:
+def live_calls_are_treated_as_declared(state: ObservedState) -> Judgements:
     """Calls that are live when their run is Done are closed, or left as they are, as was declared."""
-    run, policy = account.run, account.policy("end.live")
-    if run is None or run.ended is None or run.crashes or account.gates_of(run):
+    run, policy = state.run, state.policy("end.live")
+    if run is None or run.ended is None or run.crashes or state.gates_of(run):
         return
     for call in run.calls.values():
         if call.doubled or call.claimed is None:
@@ -204,12 +204,12 @@ def _nobody_ended(run: Run, call: Call) -> bool:
     return waited and not (call.decisions or run.had_input)
 
 
-def a_run_at_work_is_Running(account: Account) -> Judgements:
+def a_run_at_work_is_Running(state: ObservedState) -> Judgements:
     """While a segment is at work the run is Running, be it inference or tools."""
-    run = account.run
+    run = state.run
     if run is None or (run.crashes and run.claimed is None):
         return
-    for gate in account.gates_of(run):
+    for gate in state.gates_of(run):
         if gate.on in ("model", "tool"):
             right = run.claimed == "Running"
             yield HELD if right else f"{_work(gate)}, yet the run is reported {_or_nothing(run.claimed)}"
@@ -231,14 +231,14 @@ INVARIANTS = (
     Invariant("RUN-20", a_done_run_opens_no_gate, GateOpened, at=("model", "permission", "tool")),
     Invariant("RUN-21", a_segment_finishes_once, SegmentEnded, is_patient=True),
     Invariant("RUN-3", a_turn_without_calls_ends_the_run_naturally, SegmentEnded),
-    Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded, behind="a fault"),
-    Invariant("RUN-8", a_broken_world_asks_no_more, GateOpened, at=("model",), behind="a fault"),
+    Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded, requires="a fault"),
+    Invariant("RUN-8", a_broken_world_asks_no_more, GateOpened, at=("model",), requires="a fault"),
     Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded, at=("Suspended",)),
 )
 
 LATE_INVARIANTS = (
     Invariant("RUN-22", the_end_and_the_status_agree),
     Invariant("RUN-30", a_run_at_work_is_Running),
-    Invariant("RUN-27", live_calls_are_treated_as_declared, behind="calls"),
+    Invariant("RUN-27", live_calls_are_treated_as_declared, requires="calls"),
 )
 """Asked after the projection of the calls, which knows better why a status is wrong."""

@@ -2,51 +2,46 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import GateOpened, PhaseEntered, RunMoved, SegmentEnded
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.protocol import (
-    GateOpened,
-    PhaseEntered,
-    RunMoved,
-    SegmentEnded,
-)
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def _moving(account: Account, seen: RunMoved) -> Run | None:
+def _moving(state: ObservedState, seen: RunMoved) -> Run | None:
     """The run that moves, if its way in this life is known and the move is one."""
-    run = account.runs.get(seen.run or "")
+    run = state.runs.get(seen.run or "")
     known = run is not None and not run.crashes and run.claimed is not None and run.claimed != seen.to
     return run if known else None
 
 
-def a_run_waits_once_its_commit_is_through(account: Account) -> Judgements:
+def a_run_waits_once_its_commit_is_through(state: ObservedState) -> Judgements:
     """A run moves to Waiting only when its last commit before the wait is through."""
-    run = account.run
+    run = state.run
     if run is None or run.claimed != "Waiting" or run.cancel_at or run.faulted or run.crashes:
         return
-    if any(method in ("decide", "run.input") for method, _ in account.newest):
+    if any(method in ("decide", "run.input") for method, _ in state.newest):
         return  # what was decided may be written down before the run goes on
     if "Waiting" in run.claims[run.claims_before :]:
-        storing = any(gate.on == "store.put" and gate.at == account.stimuli for gate in account.gates_of(run))
+        storing = any(gate.on == "store.put" and gate.at == state.stimuli for gate in state.gates_of(run))
         yield HELD if not storing else "the run moved to Waiting, yet it is still committing"
 
 
-def a_decision_wakes_the_run(account: Account) -> Judgements:
+def a_decision_wakes_the_run(state: ObservedState) -> Judgements:
     """A decision that a suspended call takes moves a waiting run back to Running."""
-    run = account.run
-    if run is None or not account.alone or account.newest[0][0] != "decide":
+    run = state.run
+    if run is None or not state.alone or state.newest[0][0] != "decide":
         return
-    if run.cancel_at or run.faulted or run.crashes or account.policy("resume") != "partial":
+    if run.cancel_at or run.faulted or run.crashes or state.policy("resume") != "partial":
         return
-    if _is_wake_unneeded(account, run):
+    if _is_wake_unneeded(state, run):
         return
     before, since = run.claims[: run.claims_before], run.claims[run.claims_before :]
-    if before[-1:] != ["Waiting"] or any(gate.on in ("store.put", "hook") for gate in account.gates_of(run)):
+    if before[-1:] != ["Waiting"] or any(gate.on in ("store.put", "hook") for gate in state.gates_of(run)):
         return
     for call in run.calls.values():
         for decided in call.decisions:
-            if decided.at == account.stimuli and decided.answers is call and not decided.turned_down:
+            if decided.at == state.stimuli and decided.answers is call and not decided.turned_down:
                 became = since[0] if since else "nothing else"
                 right = became == "Running"
                 yield (
@@ -59,31 +54,31 @@ def a_decision_wakes_the_run(account: Account) -> Judgements:
                 )
 
 
-def _is_wake_unneeded(account: Account, run: Run) -> bool:
+def _is_wake_unneeded(state: ObservedState, run: Run) -> bool:
     """Whether calls were rejected directly while others wait on: no call was at work at any moment."""
-    if account.policy("waiting") == "reentered" or account.policy("decision.cancel_path") == "via_resuming":
+    if state.policy("waiting") == "reentered" or state.policy("decision.cancel_path") == "via_resuming":
         return False
-    taken = [one for call in run.calls.values() for one in call.decisions if one.at == account.stimuli]
+    taken = [one for call in run.calls.values() for one in call.decisions if one.at == state.stimuli]
     decided = [one.answers for one in taken]
     waits_on = any(call.claimed in ("Suspended", None) for call in run.calls.values() if call not in decided)
     return waits_on and all(one.action == "cancel" for one in taken)
 
 
-def a_stop_ends_the_run_as_Stopped(account: Account, seen: SegmentEnded) -> Judgements:
+def a_stop_ends_the_run_as_Stopped(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A stop condition that fires at work ends the run as Stopped."""
-    run = account.run_of(seen)
-    if run is None or not account.scenario.agent.stop or not _undisturbed(run):
+    run = state.run_of(seen)
+    if run is None or not state.scenario.agent.stop or not _undisturbed(run):
         return
     if seen.reason.code == "Stopped":
         yield HELD
-    elif seen.reason.code in ("Error", "Cancelled") and _fired(account, run):
+    elif seen.reason.code in ("Error", "Cancelled") and _fired(state, run):
         yield f"a stop condition fired and nothing else ended the run, yet it ended as {seen.reason.code}"
 
 
-def _fired(account: Account, run: Run) -> bool:
+def _fired(state: ObservedState, run: Run) -> bool:
     """Whether a limit is certainly passed, behind a turn that does not end the run by itself."""
     asked = bool((run.last_turn or {}).get("tool_calls")) and run.turn_alone
-    return asked and not run.is_blocked and any(_is_over(run, one) for one in account.scenario.agent.stop)
+    return asked and not run.is_blocked and any(_is_over(run, one) for one in state.scenario.agent.stop)
 
 
 def _is_over(run: Run, condition: object) -> bool:
@@ -91,10 +86,10 @@ def _is_over(run: Run, condition: object) -> bool:
     return (rounds is not None and run.steps > rounds) or (tokens is not None and run.tokens > tokens)
 
 
-def a_block_ends_the_run_as_Blocked(account: Account, seen: SegmentEnded) -> Judgements:
+def a_block_ends_the_run_as_Blocked(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """Where a block ends the run, it ends as Blocked."""
-    run = account.run_of(seen)
-    if run is None or account.policy("round.block") != "end_run" or not _undisturbed(run):
+    run = state.run_of(seen)
+    if run is None or state.policy("round.block") != "end_run" or not _undisturbed(run):
         return
     blocked = [gate for call in run.every_call for gate in call.judged if _blocks(gate.outcome)]
     if blocked and blocked[-1].alone:
@@ -114,37 +109,39 @@ def _undisturbed(run: Run) -> bool:
     return run.cancel_at is None and run.faulted is None and not run.crashes and not run.had_input
 
 
-def a_cancel_at_work_does_not_wait(account: Account, seen: RunMoved) -> Judgements:
+def a_cancel_at_work_does_not_wait(state: ObservedState, seen: RunMoved) -> Judgements:
     """A cancel of a run at work takes it from Running to Done."""
-    run = _moving(account, seen)
+    run = _moving(state, seen)
     if run is None or run.cancel_at is None or not run.cancel_alone or run.cancel_status != "Running":
         return
-    if run.cancel_in_replay is not None and account.policy("waiting") == "parked":
+    if run.cancel_in_replay is not None and state.policy("waiting") == "parked":
         return  # it ends a wait: DECIDE-46 speaks of that
-    if run.faulted is None and run.claimed == "Running" and "cancel.waiting" in account.handshake.stimuli:
+    if run.faulted is None and run.claimed == "Running" and "cancel.waiting" in state.handshake.stimuli:
         yield HELD if seen.to == "Done" else f"the run was cancelled at work, yet it became {seen.to}"
 
 
-def a_cancel_while_waiting_does_not_wake(account: Account, seen: RunMoved) -> Judgements:
+def a_cancel_while_waiting_does_not_wake(state: ObservedState, seen: RunMoved) -> Judgements:
     """A cancel of a waiting run takes it from Waiting to Done."""
-    run = _moving(account, seen)
+    run = _moving(state, seen)
     if run is None or run.cancel_at is None or not run.cancel_alone or run.cancel_status != "Waiting":
         return
     if run.claimed == "Waiting":
         yield HELD if seen.to == "Done" else f"the run was cancelled while it waited, yet it became {seen.to}"
 
 
-def only_a_fault_ends_a_wait_in_Error(account: Account, seen: RunMoved) -> Judgements:
+def only_a_fault_ends_a_wait_in_Error(state: ObservedState, seen: RunMoved) -> Judgements:
     """A waiting run ends as Error only where something broke."""
-    run = _moving(account, seen)
+    run = _moving(state, seen)
     failed = seen.to == "Done" and seen.reason is not None and seen.reason.code == "Error"
     if run is not None and run.claimed == "Waiting" and failed:
         yield HELD if run.faulted else "nothing broke while the run waited, yet it ended as Error"
 
 
-def a_created_run_begins_before_its_phases(account: Account, seen: PhaseEntered | GateOpened) -> Judgements:
+def a_created_run_begins_before_its_phases(
+    state: ObservedState, seen: PhaseEntered | GateOpened
+) -> Judgements:
     """A run that was created moves to Running before any of its phases, and before it asks the model."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or run.claimed != "Created" or run.cancel_at or run.crashes:
         return
     if isinstance(seen, PhaseEntered):
@@ -153,16 +150,18 @@ def a_created_run_begins_before_its_phases(account: Account, seen: PhaseEntered 
         yield "the model is asked, yet the run is still Created"
 
 
-def a_created_run_begins_by_Running(account: Account, seen: RunMoved) -> Judgements:
+def a_created_run_begins_by_Running(state: ObservedState, seen: RunMoved) -> Judgements:
     """Counts the created runs that began before any phase."""
-    run = _moving(account, seen)
+    run = _moving(state, seen)
     if run is not None and run.claimed == "Created" and seen.to == "Running" and not run.phases:
         yield HELD
 
 
-def a_run_cancelled_as_Created_never_begins(account: Account, seen: RunMoved | PhaseEntered) -> Judgements:
+def a_run_cancelled_as_Created_never_begins(
+    state: ObservedState, seen: RunMoved | PhaseEntered
+) -> Judgements:
     """A cancel that comes before a created run begins ends it, with no phase."""
-    run = account.runs.get(seen.run or "")
+    run = state.runs.get(seen.run or "")
     if run is None or run.cancel_at is None or run.cancel_status != "Created" or run.crashes:
         return
     if run.cancel_met != run.cancel_at or run.claimed != "Created":
@@ -173,37 +172,37 @@ def a_run_cancelled_as_Created_never_begins(account: Account, seen: RunMoved | P
         yield HELD if seen.to == "Done" else f"the run was cancelled before it began, yet it became {seen.to}"
 
 
-def a_run_that_is_not_taken_never_begins(account: Account, seen: RunMoved) -> Judgements:
+def a_run_that_is_not_taken_never_begins(state: ObservedState, seen: RunMoved) -> Judgements:
     """A created run that the store does not take is turned down: it is Done and was never Running."""
-    run = _moving(account, seen)
+    run = _moving(state, seen)
     if run is not None and run.claimed == "Created" and run.faulted == "store.put" and run.fault_alone:
         yield HELD if seen.to == "Done" else f"the store did not take the run, yet it became {seen.to}"
 
 
-def only_time_stops_a_wait(account: Account, seen: RunMoved) -> Judgements:
+def only_time_stops_a_wait(state: ObservedState, seen: RunMoved) -> Judgements:
     """A stop condition ends a waiting run only if time has run out: nothing else moves in a wait."""
-    run = _moving(account, seen)
+    run = _moving(state, seen)
     if run is None or run.claimed != "Waiting" or seen.to != "Done" or seen.reason is None:
         return
     if seen.reason.code == "Stopped":
         code = seen.reason.stop.code if seen.reason.stop is not None else "no condition"
-        right = code == "timeout" and _out_of_time(account, run)
+        right = code == "timeout" and _out_of_time(state, run)
         yield HELD if right else f"nothing but time passes in a wait, yet {code} stopped the run in it"
 
 
-def a_wait_without_time_goes_on_or_stops(account: Account) -> Judgements:
+def a_wait_without_time_goes_on_or_stops(state: ObservedState) -> Judgements:
     """Counts the waits in which time ran out: the run goes on waiting, or it is stopped."""
-    run = account.run
-    passed = any(method == "clock.advance" for method, _ in account.newest)
+    run = state.run
+    passed = any(method == "clock.advance" for method, _ in state.newest)
     if run is None or not passed or run.claims[: run.claims_before][-1:] != ["Waiting"]:
         return
-    if _out_of_time(account, run) and run.claimed in ("Waiting", "Done"):
+    if _out_of_time(state, run) and run.claimed in ("Waiting", "Done"):
         yield HELD
 
 
-def _out_of_time(account: Account, run: Run) -> bool:
-    limits = [one.seconds for one in account.scenario.agent.stop if one.kind == "timeout"]
-    return any(limit is not None and account.now_ms - run.began_at_ms > limit * 1000 for limit in limits)
+def _out_of_time(state: ObservedState, run: Run) -> bool:
+    limits = [one.seconds for one in state.scenario.agent.stop if one.kind == "timeout"]
+    return any(limit is not None and state.now_ms - run.began_at_ms > limit * 1000 for limit in limits)
 
 
 INVARIANTS = (
@@ -213,13 +212,13 @@ INVARIANTS = (
     Invariant("RUN-11", a_created_run_begins_before_its_phases, PhaseEntered),
     Invariant("RUN-11", a_created_run_begins_before_its_phases, GateOpened),
     Invariant("RUN-11", a_created_run_begins_by_Running, RunMoved, at=("Running",)),
-    Invariant("RUN-7", a_cancel_at_work_does_not_wait, RunMoved, behind="a cancel"),
-    Invariant("RUN-9", a_cancel_while_waiting_does_not_wake, RunMoved, behind="a cancel"),
-    Invariant("RUN-10", only_a_fault_ends_a_wait_in_Error, RunMoved, at=("Done",), behind="a wait"),
+    Invariant("RUN-7", a_cancel_at_work_does_not_wait, RunMoved, requires="a cancel"),
+    Invariant("RUN-9", a_cancel_while_waiting_does_not_wake, RunMoved, requires="a cancel"),
+    Invariant("RUN-10", only_a_fault_ends_a_wait_in_Error, RunMoved, at=("Done",), requires="a wait"),
     Invariant("RUN-18", only_time_stops_a_wait, RunMoved, at=("Done",)),
-    Invariant("RUN-6", a_block_ends_the_run_as_Blocked, SegmentEnded, behind="calls"),
+    Invariant("RUN-6", a_block_ends_the_run_as_Blocked, SegmentEnded, requires="calls"),
     Invariant("RUN-5", a_stop_ends_the_run_as_Stopped, SegmentEnded, at=("Cancelled", "Error", "Stopped")),
-    Invariant("RUN-1", a_run_waits_once_its_commit_is_through, behind="a wait"),
-    Invariant("RUN-2", a_decision_wakes_the_run, behind="a decision"),
-    Invariant("RUN-18", a_wait_without_time_goes_on_or_stops, behind="a wait"),
+    Invariant("RUN-1", a_run_waits_once_its_commit_is_through, requires="a wait"),
+    Invariant("RUN-2", a_decision_wakes_the_run, requires="a decision"),
+    Invariant("RUN-18", a_wait_without_time_goes_on_or_stops, requires="a wait"),
 )

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     Checkpointed,
     GateOpened,
     MessageAppended,
-    Observation,
     PhaseEntered,
     SegmentEnded,
 )
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.protocol import Observation
 
 CALL_PHASES = ("ToolGate", "BeforeToolExecute", "AfterToolExecute")
 TRIGGERS = ("UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "RunFinished")
@@ -22,25 +22,25 @@ TRIGGERS = ("UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "Ru
 Followed = PhaseEntered | GateOpened | SegmentEnded | Checkpointed | CallMoved | MessageAppended
 
 
-def followed(account: Account, seen: Followed) -> Run | None:
+def followed(state: ObservedState, seen: Followed) -> Run | None:
     """The run, if its phases can be followed: they are shown, and so are its segments; no life was lost."""
-    run = account.run_of(seen)
-    has_one_segment = account.policies.get("waiting") == "parked"
-    is_told = account.observes("phase") and (has_one_segment or account.observes("run.finished"))
+    run = state.run_of(seen)
+    has_one_segment = state.policies.get("waiting") == "parked"
+    is_told = state.observes("phase") and (has_one_segment or state.observes("run.finished"))
     return run if run is not None and not run.crashes and is_told else None
 
 
-def is_cut_short(account: Account, run: Run) -> bool:
+def is_cut_short(state: ObservedState, run: Run) -> bool:
     """Whether something from outside the flow may end the run wherever it stands."""
-    blocked = account.policy("round.block") != "fail_call" and any(
+    blocked = state.policy("round.block") != "fail_call" and any(
         gate.outcome is not None and gate.outcome["kind"] == "block"
         for call in run.every_call
         for gate in call.judged
     )
-    return bool(run.cancel_at or run.faulted or run.had_input or account.scenario.agent.stop or blocked)
+    return bool(run.cancel_at or run.faulted or run.had_input or state.scenario.agent.stop or blocked)
 
 
-def behind(run: Run, *phases: str) -> Sequence[Observation]:
+def requires(run: Run, *phases: str) -> Sequence[Observation]:
     """What the segment has shown behind the newest of these phases, or all of it."""
     shown = run.segment
     for at in range(len(shown) - 1, -1, -1):
@@ -55,10 +55,10 @@ def is_among(one: Observation, shown: Sequence[Observation]) -> bool:
     return any(other is one for other in reversed(shown))
 
 
-def may_hold_back(account: Account) -> bool:
+def may_hold_back(state: ObservedState) -> bool:
     """Whether calls may be left behind by their round, and run when the wait is over."""
-    parallel = account.policy("round.executor") == "parallel"
-    return not parallel and account.policy("round.rest") != "failed"
+    parallel = state.policy("round.executor") == "parallel"
+    return not parallel and state.policy("round.rest") != "failed"
 
 
 def has_fired(shown: Sequence[Observation], *phases: str) -> bool:

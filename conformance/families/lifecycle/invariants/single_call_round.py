@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runlock.conformance.families.lifecycle.invariants.segment_queries import CALL_PHASES, followed
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     Checkpointed,
     GateOpened,
-    Observation,
     PhaseEntered,
     ResumeEntered,
     RunMoved,
 )
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.protocol import Observation
 
 FIRST, LAST = ("ToolGate", "BeforeToolExecute"), "AfterToolExecute"
 
 
-def a_phase_fires_once_a_pass(account: Account, seen: PhaseEntered) -> Judgements:
+def a_phase_fires_once_a_pass(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """BeforeToolExecute and AfterToolExecute fire once for each pass of a call."""
-    run, call = followed(account, seen), account.call_of(seen)
+    run, call = followed(state, seen), state.call_of(seen)
     if run is None or call is None or call.doubled or seen.phase not in ("BeforeToolExecute", LAST):
         return
     since = _since(run, call, seen.phase)
     if since is not None:
         again = any(_may_begin_anew(one, call, seen.phase) for one in since)
-        if not account.observes("call.status"):  # a replay has no word for its beginning
+        if not state.observes("call.status"):  # a replay has no word for its beginning
             again = again or bool(call.approvals)
         yield HELD if again else f"{seen.phase} fires twice for call {call.id} in one pass"
 
@@ -53,16 +53,16 @@ def _may_begin_anew(seen: Observation, call: Call, phase: str) -> bool:
     return isinstance(seen, GateOpened | Checkpointed | ResumeEntered | RunMoved)
 
 
-def a_pass_has_its_first_phase(account: Account, seen: PhaseEntered) -> Judgements:
+def a_pass_has_its_first_phase(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """AfterToolExecute does not fire for a call whose pass has not begun."""
-    run, call = followed(account, seen), account.call_of(seen)
+    run, call = followed(state, seen), state.call_of(seen)
     if run is None or call is None or seen.phase != LAST or call.doubled:
         return
-    first = "ToolGate" if account.policy("phases") == "nine" else "BeforeToolExecute"
+    first = "ToolGate" if state.policy("phases") == "nine" else "BeforeToolExecute"
     if not call.decisions:
         right = _has_begun(run, call, (first,))
         yield HELD if right else f"{LAST} fires for call {call.id}, yet {first} has not"
-    elif account.policy("replay.gate") == "yes" and call.suspensions:
+    elif state.policy("replay.gate") == "yes" and call.suspensions:
         right = _has_begun_anew(run, call, first)
         yield HELD if right else f"{LAST} fires for call {call.id} in its replay, yet {first} has not"
 
@@ -74,17 +74,17 @@ def _has_begun_anew(run: Run, call: Call, first: str) -> bool:
     return any(isinstance(one, PhaseEntered) and one.phase == first and one.call == call.id for one in shown)
 
 
-def a_call_is_judged_before_it_moves(account: Account, seen: CallMoved) -> Judgements:
+def a_call_is_judged_before_it_moves(state: ObservedState, seen: CallMoved) -> Judgements:
     """A call that is Running, Suspended or Succeeded has left New behind the phase that judges it."""
-    run, call = followed(account, seen), account.call_of(seen)
+    run, call = followed(state, seen), state.call_of(seen)
     if run is None or call is None or call.doubled or seen.to not in ("Running", "Suspended", "Succeeded"):
         return
-    nine = account.policy("phases") == "nine" and seen.to != "Running"
+    nine = state.policy("phases") == "nine" and seen.to != "Running"
     first = "ToolGate" if nine else "BeforeToolExecute"
     if call.claimed == "New":
         right = _has_begun(run, call, (first,))
         yield HELD if right else f"call {call.id} became {seen.to}, yet {first} has not fired for it"
-    elif call.claimed == "Resuming" and seen.to == "Running" and account.policy("replay.gate") == "yes":
+    elif call.claimed == "Resuming" and seen.to == "Running" and state.policy("replay.gate") == "yes":
         right = _has_begun_anew(run, call, first)
         yield HELD if right else f"call {call.id} is Running in its replay, yet {first} has not fired for it"
 
@@ -94,9 +94,9 @@ def _has_begun(run: Run, call: Call, first: Sequence[str]) -> bool:
     return any(phase.phase in first and phase.call in (None, call.id) for phase in run.phases)
 
 
-def a_call_is_Resuming_before_it_is_judged_again(account: Account, seen: CallMoved) -> Judgements:
+def a_call_is_Resuming_before_it_is_judged_again(state: ObservedState, seen: CallMoved) -> Judgements:
     """A call that waited is Resuming before the first phase of its replay fires."""
-    run, call = followed(account, seen), account.call_of(seen)
+    run, call = followed(state, seen), state.call_of(seen)
     if run is None or call is None or call.doubled or seen.to != "Resuming" or call.claimed != "Suspended":
         return
     early = _judged_while_it_waited(run, call)
@@ -122,7 +122,7 @@ INVARIANTS = (
         PhaseEntered,
         at=("BeforeToolExecute", "AfterToolExecute"),
         is_patient=True,
-        behind="calls",
+        requires="calls",
     ),
     Invariant(
         "PHASE-90",
@@ -130,7 +130,7 @@ INVARIANTS = (
         PhaseEntered,
         at=("AfterToolExecute",),
         is_patient=True,
-        behind="calls",
+        requires="calls",
     ),
     Invariant(
         "PHASE-91",
@@ -138,7 +138,7 @@ INVARIANTS = (
         CallMoved,
         at=("Running", "Succeeded", "Suspended"),
         is_patient=True,
-        behind="calls",
+        requires="calls",
     ),
     Invariant(
         "PHASE-91", a_call_is_Resuming_before_it_is_judged_again, CallMoved, at=("Resuming",), is_patient=True

@@ -8,65 +8,65 @@ from runlock.conformance.families.lifecycle.invariants.segment_queries import (
     CALL_PHASES,
     asked_for,
     asked_for_nothing,
-    behind,
     followed,
     has_fired,
     is_among,
     is_cut_short,
     may_be_a_replay,
+    requires,
     stored,
 )
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     Checkpointed,
     GateOpened,
     PhaseEntered,
     SegmentEnded,
 )
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def StepStart_leads_to_BeforeInference(account: Account, seen: PhaseEntered) -> Judgements:
+def StepStart_leads_to_BeforeInference(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """The phase behind StepStart is BeforeInference."""
-    run = _behind(account, seen, "StepStart")
+    run = _behind(state, seen, "StepStart")
     if run is not None:
         right = seen.phase == "BeforeInference"
         yield HELD if right else f"StepStart is followed by {seen.phase}, not by BeforeInference"
 
 
-def the_request_goes_out_as_prepared(account: Account, seen: PhaseEntered) -> Judgements:
+def the_request_goes_out_as_prepared(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Behind BeforeInference no phase fires before the model is asked, but for what ends the step."""
-    run = _behind(account, seen, "BeforeInference")
+    run = _behind(state, seen, "BeforeInference")
     if run is None or seen.phase == "StepEnd":
         return
-    shown = behind(run, "BeforeInference")
+    shown = requires(run, "BeforeInference")
     asked = any(isinstance(one, GateOpened) and one.on == "model" for one in shown)
     yield HELD if asked else f"{seen.phase} fires behind BeforeInference, yet the model was not asked"
 
 
-def AfterInference_has_an_answer(account: Account, seen: PhaseEntered) -> Judgements:
+def AfterInference_has_an_answer(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """AfterInference fires when the model has answered in its step."""
-    run, gate = followed(account, seen), account.last_model_gate
+    run, gate = followed(state, seen), state.last_model_gate
     if run is None or seen.phase != "AfterInference" or run.cancel_at is not None:
         return
-    asked = gate is not None and gate.run == run.id and is_among(gate.opened, behind(run, "StepStart"))
+    asked = gate is not None and gate.run == run.id and is_among(gate.opened, requires(run, "StepStart"))
     answered = asked and gate is not None and gate.outcome is not None
     yield HELD if answered else "AfterInference fires, yet the model has not answered in this step"
 
 
-def AfterInference_leads_to_StepEnd(account: Account, seen: PhaseEntered) -> Judgements:
+def AfterInference_leads_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Where a step ends before its tools, the phase behind AfterInference is StepEnd."""
-    run = _behind(account, seen, "AfterInference")
-    if run is not None and account.policy("step.end") == "before_tools":
+    run = _behind(state, seen, "AfterInference")
+    if run is not None and state.policy("step.end") == "before_tools":
         right = seen.phase == "StepEnd"
         yield HELD if right else f"AfterInference is followed by {seen.phase}, not by StepEnd"
 
 
-def a_step_without_calls_has_no_phase_of_tools(account: Account, seen: PhaseEntered) -> Judgements:
+def a_step_without_calls_has_no_phase_of_tools(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Where a step ends before its tools, no phase of tools fires for an answer without calls."""
-    run = followed(account, seen)
-    if run is None or account.policy("step.end") != "before_tools" or not asked_for_nothing(run):
+    run = followed(state, seen)
+    if run is None or state.policy("step.end") != "before_tools" or not asked_for_nothing(run):
         return
     if not has_fired(run.segment, "AfterInference"):
         return
@@ -77,18 +77,18 @@ def a_step_without_calls_has_no_phase_of_tools(account: Account, seen: PhaseEnte
         yield HELD
 
 
-def a_round_begins_with_BeforeToolExecute(account: Account, seen: PhaseEntered) -> Judgements:
+def a_round_begins_with_BeforeToolExecute(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Where a step ends before its tools, the first phase of its round is BeforeToolExecute."""
-    run = _behind(account, seen, "StepEnd")
-    if run is not None and account.policy("step.end") == "before_tools" and seen.phase in CALL_PHASES:
+    run = _behind(state, seen, "StepEnd")
+    if run is not None and state.policy("step.end") == "before_tools" and seen.phase in CALL_PHASES:
         right = seen.phase == "BeforeToolExecute"
         yield HELD if right else f"the round begins with {seen.phase}, not with BeforeToolExecute"
 
 
-def no_calls_lead_straight_to_StepEnd(account: Account, seen: PhaseEntered) -> Judgements:
+def no_calls_lead_straight_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Where a step ends after its tools, AfterInference of an answer without calls leads to StepEnd."""
-    run = _behind(account, seen, "AfterInference")
-    if run is not None and account.policy("step.end") == "after_tools" and asked_for_nothing(run):
+    run = _behind(state, seen, "AfterInference")
+    if run is not None and state.policy("step.end") == "after_tools" and asked_for_nothing(run):
         right = seen.phase == "StepEnd"
         yield HELD if right else f"the model asked for no calls, yet AfterInference leads to {seen.phase}"
 
@@ -96,9 +96,9 @@ def no_calls_lead_straight_to_StepEnd(account: Account, seen: PhaseEntered) -> J
 def no_answer_is_left_in_its_step(clause: str, at: str) -> Invariant:
     """The check of the end of the last step: an answer without calls passes StepEnd before RunEnd."""
 
-    def closed(account: Account, seen: SegmentEnded) -> Judgements:
-        run = followed(account, seen)
-        if run is None or account.policy("step.end") != at or seen.reason.code != "NaturalEnd":
+    def closed(state: ObservedState, seen: SegmentEnded) -> Judgements:
+        run = followed(state, seen)
+        if run is None or state.policy("step.end") != at or seen.reason.code != "NaturalEnd":
             return
         left = [phase.phase for phase in run.phases[-2:]] == ["AfterInference", "RunEnd"]
         yield HELD if not left else "the model asked for no calls, yet AfterInference leads to RunEnd"
@@ -110,9 +110,9 @@ def no_answer_is_left_in_its_step(clause: str, at: str) -> Invariant:
 def calls_lead_to(first: str, clause: str, phases: str) -> Invariant:
     """The check of the first phase behind AfterInference of an answer with calls."""
 
-    def leads(account: Account, seen: PhaseEntered) -> Judgements:
-        run = _behind(account, seen, "AfterInference")
-        declared = (account.policy("phases"), account.policy("step.end"))
+    def leads(state: ObservedState, seen: PhaseEntered) -> Judgements:
+        run = _behind(state, seen, "AfterInference")
+        declared = (state.policy("phases"), state.policy("step.end"))
         if run is None or declared != (phases, "after_tools") or not asked_for(run):
             return
         if seen.phase not in CALL_PHASES:
@@ -124,16 +124,16 @@ def calls_lead_to(first: str, clause: str, phases: str) -> Invariant:
     return Invariant(clause, leads, PhaseEntered, at=CALL_PHASES, after=("AfterInference",))
 
 
-def what_is_allowed_is_prepared(account: Account, seen: PhaseEntered) -> Judgements:
+def what_is_allowed_is_prepared(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Where there are nine phases, a call that ToolGate allowed comes to BeforeToolExecute in its step."""
-    run = followed(account, seen)
-    if run is None or seen.phase != "StepEnd" or account.policy("phases") != "nine":
+    run = followed(state, seen)
+    if run is None or seen.phase != "StepEnd" or state.policy("phases") != "nine":
         return
-    if is_cut_short(account, run) or not has_fired(run.segment, "AfterInference"):
+    if is_cut_short(state, run) or not has_fired(run.segment, "AfterInference"):
         return
-    calls, shown = asked_for(run), behind(run, "AfterInference")
+    calls, shown = asked_for(run), requires(run, "AfterInference")
     # a round that stops at a suspension may leave calls behind
-    left_behind = account.policy("round.executor") != "parallel" and any(map(_may_wait, calls))
+    left_behind = state.policy("round.executor") != "parallel" and any(map(_may_wait, calls))
     for call in calls:
         if _is_allowed(call) and not left_behind:
             prepared = _named(shown, "BeforeToolExecute", call)
@@ -144,13 +144,13 @@ def what_is_allowed_is_prepared(account: Account, seen: PhaseEntered) -> Judgeme
             )
 
 
-def a_round_with_nothing_to_execute_ends_its_step(account: Account, seen: PhaseEntered) -> Judgements:
+def a_round_with_nothing_to_execute_ends_its_step(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Where a step ends after its tools, a round that leaves nothing to execute leads to StepEnd.
 
     One that leaves calls waiting is not at its end: its step may end before the wait, or behind it.
     """
-    run = followed(account, seen)
-    if run is None or account.policy("step.end") != "after_tools" or is_cut_short(account, run):
+    run = followed(state, seen)
+    if run is None or state.policy("step.end") != "after_tools" or is_cut_short(state, run):
         return
     calls = asked_for(run)
     if (
@@ -160,22 +160,22 @@ def a_round_with_nothing_to_execute_ends_its_step(account: Account, seen: PhaseE
     ):
         return
     if has_fired(run.segment, "AfterInference"):
-        ended = has_fired(behind(run, "AfterInference"), "StepEnd")
+        ended = has_fired(requires(run, "AfterInference"), "StepEnd")
         yield HELD if ended else "nothing was left to execute in the round, yet StepEnd has not fired"
 
 
-def a_step_ends_when_its_calls_rest(account: Account, seen: PhaseEntered) -> Judgements:
+def a_step_ends_when_its_calls_rest(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Where a step ends after its tools, StepEnd does not fire while a call of the step is at work."""
-    run = followed(account, seen)
-    if run is None or seen.phase != "StepEnd" or account.policy("step.end") != "after_tools":
+    run = followed(state, seen)
+    if run is None or seen.phase != "StepEnd" or state.policy("step.end") != "after_tools":
         return
     busy = [call.id for call in asked_for(run) if call.executing and not call.decisions]
     yield HELD if not busy else f"StepEnd fires, yet call {busy[0]} of the step is executing"
 
 
-def AfterToolExecute_has_an_outcome(account: Account, seen: PhaseEntered) -> Judgements:
+def AfterToolExecute_has_an_outcome(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """AfterToolExecute fires for a call that has its outcome."""
-    run, call = followed(account, seen), account.call_of(seen)
+    run, call = followed(state, seen), state.call_of(seen)
     if run is None or call is None or seen.phase != "AfterToolExecute" or call.doubled:
         return
     if call.executing:
@@ -189,25 +189,27 @@ def AfterToolExecute_has_an_outcome(account: Account, seen: PhaseEntered) -> Jud
         )
 
 
-def a_round_is_applied_behind_its_phases(account: Account, seen: PhaseEntered | Checkpointed) -> Judgements:
+def a_round_is_applied_behind_its_phases(
+    state: ObservedState, seen: PhaseEntered | Checkpointed
+) -> Judgements:
     """Where a step ends before its tools, AfterToolExecute fires before its round is committed."""
-    run = followed(account, seen)
-    if run is None or account.policy("step.end") != "before_tools":
+    run = followed(state, seen)
+    if run is None or state.policy("step.end") != "before_tools":
         return
     if isinstance(seen, Checkpointed):
-        if seen.cause == "round" and has_fired(behind(run, "StepEnd"), "AfterToolExecute"):
+        if seen.cause == "round" and has_fired(requires(run, "StepEnd"), "AfterToolExecute"):
             yield HELD
     elif seen.phase == "AfterToolExecute" and not may_be_a_replay(run, seen):
-        shown = behind(run, "BeforeToolExecute")
+        shown = requires(run, "BeforeToolExecute")
         late = stored(shown, "ToolResultsCommitted", "round") >= 0
         if late:
             who = f"call {seen.call}" if seen.call else "the round"
             yield f"AfterToolExecute fires for {who}, yet the round is committed already"
 
 
-def steps_are_counted_by_StepStart(account: Account, seen: PhaseEntered) -> Judgements:
+def steps_are_counted_by_StepStart(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """Each StepStart counts one step more than the one before it."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if run is None or seen.phase != "StepStart" or seen.step is None:
         return
     former = [phase.step for phase in run.phases if phase.phase == "StepStart"]
@@ -215,9 +217,9 @@ def steps_are_counted_by_StepStart(account: Account, seen: PhaseEntered) -> Judg
     yield HELD if seen.step == right else f"StepStart counts step {seen.step}, where step {right} was next"
 
 
-def the_gate_fires_where_it_has_a_place(account: Account, seen: PhaseEntered) -> Judgements:
+def the_gate_fires_where_it_has_a_place(state: ObservedState, seen: PhaseEntered) -> Judgements:
     """ToolGate is a phase where there are nine, and no phase where there are eight."""
-    phases = account.policy("phases")
+    phases = state.policy("phases")
     if phases == "eight":
         yield HELD if seen.phase != "ToolGate" else "ToolGate fires, yet there are eight phases without it"
     elif phases == "nine" and seen.phase == "ToolGate":
@@ -227,9 +229,9 @@ def the_gate_fires_where_it_has_a_place(account: Account, seen: PhaseEntered) ->
 def permission_is_asked_behind(phase: str, clause: str, phases: str) -> Invariant:
     """The check of the phase in which permission is asked for."""
 
-    def asked(account: Account, seen: GateOpened) -> Judgements:
-        run, call = followed(account, seen), account.call_of(seen)
-        if run is None or call is None or seen.on != "permission" or account.policy("phases") != phases:
+    def asked(state: ObservedState, seen: GateOpened) -> Judgements:
+        run, call = followed(state, seen), state.call_of(seen)
+        if run is None or call is None or seen.on != "permission" or state.policy("phases") != phases:
             return
         if call.doubled or any(one.phase in CALL_PHASES and not one.call for one in run.phases):
             return
@@ -248,9 +250,9 @@ def permission_is_asked_behind(phase: str, clause: str, phases: str) -> Invarian
 # --- reading what was shown ---------------------------------------------------------------------
 
 
-def _behind(account: Account, seen: PhaseEntered, phase: str) -> Run | None:
+def _behind(state: ObservedState, seen: PhaseEntered, phase: str) -> Run | None:
     """The run, if this phase comes directly behind that one, in the same step and by no way out."""
-    run = followed(account, seen)
+    run = followed(state, seen)
     if run is None or not run.phases or run.phases[-1].phase != phase or seen.phase == "RunEnd":
         return None
     return None if may_be_a_replay(run, seen) else run
@@ -311,12 +313,12 @@ INVARIANTS = (
             a_round_with_nothing_to_execute_ends_its_step,
             PhaseEntered,
             at=("StepStart",),
-            behind="calls",
+            requires="calls",
         )
         for clause in ("PHASE-54", "PHASE-60")
     ),
     Invariant("PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered, at=("StepEnd",), is_patient=True),
     Invariant("PHASE-56", AfterToolExecute_has_an_outcome, PhaseEntered, at=("AfterToolExecute",)),
     Invariant("PHASE-62", a_round_is_applied_behind_its_phases, PhaseEntered, at=("AfterToolExecute",)),
-    Invariant("PHASE-62", a_round_is_applied_behind_its_phases, Checkpointed, behind="calls"),
+    Invariant("PHASE-62", a_round_is_applied_behind_its_phases, Checkpointed, requires="calls"),
 )

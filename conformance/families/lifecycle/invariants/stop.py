@@ -10,41 +10,41 @@ import json
 import re
 from itertools import groupby, takewhile
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded, StopCondition
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.protocol import GateOpened, SegmentEnded, StopCondition
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def condition(account: Account, kind: str) -> StopCondition | None:
-    return next((one for one in account.scenario.agent.stop if one.kind == kind), None)
+def condition(state: ObservedState, kind: str) -> StopCondition | None:
+    return next((one for one in state.scenario.agent.stop if one.kind == kind), None)
 
 
-def asks(account: Account, seen: GateOpened, *, in_one_life: bool = True) -> Run | None:
+def asks(state: ObservedState, seen: GateOpened, *, in_one_life: bool = True) -> Run | None:
     """The run that asks the model again, where it is certain what has happened to it."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if seen.on != "model" or run is None or not run.steps:
         return None
     return run if not (in_one_life and run.crashes) else None
 
 
-def stops_for(account: Account, seen: SegmentEnded, kind: str, *, in_one_life: bool = True) -> Run | None:
+def stops_for(state: ObservedState, seen: SegmentEnded, kind: str, *, in_one_life: bool = True) -> Run | None:
     """The run that ended as Stopped for this condition."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
-    named = stop == kind or (stop is None and len(account.scenario.agent.stop) == 1)
-    stopped = seen.reason.code == "Stopped" and named and condition(account, kind) is not None
+    named = stop == kind or (stop is None and len(state.scenario.agent.stop) == 1)
+    stopped = seen.reason.code == "Stopped" and named and condition(state, kind) is not None
     return run if stopped and run is not None and not (in_one_life and run.crashes) else None
 
 
-def looks_behind_tools(account: Account) -> bool:
+def looks_behind_tools(state: ObservedState) -> bool:
     """Whether a condition is certainly looked at behind a round: where the step is over then."""
-    return bool(account.policy("step.end") == "after_tools")
+    return bool(state.policy("step.end") == "after_tools")
 
 
-def max_rounds_is_kept(account: Account, seen: GateOpened) -> Judgements:
+def max_rounds_is_kept(state: ObservedState, seen: GateOpened) -> Judgements:
     """A run does not ask the model again once its rounds are used up, those before a crash among them."""
-    run, limit = asks(account, seen, in_one_life=False), condition(account, "max_rounds")
+    run, limit = asks(state, seen, in_one_life=False), condition(state, "max_rounds")
     if run is not None and limit is not None and limit.rounds is not None:
         taken = run.steps_at_least
         yield (
@@ -54,10 +54,10 @@ def max_rounds_is_kept(account: Account, seen: GateOpened) -> Judgements:
         )
 
 
-def max_rounds_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+def max_rounds_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A run does not stop for its rounds before they are used up."""
-    run = stops_for(account, seen, "max_rounds", in_one_life=False)
-    limit = condition(account, "max_rounds")
+    run = stops_for(state, seen, "max_rounds", in_one_life=False)
+    limit = condition(state, "max_rounds")
     if run is not None and limit is not None and limit.rounds is not None:
         taken = run.steps_at_most
         yield (
@@ -67,9 +67,9 @@ def max_rounds_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
         )
 
 
-def a_token_budget_is_kept(account: Account, seen: GateOpened) -> Judgements:
+def a_token_budget_is_kept(state: ObservedState, seen: GateOpened) -> Judgements:
     """A run does not ask the model again once its tokens are used up."""
-    run, limit = asks(account, seen), condition(account, "token_budget")
+    run, limit = asks(state, seen), condition(state, "token_budget")
     if run is not None and limit is not None and limit.max_total is not None:
         over = run.tokens > limit.max_total
         yield (
@@ -79,9 +79,9 @@ def a_token_budget_is_kept(account: Account, seen: GateOpened) -> Judgements:
         )
 
 
-def a_token_budget_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+def a_token_budget_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A run does not stop for its tokens before they are used up."""
-    run, limit = stops_for(account, seen, "token_budget"), condition(account, "token_budget")
+    run, limit = stops_for(state, seen, "token_budget"), condition(state, "token_budget")
     if run is not None and limit is not None and limit.max_total is not None:
         early = run.tokens < limit.max_total
         yield (
@@ -91,12 +91,12 @@ def a_token_budget_is_not_early(account: Account, seen: SegmentEnded) -> Judgeme
         )
 
 
-def a_timeout_is_kept(account: Account, seen: GateOpened) -> Judgements:
+def a_timeout_is_kept(state: ObservedState, seen: GateOpened) -> Judgements:
     """A run does not ask the model again once its time is over."""
-    run, limit = asks(account, seen), condition(account, "timeout")
-    if run is not None and limit is not None and limit.seconds is not None and not account.gates_of(run):
+    run, limit = asks(state, seen), condition(state, "timeout")
+    if run is not None and limit is not None and limit.seconds is not None and not state.gates_of(run):
         began = run.began_at_ms if run.seen_at_ms is None else run.seen_at_ms
-        until = run.answered_at_ms if looks_behind_tools(account) else run.turned_at_ms
+        until = run.answered_at_ms if looks_behind_tools(state) else run.turned_at_ms
         spent = (until - began) / 1000
         yield (
             HELD
@@ -105,11 +105,11 @@ def a_timeout_is_kept(account: Account, seen: GateOpened) -> Judgements:
         )
 
 
-def a_timeout_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+def a_timeout_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A run does not stop for its time before that is over."""
-    run, limit = stops_for(account, seen, "timeout"), condition(account, "timeout")
+    run, limit = stops_for(state, seen, "timeout"), condition(state, "timeout")
     if run is not None and limit is not None and limit.seconds is not None:
-        spent = (account.now_ms - run.began_at_ms) / 1000
+        spent = (state.now_ms - run.began_at_ms) / 1000
         yield (
             HELD
             if spent >= limit.seconds
@@ -117,12 +117,12 @@ def a_timeout_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
         )
 
 
-def errors_in_a_row_stop(account: Account, seen: GateOpened) -> Judgements:
+def errors_in_a_row_stop(state: ObservedState, seen: GateOpened) -> Judgements:
     """A run does not ask the model again after more errors in a row than it may have."""
-    run, limit = asks(account, seen), condition(account, "consecutive_errors")
+    run, limit = asks(state, seen), condition(state, "consecutive_errors")
     if run is None or limit is None or limit.max is None:
         return
-    row = errors_in_a_row(run, is_whole=looks_behind_tools(account))
+    row = errors_in_a_row(run, is_whole=looks_behind_tools(state))
     certain = row is not None and row > limit.max
     yield HELD if not certain else f"{row} calls in a row failed and {limit.max} may, yet the model is asked"
 
@@ -160,9 +160,9 @@ def _has_its_place(run: Run, call: Call) -> bool:
     return not (call.may_have_waited or call.decisions or call.doubled or call.raced or run.hooks)
 
 
-def errors_in_a_row_are_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+def errors_in_a_row_are_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A run does not stop for errors in a row that did not happen."""
-    run, limit = stops_for(account, seen, "consecutive_errors"), condition(account, "consecutive_errors")
+    run, limit = stops_for(state, seen, "consecutive_errors"), condition(state, "consecutive_errors")
     if run is not None and limit is not None and limit.max is not None:
         row = longest_row(run)
         yield (
@@ -184,9 +184,9 @@ def _results(run: Run, *, is_whole: bool) -> list[str]:
     return [str(gate.outcome["kind"]) for gate in answered if gate.outcome is not None]
 
 
-def a_stop_tool_stops(account: Account, seen: GateOpened) -> Judgements:
+def a_stop_tool_stops(state: ObservedState, seen: GateOpened) -> Judgements:
     """A run does not ask the model again once the tool that stops it has been called and has answered."""
-    run, limit = asks(account, seen), condition(account, "stop_on_tool")
+    run, limit = asks(state, seen), condition(state, "stop_on_tool")
     if run is not None and limit is not None:
         called = [call for call in run.every_call if call.name == limit.tool_name and call.result is not None]
         yield (
@@ -194,17 +194,17 @@ def a_stop_tool_stops(account: Account, seen: GateOpened) -> Judgements:
         )
 
 
-def a_stop_tool_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+def a_stop_tool_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A run does not stop for a tool that was not called."""
-    run, limit = stops_for(account, seen, "stop_on_tool"), condition(account, "stop_on_tool")
+    run, limit = stops_for(state, seen, "stop_on_tool"), condition(state, "stop_on_tool")
     if run is not None and limit is not None:
         called = any(call.name == limit.tool_name for call in run.every_call)
         yield HELD if called else f"{limit.tool_name} was not called, yet the run stopped for it"
 
 
-def matching_content_stops(account: Account, seen: GateOpened) -> Judgements:
+def matching_content_stops(state: ObservedState, seen: GateOpened) -> Judgements:
     """A run does not ask the model again once what that said matches."""
-    run, limit = asks(account, seen), condition(account, "content_match")
+    run, limit = asks(state, seen), condition(state, "content_match")
     if run is not None and limit is not None and limit.pattern is not None and run.texts:
         matched = re.search(limit.pattern, run.texts[-1])
         yield (
@@ -214,9 +214,9 @@ def matching_content_stops(account: Account, seen: GateOpened) -> Judgements:
         )
 
 
-def content_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+def content_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A run does not stop for something that the model has not said."""
-    run, limit = stops_for(account, seen, "content_match"), condition(account, "content_match")
+    run, limit = stops_for(state, seen, "content_match"), condition(state, "content_match")
     if run is not None and limit is not None and limit.pattern is not None:
         said = any(re.search(limit.pattern, text) for text in run.texts)
         yield (
@@ -232,9 +232,9 @@ def what_call_it_is(call: Call, *, with_id: bool) -> str:
     return json.dumps([call.name, args], sort_keys=True)
 
 
-def a_loop_stops(account: Account, seen: GateOpened) -> Judgements:
+def a_loop_stops(state: ObservedState, seen: GateOpened) -> Judgements:
     """A run does not ask the model again once all calls within the window were the same one."""
-    run, limit = asks(account, seen), condition(account, "loop_detection")
+    run, limit = asks(state, seen), condition(state, "loop_detection")
     if run is None or limit is None or limit.window is None or limit.window < 2:
         return
     calls = sorted(run.every_call, key=lambda call: call.step)
@@ -248,20 +248,20 @@ def a_loop_stops(account: Account, seen: GateOpened) -> Judgements:
     )
 
 
-def a_loop_is_not_early(account: Account, seen: SegmentEnded) -> Judgements:
+def a_loop_is_not_early(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A run does not stop for a loop while its calls differ."""
-    run = stops_for(account, seen, "loop_detection")
+    run = stops_for(state, seen, "loop_detection")
     if run is not None:
         calls = [what_call_it_is(call, with_id=False) for call in run.every_call]
         repeated = len(set(calls)) < len(calls)
         yield HELD if repeated else f"its {len(calls)} calls all differ, yet the run stopped for a loop"
 
 
-def a_stop_names_its_condition(account: Account, seen: SegmentEnded) -> Judgements:
+def a_stop_names_its_condition(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A run that ends as Stopped names the condition, which is one that was declared."""
     if seen.reason.code == "Stopped":
         code = seen.reason.stop.code if seen.reason.stop is not None else None
-        declared = [condition.kind for condition in account.scenario.agent.stop]
+        declared = [condition.kind for condition in state.scenario.agent.stop]
         if code is None:
             yield "the run ended as Stopped, yet it does not say what stopped it"
         else:
@@ -270,18 +270,18 @@ def a_stop_names_its_condition(account: Account, seen: SegmentEnded) -> Judgemen
 
 INVARIANTS = (
     Invariant("STOP-1", a_stop_names_its_condition, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-2", max_rounds_is_kept, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-2", max_rounds_is_kept, GateOpened, at=("model",), requires="a stop condition"),
     Invariant("STOP-2", max_rounds_is_not_early, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-3", a_timeout_is_kept, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-3", a_timeout_is_kept, GateOpened, at=("model",), requires="a stop condition"),
     Invariant("STOP-3", a_timeout_is_not_early, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-4", a_token_budget_is_kept, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-4", a_token_budget_is_kept, GateOpened, at=("model",), requires="a stop condition"),
     Invariant("STOP-4", a_token_budget_is_not_early, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-5", errors_in_a_row_stop, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-5", errors_in_a_row_stop, GateOpened, at=("model",), requires="a stop condition"),
     Invariant("STOP-5", errors_in_a_row_are_not_early, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-6", a_stop_tool_stops, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-6", a_stop_tool_stops, GateOpened, at=("model",), requires="a stop condition"),
     Invariant("STOP-6", a_stop_tool_is_not_early, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-7", matching_content_stops, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-7", matching_content_stops, GateOpened, at=("model",), requires="a stop condition"),
     Invariant("STOP-7", content_is_not_early, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-10", a_loop_stops, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant("STOP-10", a_loop_stops, GateOpened, at=("model",), requires="a stop condition"),
     Invariant("STOP-10", a_loop_is_not_early, SegmentEnded, at=("Stopped",)),
 )

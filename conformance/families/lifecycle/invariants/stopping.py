@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
 from runlock.conformance.families.lifecycle.invariants.stop import (
     asks,
     condition,
@@ -13,15 +12,16 @@ from runlock.conformance.families.lifecycle.invariants.stop import (
     longest_row,
     stops_for,
 )
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.protocol import GateOpened, SegmentEnded
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def _limits(account: Account, run: Run) -> Iterator[tuple[str, str, int | None, int]]:
+def _limits(state: ObservedState, run: Run) -> Iterator[tuple[str, str, int | None, int]]:
     """The counted limits: kind, what is counted, the count if it is certain, and the limit."""
-    rounds, budget = condition(account, "max_rounds"), condition(account, "token_budget")
-    errors = condition(account, "consecutive_errors")
+    rounds, budget = condition(state, "max_rounds"), condition(state, "token_budget")
+    errors = condition(state, "consecutive_errors")
     if rounds is not None and rounds.rounds is not None:
         yield "max_rounds", "rounds", run.steps, rounds.rounds
     if budget is not None and budget.max_total is not None:
@@ -30,26 +30,26 @@ def _limits(account: Account, run: Run) -> Iterator[tuple[str, str, int | None, 
         yield "consecutive_errors", "errors in a row", errors_in_a_row(run), errors.max
 
 
-def a_limit_that_is_reached_stops(account: Account, seen: GateOpened) -> Judgements:
+def a_limit_that_is_reached_stops(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where a counted limit stops the run at its count, the model is not asked again there."""
-    run = asks(account, seen)
-    if run is None or account.policy("stop.threshold") not in ("reaches", "exceeds"):
+    run = asks(state, seen)
+    if run is None or state.policy("stop.threshold") not in ("reaches", "exceeds"):
         return
-    for _, what, count, limit in _limits(account, run):
+    for _, what, count, limit in _limits(state, run):
         if count == limit:
-            stops = account.policy("stop.threshold") == "reaches"
+            stops = state.policy("stop.threshold") == "reaches"
             why = f"a limit stops the run when it is reached, and so are its {limit} {what}"
             yield f"{why}, yet the model is asked" if stops else HELD
 
 
-def a_limit_that_is_only_reached_does_not_stop(account: Account, seen: SegmentEnded) -> Judgements:
+def a_limit_that_is_only_reached_does_not_stop(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """Where a counted limit has to be exceeded, the run does not stop at its count."""
-    policy = account.policy("stop.threshold")
+    policy = state.policy("stop.threshold")
     for kind in ("max_rounds", "token_budget", "consecutive_errors"):
-        run = stops_for(account, seen, kind)
+        run = stops_for(state, seen, kind)
         if run is None or policy not in ("reaches", "exceeds"):
             continue
-        for name, what, count, limit in _limits(account, run):
+        for name, what, count, limit in _limits(state, run):
             most = longest_row(run) if kind == "consecutive_errors" else count
             if name == kind and most == limit:
                 early = policy == "exceeds"
@@ -57,9 +57,9 @@ def a_limit_that_is_only_reached_does_not_stop(account: Account, seen: SegmentEn
                 yield f"{why}, yet the run stopped" if early else HELD
 
 
-def the_tools_of_the_last_step_are_executed(account: Account, seen: SegmentEnded) -> Judgements:
+def the_tools_of_the_last_step_are_executed(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """The tools of the step that stops the run are executed first, or are not, as was declared."""
-    run, policy = account.run_of(seen), account.policy("stop.tools")
+    run, policy = state.run_of(seen), state.policy("stop.tools")
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
     if run is None or seen.reason.code != "Stopped" or stop == "timeout" or _is_open(run):
         return
@@ -88,24 +88,24 @@ def _is_open(run: Run) -> bool:
     return bool(run.crashes or run.cancel_at or run.faulted or run.had_input)
 
 
-def no_tool_runs_in_the_step_that_stops(account: Account, seen: GateOpened) -> Judgements:
+def no_tool_runs_in_the_step_that_stops(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where a stop comes before the tools of its step, none of them runs."""
-    run, call = account.run_of(seen), account.entering(seen)
-    if run is None or call is None or account.policy("stop.tools") != "preempted" or _is_open(run):
+    run, call = state.run_of(seen), state.entering(seen)
+    if run is None or call is None or state.policy("stop.tools") != "preempted" or _is_open(run):
         return
     if call.step == run.steps and not (call.entries or call.decisions or call.raced):
-        why = _already_met(account, run)
+        why = _already_met(state, run)
         yield HELD if not why else f"{why}, which stops the run before its tools, yet call {call.id} runs"
 
 
-def _already_met(account: Account, run: Run) -> str:
+def _already_met(state: ObservedState, run: Run) -> str:
     """Which stop condition the newest turn has certainly met by itself."""
-    reaches = account.policy("stop.threshold") == "reaches"
-    for kind, what, count, limit in _limits(account, run):
+    reaches = state.policy("stop.threshold") == "reaches"
+    for kind, what, count, limit in _limits(state, run):
         over = count is not None and (count > limit or (reaches and count == limit))
         if kind != "consecutive_errors" and over:
             return f"the limit is {limit} {what}, and there are {count}"
-    content, tool = condition(account, "content_match"), condition(account, "stop_on_tool")
+    content, tool = condition(state, "content_match"), condition(state, "stop_on_tool")
     if content is not None and content.pattern and run.texts and re.search(content.pattern, run.texts[-1]):
         return f"the model said {run.texts[-1]!r}"
     if tool is not None and any(call.name == tool.tool_name for call in _newest(run)):
@@ -113,9 +113,9 @@ def _already_met(account: Account, run: Run) -> str:
     return ""
 
 
-def a_stop_comes_behind_the_end_of_its_step(account: Account, seen: SegmentEnded) -> Judgements:
+def a_stop_comes_behind_the_end_of_its_step(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A stop condition that is met at work ends the run behind StepEnd, before another StepStart."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
     if run is None or seen.reason.code != "Stopped" or stop == "timeout" or run.crashes:
         return
@@ -127,7 +127,9 @@ def a_stop_comes_behind_the_end_of_its_step(account: Account, seen: SegmentEnded
 
 
 INVARIANTS = (
-    Invariant("STOP-8", a_limit_that_is_reached_stops, GateOpened, at=("model",), behind="a stop condition"),
+    Invariant(
+        "STOP-8", a_limit_that_is_reached_stops, GateOpened, at=("model",), requires="a stop condition"
+    ),
     Invariant("STOP-8", a_limit_that_is_only_reached_does_not_stop, SegmentEnded, at=("Stopped",)),
     Invariant("STOP-9", no_tool_runs_in_the_step_that_stops, GateOpened, at=("tool",)),
     Invariant("STOP-9", the_tools_of_the_last_step_are_executed, SegmentEnded, at=("Stopped",)),

@@ -5,26 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
 from runlock.conformance.families.lifecycle.invariants.stream import SEGMENT_END
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import Checkpointed, GateOpened, Published, SegmentEnded
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.protocol import (
-    Checkpointed,
-    GateOpened,
-    Published,
-    SegmentEnded,
-)
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
 
 
-def _stores(account: Account) -> bool:
-    return account.observes("checkpoint") and account.handshake.control.store != "none"
+def _stores(state: ObservedState) -> bool:
+    return state.observes("checkpoint") and state.handshake.control.store != "none"
 
 
-def messages_only_grow(account: Account, seen: Checkpointed) -> Judgements:
+def messages_only_grow(state: ObservedState, seen: Checkpointed) -> Judgements:
     """From checkpoint to checkpoint messages are only added; only a placeholder gives way to its result."""
-    earlier = next((c for c in reversed(account.checkpoints) if c.state and c.run == seen.run), None)
-    if earlier is None or seen.state is None or account.life > 1:
+    earlier = next((c for c in reversed(state.checkpoints) if c.state and c.run == seen.run), None)
+    if earlier is None or seen.state is None or state.life > 1:
         return
     before, after = _messages(earlier.state), _messages(seen.state)
     for index, message in enumerate(before):
@@ -54,13 +49,13 @@ def _brief(message: Mapping[str, Any]) -> str:
     return f"{message.get('role')}{of_call} {str(message.get('text'))[:30]!r}"
 
 
-def the_end_is_durable_before_it_is_announced(account: Account, seen: SegmentEnded) -> Judgements:
+def the_end_is_durable_before_it_is_announced(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """The end of a segment is announced only after the checkpoint that holds it."""
-    run = account.run_of(seen)
-    if run is None or not _stores(account) or run.faulted == "store.put":
+    run = state.run_of(seen)
+    if run is None or not _stores(state) or run.faulted == "store.put":
         return
     right = "Waiting" if seen.reason.code == "Suspended" else "Done"
-    newest = next((c for c in reversed(account.checkpoints) if c.run in (None, run.id)), None)
+    newest = next((c for c in reversed(state.checkpoints) if c.run in (None, run.id)), None)
     if newest is None:
         yield f"the segment ended as {seen.reason.code}, yet nothing of the run is durable"
     elif newest.state is not None:
@@ -72,120 +67,120 @@ def the_end_is_durable_before_it_is_announced(account: Account, seen: SegmentEnd
         )
 
 
-def the_end_is_durable_before_it_is_told(account: Account, seen: Published) -> Judgements:
+def the_end_is_durable_before_it_is_told(state: ObservedState, seen: Published) -> Judgements:
     """Whoever watches is told of the end of a segment only after the checkpoint that holds it."""
-    run = account.run_of(seen)
-    if run is None or not _stores(account) or run.faulted == "store.put" or seen.stream not in SEGMENT_END:
+    run = state.run_of(seen)
+    if run is None or not _stores(state) or run.faulted == "store.put" or seen.stream not in SEGMENT_END:
         return
-    newest = account.durable(run)
+    newest = state.durable(run)
     if seen.name != SEGMENT_END[seen.stream] or (newest is not None and newest.state is None):
         return
-    state: Any = newest.state if newest is not None else {}
-    stored = (state.get("run") or {}).get("status")
+    durable: Any = newest.state if newest is not None else {}
+    stored = (durable.get("run") or {}).get("status")
     said = f"the newest checkpoint says {stored}" if newest is not None else "nothing of the run is durable"
     yield HELD if stored in ("Waiting", "Done") else f"event {seen.name} tells of an end, yet {said}"
 
 
-def the_last_checkpoint_is_forced(account: Account, seen: SegmentEnded) -> Judgements:
+def the_last_checkpoint_is_forced(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """Where checkpoints have triggers, a segment's last one is RunFinished, and it is forced."""
-    run = account.run_of(seen)
-    if run is None or not _stores(account) or account.policy("checkpoint.at") != "triggers":
+    run = state.run_of(seen)
+    if run is None or not _stores(state) or state.policy("checkpoint.at") != "triggers":
         return
-    if run.faulted == "store.put" or not account.checkpoints:
+    if run.faulted == "store.put" or not state.checkpoints:
         return
-    newest = account.checkpoints[-1]
+    newest = state.checkpoints[-1]
     if newest.trigger != "RunFinished":
         yield f"the segment ended as {seen.reason.code}, yet its last checkpoint is {newest.trigger}"
     else:
         yield HELD if newest.force is not False else "the checkpoint RunFinished was not forced"
 
 
-def the_turn_is_durable_before_its_tools(account: Account, seen: GateOpened) -> Judgements:
+def the_turn_is_durable_before_its_tools(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where checkpoints have triggers, the assistant's turn is committed before a tool of it runs."""
-    run, call = account.run_of(seen), account.call_of(seen)
-    if run is None or call is None or seen.on not in ("tool", "permission") or account.life > 1:
+    run, call = state.run_of(seen), state.call_of(seen)
+    if run is None or call is None or seen.on not in ("tool", "permission") or state.life > 1:
         return
-    if not _stores(account) or account.policy("checkpoint.at") != "triggers" or call.step != run.steps:
+    if not _stores(state) or state.policy("checkpoint.at") != "triggers" or call.step != run.steps:
         return
     if run.cancel_at is not None:
         return
-    committed = any(c.trigger == "AssistantTurnCommitted" for c in account.since_model)
+    committed = any(c.trigger == "AssistantTurnCommitted" for c in state.since_model)
     yield HELD if committed else f"call {call.id} runs, yet the turn that asked for it is not committed"
 
 
-def the_round_is_committed_before_the_next_inference(account: Account, seen: GateOpened) -> Judgements:
+def the_round_is_committed_before_the_next_inference(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where checkpoints have triggers, a round is committed before the model is asked again."""
-    if _asks_after_a_round(account, seen, "triggers"):
-        committed = any(c.trigger == "ToolResultsCommitted" for c in account.since_answer)
+    if _asks_after_a_round(state, seen, "triggers"):
+        committed = any(c.trigger == "ToolResultsCommitted" for c in state.since_answer)
         yield (
             HELD if committed else "the model is asked again, yet the results of the round are not committed"
         )
 
 
-def the_step_is_committed_before_the_next_inference(account: Account, seen: GateOpened) -> Judgements:
+def the_step_is_committed_before_the_next_inference(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where checkpoints come at the end of a step, a step is committed before the model is asked again."""
-    if _asks_after_a_round(account, seen, "step_end"):
-        committed = any(c.trigger == "StepEnd" for c in account.since_model)
+    if _asks_after_a_round(state, seen, "step_end"):
+        committed = any(c.trigger == "StepEnd" for c in state.since_model)
         yield HELD if committed else "the model is asked again, yet the step before is not committed"
 
 
-def _asks_after_a_round(account: Account, seen: GateOpened, at: str) -> bool:
-    run = account.run_of(seen)
-    if run is None or seen.on != "model" or not run.calls or not _stores(account) or account.life > 1:
+def _asks_after_a_round(state: ObservedState, seen: GateOpened, at: str) -> bool:
+    run = state.run_of(seen)
+    if run is None or seen.on != "model" or not run.calls or not _stores(state) or state.life > 1:
         return False
     if run.cancel_at is not None:
         return False
-    return account.policy("checkpoint.at") == at and bool((run.last_turn or {}).get("tool_calls"))
+    return state.policy("checkpoint.at") == at and bool((run.last_turn or {}).get("tool_calls"))
 
 
-def a_failed_commit_ends_the_run_in_Error(account: Account, seen: SegmentEnded) -> Judgements:
+def a_failed_commit_ends_the_run_in_Error(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A commit that failed ends the run with reason Error."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or run.faulted != "store.put" or run.cancel_at:
         return
     code = seen.reason.code
     yield HELD if code == "Error" else f"a commit failed, yet the run ended as {code}"
 
 
-def a_failed_commit_is_not_swallowed(account: Account, seen: GateOpened) -> Judgements:
+def a_failed_commit_is_not_swallowed(state: ObservedState, seen: GateOpened) -> Judgements:
     """After a commit that failed, the run asks nothing more of the model or of a tool."""
-    run = account.run_of(seen)
+    run = state.run_of(seen)
     if run is None or run.faulted != "store.put" or seen.on not in ("model", "tool") or not run.fault_alone:
         return
     what = f"call {seen.call} runs" if seen.call else "the model is asked"
     yield f"a commit failed, yet {what}"
 
 
-def checkpoints_have_their_trigger(account: Account, seen: Checkpointed) -> Judgements:
+def checkpoints_have_their_trigger(state: ObservedState, seen: Checkpointed) -> Judgements:
     """Where checkpoints have triggers, each one names a trigger of the list and comes at its occasion."""
-    run = account.run_of(seen)
-    if run is None or account.policy("checkpoint.at") != "triggers" or run.claimed == "Created":
+    run = state.run_of(seen)
+    if run is None or state.policy("checkpoint.at") != "triggers" or run.claimed == "Created":
         return
-    if seen.trigger not in TRIGGERS and account.policy("durability") == "call":
+    if seen.trigger not in TRIGGERS and state.policy("durability") == "call":
         return  # each result is an occasion more, which no source has a name for
     if seen.trigger not in TRIGGERS:
         yield f"a checkpoint was taken at {seen.trigger}, which is none of {', '.join(TRIGGERS)}"
-    elif account.life == 1:
-        why = _no_occasion(account, seen.trigger) or _repeats(run, seen)
+    elif state.life == 1:
+        why = _no_occasion(state, seen.trigger) or _repeats(run, seen)
         yield HELD if not why else f"{why}, yet a checkpoint {seen.trigger} was taken"
 
 
 TRIGGERS = ("UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "RunFinished")
 
 
-def _may_have_begun_again(account: Account, run: Run) -> bool:
+def _may_have_begun_again(state: ObservedState, run: Run) -> bool:
     """Whether a segment of the run may be behind it: it says so, or something woke it and it need not."""
-    return bool(run.finished) or (run.stirs > 1 and not account.observes("run.finished"))
+    return bool(run.finished) or (run.stirs > 1 and not state.observes("run.finished"))
 
 
-def _no_occasion(account: Account, trigger: str) -> str:
+def _no_occasion(state: ObservedState, trigger: str) -> str:
     """Why there is certainly no occasion for a checkpoint of this trigger."""
-    run = account.run
+    run = state.run
     if run is None:
         return ""
-    if trigger == "UserMessage" and run.steps and not (run.had_input or _may_have_begun_again(account, run)):
+    if trigger == "UserMessage" and run.steps and not (run.had_input or _may_have_begun_again(state, run)):
         return "the model has been asked and nothing came from the user since"
-    if trigger == "AssistantTurnCommitted" and any(c.trigger == trigger for c in account.since_model):
+    if trigger == "AssistantTurnCommitted" and any(c.trigger == trigger for c in state.since_model):
         return "the newest turn of the model is committed already"
     if trigger == "ToolResultsCommitted" and not any(run.every_call):
         return "no tool of the run was asked for"
@@ -198,27 +193,29 @@ def _repeats(run: Run, seen: Checkpointed) -> str:
     return f"nothing has happened since {seen.trigger} was stored" if last == seen else ""
 
 
-def a_turn_that_failed_is_not_committed(account: Account, seen: Checkpointed) -> Judgements:
+def a_turn_that_failed_is_not_committed(state: ObservedState, seen: Checkpointed) -> Judgements:
     """Where checkpoints have triggers, an inference that failed or was cancelled commits no turn."""
-    asked = account.last_model_gate
-    if seen.trigger != "AssistantTurnCommitted" or not _counts_turns(account) or asked is None:
+    asked = state.last_model_gate
+    if seen.trigger != "AssistantTurnCommitted" or not _counts_turns(state) or asked is None:
         return
     failed = asked.outcome is None or asked.outcome["kind"] != "turn"
     yield HELD if not failed else "the newest inference gave no turn, yet one was committed"
 
 
-def a_turn_that_failed_was_not_committed(account: Account, seen: SegmentEnded) -> Judgements:
+def a_turn_that_failed_was_not_committed(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """Counts the inferences that failed or were cancelled and committed no turn."""
-    asked = account.last_model_gate
-    if _counts_turns(account) and asked is not None and (asked.outcome or {}).get("kind") != "turn":
+    asked = state.last_model_gate
+    if _counts_turns(state) and asked is not None and (asked.outcome or {}).get("kind") != "turn":
         yield HELD
 
 
-def _counts_turns(account: Account) -> bool:
-    return account.policy("checkpoint.at") == "triggers" and account.life == 1
+def _counts_turns(state: ObservedState) -> bool:
+    return state.policy("checkpoint.at") == "triggers" and state.life == 1
 
 
-def a_runtime_without_a_store_stores_nothing(account: Account, seen: Checkpointed | GateOpened) -> Judgements:
+def a_runtime_without_a_store_stores_nothing(
+    state: ObservedState, seen: Checkpointed | GateOpened
+) -> Judgements:
     """Where there is no store, nothing becomes durable."""
     if isinstance(seen, Checkpointed) or seen.on == "store.put":
         yield f"the runtime says that it has no store, yet it shows {_what_is_stored(seen)}"
@@ -228,7 +225,7 @@ def _what_is_stored(seen: Checkpointed | GateOpened) -> str:
     return "a checkpoint" if isinstance(seen, Checkpointed) else "a store.put gate"
 
 
-def a_run_ends_without_a_store(account: Account, seen: SegmentEnded) -> Judgements:
+def a_run_ends_without_a_store(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """Counts the segments of a runtime without a store."""
     yield HELD
 
@@ -243,9 +240,9 @@ INVARIANTS = (
     Invariant("STORE-16", checkpoints_have_their_trigger, Checkpointed),
     Invariant("STORE-18", a_turn_that_failed_was_not_committed, SegmentEnded),
     Invariant(
-        "STORE-7", a_failed_commit_is_not_swallowed, GateOpened, at=("model", "tool"), behind="a fault"
+        "STORE-7", a_failed_commit_is_not_swallowed, GateOpened, at=("model", "tool"), requires="a fault"
     ),
-    Invariant("STORE-7", a_failed_commit_ends_the_run_in_Error, SegmentEnded, behind="a fault"),
+    Invariant("STORE-7", a_failed_commit_ends_the_run_in_Error, SegmentEnded, requires="a fault"),
     Invariant("STORE-1", messages_only_grow, Checkpointed),
     Invariant("STORE-4", the_turn_is_durable_before_its_tools, GateOpened, at=("permission", "tool")),
     Invariant("STORE-5", the_round_is_committed_before_the_next_inference, GateOpened),

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.protocol import (
-    Observation,
-    Published,
-    RunMoved,
-    SegmentEnded,
-    StreamClosed,
-    Unlisted,
-)
+from runlock.conformance.families.lifecycle.messages import Published, RunMoved, SegmentEnded, StreamClosed
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.protocol import Observation, Unlisted
 
 SEGMENT_END: Final = {"native": "run.finished", "ai-sdk-v6": "finish", "ag-ui": "RUN_FINISHED"}
 """The event by which each stream tells how a segment ended."""
@@ -24,9 +18,9 @@ IDLE: Final = frozenset({"settle", "clock.advance", "watch", "unwatch", "inspect
 OF_THE_STREAM: Final = (Published, StreamClosed, Unlisted)
 
 
-def _watched(account: Account) -> bool:
+def _watched(state: ObservedState) -> bool:
     """Whether it is certain that somebody watches, and who."""
-    audience = account.audience
+    audience = state.audience
     return audience.watcher is not None and audience.is_sure
 
 
@@ -34,11 +28,11 @@ def _who(watcher: str | None) -> str:
     return "nobody" if watcher is None else f"watcher {watcher}"
 
 
-def _goes_to_the_watcher(account: Account, seen: Published, *came: str) -> Judgements:
-    audience = account.audience
-    if not _watched(account) or audience.came not in came:
+def _goes_to_the_watcher(state: ObservedState, seen: Published, *came: str) -> Judgements:
+    audience = state.audience
+    if not _watched(state) or audience.came not in came:
         return
-    if seen.watcher is None and not account.observes("stream.closed"):
+    if seen.watcher is None and not state.observes("stream.closed"):
         return  # its stream may have closed without a word
     right = seen.watcher == audience.watcher
     yield (
@@ -48,34 +42,32 @@ def _goes_to_the_watcher(account: Account, seen: Published, *came: str) -> Judge
     )
 
 
-def an_event_reaches_who_watches(account: Account, seen: Published) -> Judgements:
+def an_event_reaches_who_watches(state: ObservedState, seen: Published) -> Judgements:
     """An event is received by whoever watches."""
-    yield from _goes_to_the_watcher(account, seen, "first", "anew")
+    yield from _goes_to_the_watcher(state, seen, "first", "anew")
 
 
-def a_watcher_of_a_waiting_run_receives_what_follows(account: Account, seen: Published) -> Judgements:
+def a_watcher_of_a_waiting_run_receives_what_follows(state: ObservedState, seen: Published) -> Judgements:
     """Whoever comes back to a run that waits receives what is published from then on."""
-    yield from _goes_to_the_watcher(account, seen, "back")
+    yield from _goes_to_the_watcher(state, seen, "back")
 
 
-def a_watcher_takes_the_whole_place(account: Account, seen: Published) -> Judgements:
+def a_watcher_takes_the_whole_place(state: ObservedState, seen: Published) -> Judgements:
     """Whoever takes another's place receives every later event, and the other one none."""
-    yield from _goes_to_the_watcher(account, seen, "in place of another")
+    yield from _goes_to_the_watcher(state, seen, "in place of another")
 
 
-def the_watcher_comes_before_its_decision(account: Account, seen: Published) -> Judgements:
+def the_watcher_comes_before_its_decision(state: ObservedState, seen: Published) -> Judgements:
     """A watcher who comes with a decision receives what the decision causes from its first event on."""
-    yield from _goes_to_the_watcher(account, seen, "with a decision")
+    yield from _goes_to_the_watcher(state, seen, "with a decision")
 
 
-def an_event_goes_one_way(account: Account, seen: Published) -> Judgements:
+def an_event_goes_one_way(state: ObservedState, seen: Published) -> Judgements:
     """While watchers take turns, an event is received whole by one of them."""
     number = _number(seen)
-    if number is None or account.audience.is_sure:
+    if number is None or state.audience.is_sure:
         return
-    twice = next(
-        (one for one in account.shown if isinstance(one, Published) and _number(one) == number), None
-    )
+    twice = next((one for one in state.shown if isinstance(one, Published) and _number(one) == number), None)
     yield (
         HELD
         if twice is None
@@ -87,11 +79,11 @@ def _number(seen: Published) -> Any:
     return seen.data.get("id") if isinstance(seen.data, dict) else None
 
 
-def a_cut_stream_leaves_the_run(account: Account) -> Judgements:
+def a_cut_stream_leaves_the_run(state: ObservedState) -> Judgements:
     """A stream that was cut has changed nothing in the run."""
-    if [name for name, _ in account.newest] != ["unwatch"] or not account.alone:
+    if [name for name, _ in state.newest] != ["unwatch"] or not state.alone:
         return
-    moved = next((seen for seen in account.shown if not isinstance(seen, OF_THE_STREAM)), None)
+    moved = next((seen for seen in state.shown if not isinstance(seen, OF_THE_STREAM)), None)
     yield HELD if moved is None else f"the stream was cut, and thereupon the runtime showed {_shown(moved)}"
 
 
@@ -100,9 +92,9 @@ def _shown(seen: Observation) -> str:
     return f"{seen.kind} {what}".strip()
 
 
-def an_event_for_nobody_breaks_nothing(account: Account, seen: SegmentEnded) -> Judgements:
+def an_event_for_nobody_breaks_nothing(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A run does not end in Error for an event that nobody received."""
-    run, audience = account.run_of(seen), account.audience
+    run, audience = state.run_of(seen), state.audience
     if run is None or audience.watcher is not None or not audience.is_sure or not audience.gone:
         return
     because = (
@@ -114,94 +106,94 @@ def an_event_for_nobody_breaks_nothing(account: Account, seen: SegmentEnded) -> 
         yield because
 
 
-def an_unwatched_run_goes_on(account: Account) -> Judgements:
+def an_unwatched_run_goes_on(state: ObservedState) -> Judgements:
     """A run that nobody watches any more waits for nobody to watch it."""
-    run, audience = account.run, account.audience
+    run, audience = state.run, state.audience
     if run is None or run.is_done or audience.watcher is not None or not audience.gone:
         return
-    if not account.tells_ends:
+    if not state.tells_ends:
         return
-    held = account.gates_of(run) or run.claimed == "Waiting" or any(c.may_wait for c in run.calls.values())
+    held = state.gates_of(run) or run.claimed == "Waiting" or any(c.may_wait for c in run.calls.values())
     yield HELD if held else "nobody watches the run, and it neither goes on nor waits for anything else"
 
 
-def a_stream_closes_behind_the_end(account: Account, seen: StreamClosed) -> Judgements:
+def a_stream_closes_behind_the_end(state: ObservedState, seen: StreamClosed) -> Judgements:
     """A stream that closes has told its watcher how the segment ended."""
-    audience = account.audience
-    if not _watched(account) or seen.watcher != audience.watcher:
+    audience = state.audience
+    if not _watched(state) or seen.watcher != audience.watcher:
         return
-    told = _told_the_end(account)
+    told = _told_the_end(state)
     yield HELD if told else f"the stream of {_who(seen.watcher)} closed before it told how the run ended"
 
 
-def the_stream_of_a_run_that_is_over_is_closed(account: Account) -> Judgements:
+def the_stream_of_a_run_that_is_over_is_closed(state: ObservedState) -> Judgements:
     """Whoever was told that the run is over finds the stream closed when all has come to rest."""
-    run, watcher = account.run, account.audience.watcher
-    if run is None or not run.is_done or not _watched(account) or not account.alone:
+    run, watcher = state.run, state.audience.watcher
+    if run is None or not run.is_done or not _watched(state) or not state.alone:
         return
-    over = any(isinstance(one, SegmentEnded) for one in account.shown)
-    if over and account.observes("stream.closed") and _told_the_end(account) in account.shown:
+    over = any(isinstance(one, SegmentEnded) for one in state.shown)
+    if over and state.observes("stream.closed") and _told_the_end(state) in state.shown:
         yield f"{_who(watcher)} was told that the run is over, and its stream was not closed"
 
 
-def _told_the_end(account: Account) -> Published | None:
-    name = SEGMENT_END[account.audience.stream]
-    return next((event for event in reversed(account.audience.told) if event.name == name), None)
+def _told_the_end(state: ObservedState) -> Published | None:
+    name = SEGMENT_END[state.audience.stream]
+    return next((event for event in reversed(state.audience.told) if event.name == name), None)
 
 
-def a_suspension_is_told(account: Account, seen: SegmentEnded) -> Judgements:
+def a_suspension_is_told(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """Watchers were told that the segment suspends before it is over."""
     if seen.reason.code != "Suspended":
         return
-    closed = [one for one in account.shown if isinstance(one, StreamClosed)]
-    told = [one for one in account.shown if isinstance(one, Published) and one.name in SEGMENT_END.values()]
-    if _watched(account) or closed:
+    closed = [one for one in state.shown if isinstance(one, StreamClosed)]
+    told = [one for one in state.shown if isinstance(one, Published) and one.name in SEGMENT_END.values()]
+    if _watched(state) or closed:
         yield HELD if told else "the segment suspends, and whoever watches was not told"
 
 
-def _suspension_on(account: Account, stream: str, field: str, value: str) -> Judgements:
-    for event in account.shown:
+def _suspension_on(state: ObservedState, stream: str, field: str, value: str) -> Judgements:
+    for event in state.shown:
         if isinstance(event, Published) and event.stream == stream and event.name == SEGMENT_END[stream]:
             said = event.data.get(field) if isinstance(event.data, dict) else None
             yield HELD if said == value else f"the segment suspends, and {event.name} says {field} {said!r}"
 
 
-def an_ai_sdk_suspension_is_a_finish_for_tool_calls(account: Account, seen: SegmentEnded) -> Judgements:
+def an_ai_sdk_suspension_is_a_finish_for_tool_calls(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """On a stream of AI SDK v6 a suspension is a finish whose reason is tool-calls."""
     if seen.reason.code == "Suspended":
-        yield from _suspension_on(account, "ai-sdk-v6", "finishReason", "tool-calls")
+        yield from _suspension_on(state, "ai-sdk-v6", "finishReason", "tool-calls")
 
 
-def an_ag_ui_suspension_is_an_interrupt(account: Account, seen: SegmentEnded) -> Judgements:
+def an_ag_ui_suspension_is_an_interrupt(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """On a stream of AG-UI a suspension is a finished run whose outcome is an interrupt."""
     if seen.reason.code == "Suspended":
-        yield from _suspension_on(account, "ag-ui", "outcome", "interrupt")
+        yield from _suspension_on(state, "ag-ui", "outcome", "interrupt")
 
 
-def a_parked_run_publishes_nothing(account: Account) -> Judgements:
+def a_parked_run_publishes_nothing(state: ObservedState) -> Judgements:
     """A run that waits, and for which nobody decides, publishes no event."""
-    run = account.run
-    if run is None or run.claimed != "Waiting" or not account.settled_before or not account.newest:
+    run = state.run
+    if run is None or run.claimed != "Waiting" or not state.settled_before or not state.newest:
         return
-    if any(name not in IDLE for name, _ in account.newest) or _entered(account):
+    if any(name not in IDLE for name, _ in state.newest) or _entered(state):
         return
-    event = next((seen for seen in account.shown if isinstance(seen, Published)), None)
+    event = next((seen for seen in state.shown if isinstance(seen, Published)), None)
     yield HELD if event is None else f"the run waits and nobody decided, yet it published {event.name}"
 
 
-def _entered(account: Account) -> bool:
+def _entered(state: ObservedState) -> bool:
     """Whether the run came to wait only now."""
-    return any(isinstance(seen, RunMoved | SegmentEnded) for seen in account.shown)
+    return any(isinstance(seen, RunMoved | SegmentEnded) for seen in state.shown)
 
 
-def a_resume_reaches_its_own_watcher(account: Account, seen: SegmentEnded) -> Judgements:
+def a_resume_reaches_its_own_watcher(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A run resumed by another request tells the end of that segment to the watcher of that request."""
-    audience = account.audience
-    if any(isinstance(one, StreamClosed) for one in account.shown) and audience.answered:
+    audience = state.audience
+    if any(isinstance(one, StreamClosed) for one in state.shown) and audience.answered:
         yield HELD  # STREAM-6 saw to it that its watcher was told
-    if audience.came != "with a decision" or not audience.gone or not _watched(account):
+    if audience.came != "with a decision" or not audience.gone or not _watched(state):
         return
-    told = _told_the_end(account) is not None
+    told = _told_the_end(state) is not None
     yield (
         HELD
         if told
@@ -209,24 +201,24 @@ def a_resume_reaches_its_own_watcher(account: Account, seen: SegmentEnded) -> Ju
     )
 
 
-def a_tool_at_work_is_heard(account: Account) -> Judgements:
+def a_tool_at_work_is_heard(state: ObservedState) -> Judgements:
     """What a tool tells while it is at work reaches whoever watches while it is at work."""
-    told = account.audience.activities
-    if not told or not _watched(account) or not account.alone:
+    told = state.audience.activities
+    if not told or not _watched(state) or not state.alone:
         return
-    heard = [data.get("content") for data in _published(account)]
+    heard = [data.get("content") for data in _published(state)]
     for content in told:
         yield HELD if content in heard else f"a tool at work told {content!r}, and nobody was told of it"
 
 
-def _published(account: Account) -> list[dict[str, Any]]:
-    events = (seen.data for seen in account.shown if isinstance(seen, Published))
+def _published(state: ObservedState) -> list[dict[str, Any]]:
+    events = (seen.data for seen in state.shown if isinstance(seen, Published))
     return [data for data in events if isinstance(data, dict)]
 
 
 FIRST_INVARIANTS = (
-    Invariant("STREAM-3", an_event_for_nobody_breaks_nothing, SegmentEnded, behind="a watcher"),
-    Invariant("STREAM-2", a_cut_stream_leaves_the_run, behind="a watcher"),
+    Invariant("STREAM-3", an_event_for_nobody_breaks_nothing, SegmentEnded, requires="a watcher"),
+    Invariant("STREAM-2", a_cut_stream_leaves_the_run, requires="a watcher"),
 )
 """Asked before all others, which would see a run that broke and not that it broke for nobody's sake."""
 
@@ -239,10 +231,10 @@ INVARIANTS = (
     Invariant("STREAM-6", a_stream_closes_behind_the_end, StreamClosed),
     Invariant("STREAM-13", an_ai_sdk_suspension_is_a_finish_for_tool_calls, SegmentEnded, at=("Suspended",)),
     Invariant("STREAM-14", an_ag_ui_suspension_is_an_interrupt, SegmentEnded, at=("Suspended",)),
-    Invariant("STREAM-16", a_resume_reaches_its_own_watcher, SegmentEnded, behind="a watcher"),
+    Invariant("STREAM-16", a_resume_reaches_its_own_watcher, SegmentEnded, requires="a watcher"),
     Invariant("STREAM-12", a_suspension_is_told, SegmentEnded, at=("Suspended",)),
-    Invariant("STREAM-6", the_stream_of_a_run_that_is_over_is_closed, behind="a watcher"),
+    Invariant("STREAM-6", the_stream_of_a_run_that_is_over_is_closed, requires="a watcher"),
     Invariant("STREAM-10", a_parked_run_publishes_nothing),
-    Invariant("STREAM-7", an_unwatched_run_goes_on, behind="a watcher"),
-    Invariant("STREAM-17", a_tool_at_work_is_heard, behind="a watcher"),
+    Invariant("STREAM-7", an_unwatched_run_goes_on, requires="a watcher"),
+    Invariant("STREAM-17", a_tool_at_work_is_heard, requires="a watcher"),
 )

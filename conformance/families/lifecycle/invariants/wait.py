@@ -3,44 +3,34 @@
 from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.invariants.decision_window import arrived, may_be_left_out, rests
-from runlock.conformance.families.lifecycle.invariants.selectors import HELD, Invariant, Judgements
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, RunMoved, SegmentEnded
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
-from runlock.conformance.protocol import (
-    CallMoved,
-    GateOpened,
-    Observation,
-    RunMoved,
-    SegmentEnded,
-)
+from runlock.conformance.family.invariant import HELD, Invariant, Judgements
+from runlock.conformance.protocol import Observation
 
 
-def _parks(account: Account) -> bool:
-    return (account.policy("waiting"), account.policy("decision.window")) == ("parked", "waiting")
+def _parks(state: ObservedState) -> bool:
+    return (state.policy("waiting"), state.policy("decision.window")) == ("parked", "waiting")
 
 
-def decisions_wake_a_parked_run(account: Account) -> Judgements:
+def decisions_wake_a_parked_run(state: ObservedState) -> Judgements:
     """A parked run moves as soon as decisions for its calls arrive, one or several at a time."""
-    found = arrived(account)
-    if (
-        found is None
-        or not _parks(account)
-        or may_be_left_out(*found)
-        or any(d.turned_down for d in found[1])
-    ):
+    found = arrived(state)
+    if found is None or not _parks(state) or may_be_left_out(*found) or any(d.turned_down for d in found[1]):
         return
     run, decisions = found
-    asleep = not account.gates_of(run) and all(rests(d) for d in decisions)
+    asleep = not state.gates_of(run) and all(rests(d) for d in decisions)
     why = f"the run is parked and decision {decisions[0].id} for its call {decisions[0].call} arrived"
     yield f"{why}, yet nothing has moved" if asleep else HELD
 
 
-def a_decision_is_known_before_its_call_resumes(account: Account, seen: CallMoved) -> Judgements:
+def a_decision_is_known_before_its_call_resumes(state: ObservedState, seen: CallMoved) -> Judgements:
     """Decisions that wake a parked run are made known before their calls are resuming."""
-    call = account.call_of(seen)
+    call = state.call_of(seen)
     if call is None or call.doubled or seen.to != "Resuming" or call.claimed != "Suspended":
         return
-    if not _parks(account) or account.runs[call.run].crashes or not account.observes("decision"):
+    if not _parks(state) or state.runs[call.run].crashes or not state.observes("decision"):
         return
     taken = [d for d in call.decisions if d.answers is call and d.in_suspension == call.suspensions]
     if taken:
@@ -49,10 +39,10 @@ def a_decision_is_known_before_its_call_resumes(account: Account, seen: CallMove
         yield HELD if known else f"{why}, yet that has not been made known"
 
 
-def all_are_resuming_before_one_is_replayed(account: Account, seen: GateOpened) -> Judgements:
+def all_are_resuming_before_one_is_replayed(state: ObservedState, seen: GateOpened) -> Judgements:
     """All decided calls of a parked run are resuming before any of them is replayed."""
-    call, found = account.call_of(seen), arrived(account)
-    if call is None or found is None or not _parks(account) or seen.on not in ("tool", "permission"):
+    call, found = state.call_of(seen), arrived(state)
+    if call is None or found is None or not _parks(state) or seen.on not in ("tool", "permission"):
         return
     batch = [d for d in found[1] if d.action == "resume"]
     others = [d for d in batch if d.answers is not call]
@@ -64,20 +54,20 @@ def all_are_resuming_before_one_is_replayed(account: Account, seen: GateOpened) 
     )
 
 
-def a_resolved_wait_leads_to_the_model(account: Account) -> Judgements:
+def a_resolved_wait_leads_to_the_model(state: ObservedState) -> Judgements:
     """A parked run of which no call is suspended any more goes on to its next inference."""
-    run = account.run
-    if run is None or not _parks(account) or run.is_done or account.gates_of(run) or run.crashes:
+    run = state.run
+    if run is None or not _parks(state) or run.is_done or state.gates_of(run) or run.crashes:
         return
     formerly = any(call.claimed == "Suspended" for call in run.calls.values())  # set aside for an input
     if _is_resolved(run) and not formerly:
         yield "no call of the parked run is suspended any more, yet the model is not asked"
 
 
-def a_resolved_wait_led_to_the_model(account: Account, seen: GateOpened) -> Judgements:
+def a_resolved_wait_led_to_the_model(state: ObservedState, seen: GateOpened) -> Judgements:
     """Counts the waits that were resolved and led to the next inference."""
-    run = account.run_of(seen)
-    if run is not None and seen.on == "model" and _parks(account) and _is_resolved(run):
+    run = state.run_of(seen)
+    if run is not None and seen.on == "model" and _parks(state) and _is_resolved(run):
         yield HELD
 
 
@@ -96,10 +86,10 @@ def _part(run: Run) -> tuple[Call, Call] | None:
     return (replayed[0], waiting[0]) if replayed and waiting else None
 
 
-def a_part_does_not_end_the_wait(account: Account, seen: GateOpened) -> Judgements:
+def a_part_does_not_end_the_wait(state: ObservedState, seen: GateOpened) -> Judgements:
     """A parked run of which a call is still suspended after a replay goes on waiting."""
-    run = account.run_of(seen)
-    if run is None or seen.on != "model" or not _parks(account) or run.crashes or run.had_input:
+    run = state.run_of(seen)
+    if run is None or seen.on != "model" or not _parks(state) or run.crashes or run.had_input:
         return
     found = _part(run)
     if found is not None:
@@ -107,28 +97,28 @@ def a_part_does_not_end_the_wait(account: Account, seen: GateOpened) -> Judgemen
         yield f"call {over.id} is over and call {waiting.id} is still suspended, yet the model is asked"
 
 
-def a_part_has_not_ended_the_wait(account: Account) -> Judgements:
+def a_part_has_not_ended_the_wait(state: ObservedState) -> Judgements:
     """Counts the parked runs that go on waiting after a part of their calls was decided."""
-    run = account.run
-    if run is None or not _parks(account) or account.gates_of(run) or run.is_done:
+    run = state.run
+    if run is None or not _parks(state) or state.gates_of(run) or run.is_done:
         return
     if run.claimed in ("Waiting", None) and _part(run) is not None:
         yield HELD
 
 
-def a_cancel_ends_the_wait(account: Account) -> Judgements:
+def a_cancel_ends_the_wait(state: ObservedState) -> Judgements:
     """A cancel ends the wait of a parked run."""
-    run = account.run
-    if run is None or run.cancel_at is None or not _parks(account) or run.crashes:
+    run = state.run
+    if run is None or run.cancel_at is None or not _parks(state) or run.crashes:
         return
-    if run.cancel_status == "Waiting" and not account.gates_of(run):
+    if run.cancel_status == "Waiting" and not state.gates_of(run):
         yield HELD if run.is_done else "the run was cancelled while it was parked, yet it still waits"
 
 
-def a_cancel_in_a_replay_ends_the_wait(account: Account, seen: SegmentEnded) -> Judgements:
+def a_cancel_in_a_replay_ends_the_wait(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A cancel ends the wait of a parked run also while a decided call is replayed."""
-    run = account.run_of(seen)
-    if run is None or run.cancel_in_replay is None or run.cancel_at is None or not _parks(account):
+    run = state.run_of(seen)
+    if run is None or run.cancel_in_replay is None or run.cancel_at is None or not _parks(state):
         return
     if run.crashes or run.faulted:
         return
@@ -136,13 +126,13 @@ def a_cancel_in_a_replay_ends_the_wait(account: Account, seen: SegmentEnded) -> 
     yield HELD if seen.reason.code != "Suspended" else f"{why}, yet it waits again"
 
 
-def _broken_in_a_replay(account: Account, run: Run | None) -> str:
+def _broken_in_a_replay(state: ObservedState, run: Run | None) -> str:
     """What broke or blocked a parked run in the replay of a call, if that has happened."""
-    if run is None or run.broke_at is None or run.cancel_at or run.crashes or not _parks(account):
+    if run is None or run.broke_at is None or run.cancel_at or run.crashes or not _parks(state):
         return ""
     gate, call = run.broke_at, run.broke_at.call
     blocks = (gate.outcome or {}).get("kind") == "block"
-    ends = account.policy("round.block") == "end_run" if blocks else run.fault_alone
+    ends = state.policy("round.block") == "end_run" if blocks else run.fault_alone
     decisions = call.decisions if call is not None else []
     decided = any(d.at_rest and d.answers is call and d.at <= gate.at for d in decisions)
     if call is None or not (ends and decided):
@@ -150,23 +140,23 @@ def _broken_in_a_replay(account: Account, run: Run | None) -> str:
     return f"the replay of call {call.id} {'was blocked' if blocks else 'broke'} in the wait"
 
 
-def a_replay_that_breaks_ends_the_wait(account: Account, seen: SegmentEnded) -> Judgements:
+def a_replay_that_breaks_ends_the_wait(state: ObservedState, seen: SegmentEnded) -> Judgements:
     """A replay in the wait that breaks the run, or in which it is blocked, ends the wait with the run."""
-    why = _broken_in_a_replay(account, account.run_of(seen))
+    why = _broken_in_a_replay(state, state.run_of(seen))
     if why:
         yield HELD if seen.reason.code != "Suspended" else f"{why}, yet the run waits again"
 
 
-def nothing_goes_on_after_a_replay_that_breaks(account: Account, seen: GateOpened) -> Judgements:
+def nothing_goes_on_after_a_replay_that_breaks(state: ObservedState, seen: GateOpened) -> Judgements:
     """A run that broke in a replay of its wait asks nothing more."""
-    why = _broken_in_a_replay(account, account.run_of(seen))
+    why = _broken_in_a_replay(state, state.run_of(seen))
     if why and seen.on in WORKING_GATES:
         yield f"{why}, yet {'the model is asked' if seen.on == 'model' else f'call {seen.call} goes on'}"
 
 
-def a_wait_takes_only_the_drawn_ways(account: Account, seen: Observation) -> Judgements:
+def a_wait_takes_only_the_drawn_ways(state: ObservedState, seen: Observation) -> Judgements:
     """Nothing but a decision, a cancel or new input moves a parked run."""
-    if not _left_alone(account):
+    if not _left_alone(state):
         return
     if isinstance(seen, GateOpened) and seen.on in WORKING_GATES:
         yield f"nobody decided anything about the parked run, yet a {seen.on} gate opened"
@@ -176,21 +166,21 @@ def a_wait_takes_only_the_drawn_ways(account: Account, seen: Observation) -> Jud
         yield f"nobody decided anything about the parked run, yet it became {seen.to}"
 
 
-def a_wait_took_no_way(account: Account) -> Judgements:
+def a_wait_took_no_way(state: ObservedState) -> Judgements:
     """Counts the times at which nothing was decided about a parked run, and nothing moved."""
-    if _left_alone(account):
+    if _left_alone(state):
         yield HELD
 
 
-def _left_alone(account: Account) -> bool:
+def _left_alone(state: ObservedState) -> bool:
     """Whether time passed, or nothing happened, for a run that is parked."""
-    run = account.run
-    idle = [name for name, _ in account.newest] in (["settle"], ["clock.advance"])
-    if run is None or not idle or not account.alone or not _parks(account) or run.crashes:
+    run = state.run
+    idle = [name for name, _ in state.newest] in (["settle"], ["clock.advance"])
+    if run is None or not idle or not state.alone or not _parks(state) or run.crashes:
         return False
-    may_end = any(condition.kind == "timeout" for condition in account.scenario.agent.stop)
+    may_end = any(condition.kind == "timeout" for condition in state.scenario.agent.stop)
     parked = run.claimed in ("Waiting", None) and not run.segment_open and not run.is_done
-    return parked and not (may_end or run.cancel_at or account.gates_of(run))
+    return parked and not (may_end or run.cancel_at or state.gates_of(run))
 
 
 INVARIANTS = (
@@ -206,13 +196,15 @@ INVARIANTS = (
         GateOpened,
         at=("model", "permission", "tool"),
     ),
-    Invariant("DECIDE-44", a_part_does_not_end_the_wait, GateOpened, at=("model",), behind="a decision"),
-    Invariant("DECIDE-43", a_resolved_wait_led_to_the_model, GateOpened, at=("model",), behind="a decision"),
+    Invariant("DECIDE-44", a_part_does_not_end_the_wait, GateOpened, at=("model",), requires="a decision"),
+    Invariant(
+        "DECIDE-43", a_resolved_wait_led_to_the_model, GateOpened, at=("model",), requires="a decision"
+    ),
     Invariant("DECIDE-46", a_cancel_in_a_replay_ends_the_wait, SegmentEnded),
     Invariant("DECIDE-47", a_replay_that_breaks_ends_the_wait, SegmentEnded),
-    Invariant("DECIDE-45", a_cancel_ends_the_wait, behind="a cancel"),
-    Invariant("DECIDE-40", decisions_wake_a_parked_run, behind="a decision"),
-    Invariant("DECIDE-43", a_resolved_wait_leads_to_the_model, behind="a decision"),
-    Invariant("DECIDE-44", a_part_has_not_ended_the_wait, behind="a decision"),
-    Invariant("DECIDE-50", a_wait_took_no_way, behind="a wait"),
+    Invariant("DECIDE-45", a_cancel_ends_the_wait, requires="a cancel"),
+    Invariant("DECIDE-40", decisions_wake_a_parked_run, requires="a decision"),
+    Invariant("DECIDE-43", a_resolved_wait_leads_to_the_model, requires="a decision"),
+    Invariant("DECIDE-44", a_part_has_not_ended_the_wait, requires="a decision"),
+    Invariant("DECIDE-50", a_wait_took_no_way, requires="a wait"),
 )

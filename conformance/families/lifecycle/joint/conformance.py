@@ -43,17 +43,12 @@ from runlock.conformance.families.lifecycle.joint.states import (
     JointStates,
     Sets,
 )
-from runlock.conformance.families.lifecycle.monitors.status_charts import RESUME_GATE, Judgement
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Gate, Run
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     Checkpointed,
     DecisionTaken,
-    GateClosed,
     GateOpened,
     MessageAppended,
-    Observation,
     PhaseEntered,
     Published,
     Report,
@@ -61,6 +56,13 @@ from runlock.conformance.protocol import (
     RunMoved,
     SegmentEnded,
 )
+from runlock.conformance.families.lifecycle.monitors.status_charts import RESUME_GATE
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Gate, Run
+from runlock.conformance.family.coverage import Trails
+from runlock.conformance.family.judgement import Judgement
+from runlock.conformance.family.monitor import Monitor
+from runlock.conformance.protocol import GateClosed, Observation
 from runlock.machines.lifecycle.joint.facts import is_over
 
 SEEN_CLAUSE: Final = "RUN-31"
@@ -83,17 +85,21 @@ TOO_MANY: Final = "too many joint states explain what was seen"
 NEVER_WAS: Final = "nothing of it outlived a crash, so that it never was"
 
 
-class JointOracle:
-    """Follows one scenario; ask it about each answer before the account takes its observations in."""
+class JointOracle(Monitor):
+    """Follows one scenario through the states of the joint charts."""
 
-    def __init__(self, account: Account, applies: Mapping[str, bool]) -> None:
-        self.account = account
+    clauses = CHECKED_BY_JOINT_STATES
+    rests_on_silence = frozenset({REST_CLAUSE})
+    explains = True
+
+    def __init__(self, state: ObservedState, trails: Trails, applies: Mapping[str, bool]) -> None:
+        self.state = state
         self.states: JointStates | None = None  # nothing while no run is followed
         self.run = ""
         self.names: list[str] = []  # the calls, each at its place
-        self.shown = frozenset(_subjects_shown(account))
+        self.shown = frozenset(_subjects_shown(state))
         asked = any(applies.get(clause, True) for clause in (SEEN_CLAUSE, REST_CLAUSE))
-        self.can_follow = asked and {"model", "tool"} <= set(account.handshake.gates)
+        self.can_follow = asked and {"model", "tool"} <= set(state.handshake.gates)
         self.lost: set[tuple[str, str]] = set()  # what a crash may have lost: the call, and the cue
         self._world: World | None = None  # until something comes, or a gate opens or is given up
         self.why_not = ""  # why a run is not followed any more
@@ -108,20 +114,20 @@ class JointOracle:
         down = set(_turned_down(report))
         whole = {one.stimulus for one in report.refused if one.decision is None}
         try:
-            self._withdraw(down, is_any=bool(whole) and not self.account.settled_before)
-            for index, (method, params) in enumerate(self.account.newest):
-                if index not in whole or not self.account.settled_before:
+            self._withdraw(down, is_any=bool(whole) and not self.state.settled_before)
+            for index, (method, params) in enumerate(self.state.newest):
+                if index not in whole or not self.state.settled_before:
                     self._stimulus(method, params, down)
         except TooMany:
             self._give_up(TOO_MANY)
 
     def _withdraw(self, down: set[str], *, is_any: bool) -> None:
         """Of what was given earlier, some is turned down only now; `is_any` if it is not said what."""
-        sent = [self.account.decision_ids[one] for one in down if one in self.account.decision_ids]
+        sent = [self.state.decision_ids[one] for one in down if one in self.state.decision_ids]
         gone = frozenset(
             Given(frozenset({f"decide {one.action}"}), self.names.index(one.call))
             for one in sent
-            if one.call in self.names and one.at != self.account.stimuli
+            if one.call in self.names and one.at != self.state.stimuli
         )
         if gone or is_any:
             self._meet(Loses(None if is_any else gone))
@@ -132,7 +138,7 @@ class JointOracle:
     def _stimulus(self, method: str, params: Mapping[str, Any], down: set[str]) -> None:
         if method == "run.start":
             self._begin(params)
-        run = self.account.runs.get(self.run)
+        run = self.state.runs.get(self.run)
         if self.states is None or run is None:
             return
         if method == "gate.release":
@@ -142,7 +148,7 @@ class JointOracle:
                 if raw["id"] not in down:
                     self._decided(run, raw)
         elif method == "cancel":
-            sure = run.cancel_at == self.account.stimuli and run.cancel_alone
+            sure = run.cancel_at == self.state.stimuli and run.cancel_alone
             self._give(Given(frozenset({"cancel"})), surely=sure)
         elif method == "run.input":
             self._give_up("input came while the run was under way")
@@ -154,12 +160,12 @@ class JointOracle:
         if params.get("decisions"):
             self._give_up("the run began with decisions")
             return
-        settled, left = supposed_policies(self.account.policies)
+        settled, left = supposed_policies(self.state.policies)
         self.states = JointStates(settled, left, self.shown)
         self._meet(Begins())
 
     def _released(self, run: Run, params: Mapping[str, Any]) -> None:
-        gate, outcome = self.account.gates.get(params["gate"]), params["outcome"]
+        gate, outcome = self.state.gates.get(params["gate"]), params["outcome"]
         if gate is None or gate.run != run.id:
             return
         kind, data = outcome["kind"], outcome.get("data") or {}
@@ -206,7 +212,7 @@ class JointOracle:
         newest = call.decisions[-1] if call.decisions else None
         meets = newest is not None and newest.id == raw["id"] and newest.answers is call
         given = Given(frozenset({f"decide {raw['action']}"}), self.names.index(raw["call"]))
-        self._give(given, surely=meets and self.account.alone)
+        self._give(given, surely=meets and self.state.alone)
 
     def _give(self, given: Given, *, surely: bool = True) -> None:
         self._meet(Gets(given, surely))
@@ -217,7 +223,7 @@ class JointOracle:
 
     def _recovered(self, run: Run) -> None:
         """The run begins again as it was stored; what was given since may be known to it, or lost."""
-        stored = self.account.recovered_from if isinstance(self.account.recovered_from, dict) else {}
+        stored = self.state.recovered_from if isinstance(self.state.recovered_from, dict) else {}
         status = (stored.get("run") or {}).get("status")
         every = (stored.get("calls") or {}).items()
         calls = {name: call.get("status") for name, call in every if name in run.calls}
@@ -231,7 +237,7 @@ class JointOracle:
 
     # -- what it shows
 
-    def judge(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[Judgement]:
         """Yield whether some joint state explains what the runtime shows."""
         if isinstance(seen, PASSING) or self.states is None or seen.run not in (None, self.run):
             return
@@ -254,12 +260,12 @@ class JointOracle:
 
     def _beyond_the_charts(self, seen: Observation) -> str:
         """What the runtime may do by right, and no chart of the sources draws."""
-        run, handshake = self.account.runs.get(self.run), self.account.handshake
+        run, handshake = self.state.runs.get(self.run), self.state.handshake
         if run is None:
             return NEVER_WAS
         if handshake.profile == "core" and self._goes_on_beside(run, seen):
             return "a runtime of the core alone goes on beside a wait in a way of its own"
-        drains = self.account.policies.get("cancel.inflight") != "abort"
+        drains = self.state.policies.get("cancel.inflight") != "abort"
         if isinstance(seen, ResumeEntered) and run.cancel_at and drains:
             return "a replay drains in a run that is cancelled"
         if isinstance(seen, ResumeEntered) and self._breaks(run):
@@ -268,7 +274,7 @@ class JointOracle:
 
     def _breaks(self, run: Run) -> bool:
         """Whether something has broken, or was blocked, that may end the run."""
-        policies = self.account.policies
+        policies = self.state.policies
         raised = run.faulted == "raise" and policies.get("tool.raises") != "failed_call"
         blocked = run.is_blocked and policies.get("round.block") != "fail_call"
         return run.faulted in ("permission", "tool") or raised or blocked
@@ -276,9 +282,9 @@ class JointOracle:
     def _goes_on_beside(self, run: Run, seen: Observation) -> bool:
         """Whether a parked run asks the model beside a wait, or a run at work replays two calls at once."""
         if isinstance(seen, GateOpened) and seen.on == "model":
-            parks = self.account.policies.get("waiting") == "parked"
+            parks = self.state.policies.get("waiting") == "parked"
             return parks and any(call.waits for call in run.calls.values())
-        asked = any(gate.on == "model" for gate in self.account.gates_of(run))
+        asked = any(gate.on == "model" for gate in self.state.gates_of(run))
         resumes = isinstance(seen, CallMoved) and seen.to == "Resuming" and asked
         return resumes and any(call.executing and call.decisions for call in run.calls.values())
 
@@ -291,14 +297,14 @@ class JointOracle:
 
     def _lets_be(self) -> World:
         if self._world is None:
-            self._world = world_of(self.account, self.account.runs[self.run], self.names, self.lost)
+            self._world = world_of(self.state, self.state.runs[self.run], self.names, self.lost)
         return self._world
 
     def _ahead_of(self, before: Sets) -> Ahead:
         """What was ahead when something was last explained; nothing is followed any more."""
         assert self.states is not None  # only what is followed can be unexplained
         self.states.sets = before
-        ahead = self.states.ahead(self._lets_be(), are_held=bool(self.account.open_gates))
+        ahead = self.states.ahead(self._lets_be(), are_held=bool(self.state.open_gates))
         self._give_up("nothing explains what was seen")
         return ahead
 
@@ -328,7 +334,7 @@ class JointOracle:
         """Whether what is stored was taken down just now: before it waits for the store, if it does."""
         if isinstance(seen, GateOpened):
             return seen.on == "store.put"
-        return "store.put" not in self.account.handshake.gates
+        return "store.put" not in self.state.handshake.gates
 
     def _stored(self, state: Mapping[str, Any]) -> Stored:
         run, calls = (state.get("run") or {}).get("status"), state.get("calls") or {}
@@ -337,16 +343,16 @@ class JointOracle:
         )
         return Stored(run, tuple((place, status) for place, status in statuses if status is not None))
 
-    def settled(self) -> Iterator[Judgement]:
+    def at_rest(self) -> Iterator[Judgement]:
         """Yield whether some joint state explains that the runtime rests."""
-        gates = [gate.on for gate in self.account.open_gates]
+        gates = [gate.on for gate in self.state.open_gates]
         if self.states is None or not set(gates) <= set(WORKING_GATES):
             return
-        if self.run not in self.account.runs:
+        if self.run not in self.state.runs:
             self._give_up(NEVER_WAS)
             return
         before = self.states.sets
-        self._follow(Rests("model" in gates, entered(self.account, self.names), bool(gates)))
+        self._follow(Rests("model" in gates, entered(self.state, self.names), bool(gates)))
         if self.states is None:
             return
         if self.states.sets:
@@ -357,13 +363,13 @@ class JointOracle:
         yield Judgement(REST_CLAUSE, because)
 
 
-def _subjects_shown(account: Account) -> Iterator[str]:
+def _subjects_shown(state: ObservedState) -> Iterator[str]:
     """The subjects whose moves are shown; only a run that is entered anew has the resume gate."""
-    if account.observes("run.status"):
+    if state.observes("run.status"):
         yield "run"
-    if account.observes("call.status"):
+    if state.observes("call.status"):
         yield "call"
-    if account.observes("resume") and account.policy("waiting") == "reentered":
+    if state.observes("resume") and state.policy("waiting") == "reentered":
         yield "gate"
 
 

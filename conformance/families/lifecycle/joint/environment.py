@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.joint.hypotheses import Hypothesis, Unsaid, World
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.machines.lifecycle.joint.policies import CHOICES
 from runlock.machines.lifecycle.joint.state import NOT_ASKED, Control
@@ -75,38 +75,40 @@ def _hashable(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def world_of(account: Account, run: Run, names: Sequence[str], lost: Collection[tuple[str, str]]) -> World:
+def world_of(
+    state: ObservedState, run: Run, names: Sequence[str], lost: Collection[tuple[str, str]]
+) -> World:
     """What the outside world lets be; a crash may have `lost` these cues, of these calls or of the run."""
     places = {"": None, **{name: place for place, name in enumerate(names)}}
     return World(
-        frozenset(_bars(account, run)),
+        frozenset(_bars(state, run)),
         frozenset((cue, places[name]) for name, cue in lost if name in places),
-        tuple(_unsaid(account, run.calls.get(name)) for name in names),
-        entered(account, names),
+        tuple(_unsaid(state, run.calls.get(name)) for name in names),
+        entered(state, names),
     )
 
 
-def entered(account: Account, names: Sequence[str]) -> frozenset[int]:
+def entered(state: ObservedState, names: Sequence[str]) -> frozenset[int]:
     """The places of the calls whose tool was entered, and has not answered."""
-    executing = {gate.opened.call for gate in account.open_gates if gate.on == "tool"}
+    executing = {gate.opened.call for gate in state.open_gates if gate.on == "tool"}
     return frozenset(place for place, name in enumerate(names) if name in executing)
 
 
-def _bars(account: Account, run: Run) -> Iterator[str]:
+def _bars(state: ObservedState, run: Run) -> Iterator[str]:
     """The ends that a run cannot come to; whatever goes wrong in it may end it in an error."""
-    if not account.scenario.agent.stop:
+    if not state.scenario.agent.stop:
         yield "end Stopped"
     if not run.hooks:
         yield "end BehaviorRequested"
 
 
-def _unsaid(account: Account, call: Call | None) -> Unsaid:
+def _unsaid(state: ObservedState, call: Call | None) -> Unsaid:
     """What may become of a call that no answer at a gate has said; nothing while one is waited for."""
     if call is None or any(gate.is_open for gate in call.judged):
         return Unsaid()
     if call.tool is None:
         return Unsaid(UNASKED["ask"], RESUMED)
-    is_judged = call.tool.permission == "gate" and "permission" in account.handshake.gates
+    is_judged = call.tool.permission == "gate" and "permission" in state.handshake.gates
     return Unsaid(UNASKED["allow" if is_judged else call.tool.permission], RESUMED)
 
 

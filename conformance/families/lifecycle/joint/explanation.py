@@ -10,14 +10,14 @@ from typing import Final
 
 from runlock.conformance.families.lifecycle.joint.labels import Label
 from runlock.conformance.families.lifecycle.joint.states import Ahead
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     GateOpened,
-    Observation,
     ResumeEntered,
     RunMoved,
     SegmentEnded,
 )
+from runlock.conformance.protocol import Observation
 
 __all__ = ["expected", "shown", "untold"]
 

@@ -13,6 +13,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
+from runlock.conformance.families.lifecycle.messages import Handshake
 from runlock.conformance.families.lifecycle.monitors.flow_charts import (
     FLOW_DETOURS,
     FLOW_READING,
@@ -41,26 +42,9 @@ from runlock.conformance.family.chart_monitor import (
     Follower,
     Reading,
 )
-from runlock.conformance.family.coverage import Coverage
+from runlock.conformance.family.coverage import ChartCoverage, Coverage
 from runlock.conformance.judging.applicability import Standing
-from runlock.conformance.protocol import Handshake
 from runlock.machines.table import Row, Table
-
-Clauses = tuple[str, ...]
-"""One arrow, or two that follow each other, by their clauses."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChartCoverage:
-    """One chart: what could be taken of it, and how often it was; `why` if nothing of it can be seen."""
-
-    chart: str
-    arrows: Mapping[Row, int]
-    pairs: Mapping[tuple[Row, Row], int]
-    refusals: Mapping[tuple[str, str], int]
-    unseen: int = 0  # arrows that look from outside like another one, or like nothing
-    derived: bool = False  # from what was witnessed, for want of statuses
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,17 @@ life went on, nothing is derived of it any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.monitors.status_charts import CALLS, EVENT_OF_REASON, RUNS
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.protocol import GateOpened, Observation, SegmentEnded
+from runlock.conformance.family.judgement import Judgement
+from runlock.conformance.family.monitor import Monitor
+from runlock.conformance.protocol import Observation
 from runlock.machines.table import Moved, Row, react
 
 
@@ -33,29 +37,33 @@ def status_of(call: Call) -> str | None:
     return "New" if untouched or any(gate.is_open for gate in call.judged[:1]) else None
 
 
-class Derived:
+class Derived(Monitor):
     """Follows one scenario of a runtime that leaves out what its runs, or its calls, are."""
 
-    def __init__(self, account: Account, trails: Trails) -> None:
-        self.account = account
+    def __init__(self, state: ObservedState, trails: Trails, applies: Mapping[str, bool]) -> None:
+        self.state = state
         self.trails = trails
-        self.follows_runs = not account.observes("run.status")
-        self.follows_calls = not account.observes("call.status")
+        self.follows_runs = not state.observes("run.status")
+        self.follows_calls = not state.observes("call.status")
         self.runs: dict[Run, str] = {}
         self.calls: dict[Call, tuple[str, int]] = {}  # where each stands, and how often it was entered
 
-    def stimulus(self, method: str) -> None:
+    def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something: after new input it is open what a run does."""
-        run = self.account.run
+        run = self.state.run
         if run is not None and (run.had_input or run.crashes):
             self.runs.pop(run, None)
             self.trails.lose(RUNS, run)
 
     # -- runs
 
-    def observe(self, seen: Observation) -> None:
-        """The SUT shows something."""
-        run = self.account.runs.get(seen.run or "")
+    def observe(self, seen: Observation) -> Iterator[Judgement]:
+        """The SUT shows something; nothing is judged."""
+        self._follow(seen)
+        return iter(())
+
+    def _follow(self, seen: Observation) -> None:
+        run = self.state.runs.get(seen.run or "")
         if not self.follows_runs or run is None or run.had_input or run.crashes:
             return
         if isinstance(seen, GateOpened) and seen.on in WORKING_GATES:
@@ -69,7 +77,7 @@ class Derived:
         self.runs[run] = "Running"
 
     def _was_decided(self) -> bool:
-        return any(params.get("decisions") for _, params in self.account.newest)
+        return any(params.get("decisions") for _, params in self.state.newest)
 
     def _ends(self, run: Run, code: str) -> None:
         event, waited = EVENT_OF_REASON.get(code), self.runs.get(run) == "Waiting"
@@ -79,7 +87,7 @@ class Derived:
             return
         cancelled = code == "Cancelled" and run.cancel_alone and not self._was_decided()
         sure = event is not None and (not waited or cancelled)
-        resumed = waited and event is not None and self._was_decided() and self.account.alone
+        resumed = waited and event is not None and self._was_decided() and self.state.alone
         self._send(run, [str(event)] if sure else ["resume", str(event)] if resumed else [])
         self.runs[run] = "Done"
 
@@ -98,9 +106,13 @@ class Derived:
 
     # -- calls
 
-    def settled(self) -> None:
-        """The runtime has settled: look where each call stands now."""
-        run = self.account.run
+    def settled(self) -> Iterator[Judgement]:
+        """The runtime has settled: look where each call stands now; nothing is judged."""
+        self._look_at_calls()
+        return iter(())
+
+    def _look_at_calls(self) -> None:
+        run = self.state.run
         if not self.follows_calls or run is None or run.crashes:
             return
         for call in run.calls.values():

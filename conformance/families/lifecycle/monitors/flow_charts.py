@@ -13,8 +13,14 @@ from itertools import takewhile
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.invariants.segment_queries import has_fired, may_hold_back
-from runlock.conformance.families.lifecycle.monitors.status_charts import Judgement
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import (
+    Checkpointed,
+    GateOpened,
+    PhaseEntered,
+    ResumeEntered,
+    SegmentEnded,
+)
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.chart_monitor import (
     NO_DETOURS,
@@ -23,14 +29,9 @@ from runlock.conformance.family.chart_monitor import (
     Reading,
 )
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.protocol import (
-    Checkpointed,
-    GateOpened,
-    Observation,
-    PhaseEntered,
-    ResumeEntered,
-    SegmentEnded,
-)
+from runlock.conformance.family.judgement import Judgement
+from runlock.conformance.family.monitor import Monitor
+from runlock.conformance.protocol import Observation
 from runlock.machines.lifecycle.charts.run_flow import RunFlow
 from runlock.machines.lifecycle.charts.step import StepEndsAfterTools, StepEndsBeforeTools, StepWithToolGate
 from runlock.machines.lifecycle.charts.tool_call import ToolCallPhases
@@ -159,13 +160,15 @@ TELLING: Final = (PhaseEntered, GateOpened, ResumeEntered, Checkpointed, Segment
 """The kinds of observation that tell where on its way something stands."""
 
 
-class Paths:
-    """Follows one scenario; ask it about each observation before the account takes it in."""
+class Paths(Monitor):
+    """Follows the segments, steps and passes of one scenario."""
 
-    def __init__(self, account: Account, trails: Trails) -> None:
-        self.account = account
+    clauses = CHECKED_BY_PATHS
+
+    def __init__(self, state: ObservedState, trails: Trails, applies: Mapping[str, bool]) -> None:
+        self.state = state
         self.trails = trails
-        self.life = account.life
+        self.life = state.life
         self.segments: dict[str, Follower] = {}
         self.steps: dict[str, Follower] = {}
         self.passes: dict[Call, Follower] = {}
@@ -177,20 +180,20 @@ class Paths:
         yield from self.objections
         self.objections.clear()
 
-    def judge(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[Judgement]:
         """Yield the clauses of the ways that an observation shows to be taken."""
         self._forget_a_lost_life()
-        run = self.account.run_of(seen) if isinstance(seen, TELLING) else None
-        if run is None or not self.account.observes("phase"):
+        run = self.state.run_of(seen) if isinstance(seen, TELLING) else None
+        if run is None or not self.state.observes("phase"):
             return
         yield from self._segment(run, seen)
         yield from self._step(run, seen)
         yield from self._pass(run, seen)
 
     def _forget_a_lost_life(self) -> None:
-        if self.life == self.account.life:
+        if self.life == self.state.life:
             return
-        self.life = self.account.life
+        self.life = self.state.life
         self.objections.clear()
         for follower in (*self.segments.values(), *self.steps.values(), *self.passes.values()):
             follower.lose()
@@ -254,14 +257,14 @@ class Paths:
                 self._object(FLOW.closed["RunEnd"], who, follower, "the end of the segment", detours)
             self.segments[run.id] = Follower(FLOW_READING)
             return
-        beside = label in (GATE, REPLAYED) and self.account.policy("decision.window") != "after_round"
+        beside = label in (GATE, REPLAYED) and self.state.policy("decision.window") != "after_round"
         surely = not beside and not (label == CALL_PHASE and _may_be_replayed(run, seen))
         yield from self._take(who, follower, label, detours, surely=surely)
 
     @cached_property
     def _has_this_flow(self) -> bool:
-        shown = all(self.account.observes(kind) for kind in ("checkpoint", "resume"))
-        flow = [self.account.policy(key) for key in ("checkpoint.at", "step.end", "waiting")]
+        shown = all(self.state.observes(kind) for kind in ("checkpoint", "resume"))
+        flow = [self.state.policy(key) for key in ("checkpoint.at", "step.end", "waiting")]
         return shown and flow == ["triggers", "before_tools", "reentered"]
 
     def _cases_of_the_flow(self, run: Run) -> Iterator[str]:
@@ -270,7 +273,7 @@ class Paths:
             yield "entered anew"
         resolved = any(one.entered.state == "ResolveDecision" for one in run.stations)
         spent = run.crashes or (run.finished and not resolved)  # the decision was, before: the run waits on
-        if spent or self.account.policy("replay.commit") != "yes":
+        if spent or self.state.policy("replay.commit") != "yes":
             yield "nothing to replay"
         if run.cancel_at is not None:
             yield "cancelled"
@@ -278,14 +281,14 @@ class Paths:
                 yield "cancelled between segments"
         if run.faulted is not None:
             yield "broken"
-        if self.account.scenario.agent.stop or self.account.policy("round.block") != "fail_call":
+        if self.state.scenario.agent.stop or self.state.policy("round.block") != "fail_call":
             yield "may be stopped"
         if self._holds_back or run.crashes:  # what a life did not begin, the next one begins
             yield "holds back"
 
     @cached_property
     def _holds_back(self) -> bool:
-        return may_hold_back(self.account)
+        return may_hold_back(self.state)
 
     # -- steps
 
@@ -319,22 +322,22 @@ class Paths:
 
     @cached_property
     def _step_reading(self) -> Reading | None:
-        return STEP_READINGS.get((self.account.policy("phases"), self.account.policy("step.end")))
+        return STEP_READINGS.get((self.state.policy("phases"), self.state.policy("step.end")))
 
     def _is_broken_off(self, run: Run) -> bool:
         """Whether something ends the run, or the round, wherever it stands."""
-        return bool(run.cancel_at or run.faulted or run.had_input or self.account.may_end_by_a_block(run))
+        return bool(run.cancel_at or run.faulted or run.had_input or self.state.may_end_by_a_block(run))
 
     @cached_property
     def _ends_after_tools(self) -> bool:
         """Whether a step is over behind its round; one that waits may end before its wait, and once more."""
-        return bool(self.account.policy("step.end") == "after_tools")
+        return bool(self.state.policy("step.end") == "after_tools")
 
     @cached_property
     def _step_detours(self) -> Detours:
         """Calls that their round left behind are made ready when the wait is over, and end no step again."""
-        first = "ToolGate" if self.account.policy("phases") == "nine" else "BeforeToolExecute"
-        if self.account.policy("step.end") == "before_tools":
+        first = "ToolGate" if self.state.policy("phases") == "nine" else "BeforeToolExecute"
+        if self.state.policy("step.end") == "before_tools":
             return frozenset({("CommitTool", first)})
         return frozenset(
             {("StepEnd", first), ("BeforeToolExecute", "StepEnd"), ("ToolGate", "BeforeToolExecute")}
@@ -344,14 +347,14 @@ class Paths:
 
     def _pass(self, run: Run, seen: Observation) -> Iterator[Judgement]:
         label = _pass_label(seen)
-        call = self.account.call_of(seen) if label is not None else None
+        call = self.state.call_of(seen) if label is not None else None
         self.in_batches |= label in PHASES_OF_CALLS and call is None
         if label is None or call is None or call.doubled or self.in_batches or not self._has_passes:
             return
         follower = self.passes.get(call)
         if follower is None:
             follower = self.passes[call] = Follower(PASS_READING)
-        if call.approvals and self.account.policy("replay.gate") != "yes":
+        if call.approvals and self.state.policy("replay.gate") != "yes":
             follower.lose()  # a replay may reach the body without passing its phases
         if label == "BeforeToolExecute" and self._may_begin(follower):
             follower.begin(label)
@@ -360,7 +363,7 @@ class Paths:
 
     @cached_property
     def _has_passes(self) -> bool:
-        return [self.account.policy(key) for key in ("phases", "step.end")] == ["eight", "before_tools"]
+        return [self.state.policy(key) for key in ("phases", "step.end")] == ["eight", "before_tools"]
 
     def _may_begin(self, follower: Follower) -> bool:
         left_behind = self._holds_back and "BeforeToolExecute" in follower.states

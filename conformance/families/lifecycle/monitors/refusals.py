@@ -9,12 +9,15 @@ from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from typing import Any, Final
 
+from runlock.conformance.families.lifecycle.messages import Handshake
 from runlock.conformance.families.lifecycle.monitors.derived_statuses import status_of
 from runlock.conformance.families.lifecycle.monitors.status_charts import CALLS, RUNS, RUNS_WITH_CREATED
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.coverage import Coverage
-from runlock.conformance.protocol import GateClosed, Handshake, Observation
+from runlock.conformance.family.coverage import Trails
+from runlock.conformance.family.judgement import Judgement
+from runlock.conformance.family.monitor import Monitor
+from runlock.conformance.protocol import GateClosed, Observation
 from runlock.machines.table import Refused, Table, react
 
 UNKNOWN: Final = "unknown"
@@ -62,30 +65,30 @@ def _refusing(table: Table, event: str) -> list[str]:
     return [state for state in table.states if isinstance(react(table, state, event), Refused)]
 
 
-class Refusals:
-    """Watches what one scenario is sent; tell it of each stimulus when the account has taken it in."""
+class Refusals(Monitor):
+    """Counts the stimuli of one scenario that a state refuses; judges nothing."""
 
-    def __init__(self, account: Account, coverage: Coverage) -> None:
-        self.account = account
-        self.cells = coverage.cells
-        self.table = RUNS_WITH_CREATED if account.policy("run.created") == "yes" else RUNS
+    def __init__(self, state: ObservedState, trails: Trails, applies: Mapping[str, bool]) -> None:
+        self.state = state
+        self.cells = trails.coverage.cells
+        self.table = RUNS_WITH_CREATED if state.policy("run.created") == "yes" else RUNS
 
     @cached_property
     def of_calls(self) -> frozenset[tuple[str, str]]:
         """Each state of a call with each stimulus that it refuses."""
-        return frozenset(refusing_calls(self.account.handshake))
+        return frozenset(refusing_calls(self.state.handshake))
 
     @cached_property
     def of_runs(self) -> frozenset[tuple[str, str]]:
         """Each state of a run with each stimulus that it refuses."""
-        return frozenset(refusing_runs(self.account.handshake, self.table))
+        return frozenset(refusing_runs(self.state.handshake, self.table))
 
-    def stimulus(self) -> None:
+    def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something."""
-        if not self.account.alone:
+        if not self.state.alone:
             return
-        method, params = self.account.newest[0]
-        run = self.account.runs.get(params.get("run", ""))
+        method, params = self.state.newest[0]
+        run = self.state.runs.get(params.get("run", ""))
         if run is None:
             return
         if method in ("cancel", "run.input"):
@@ -114,19 +117,22 @@ class Refusals:
 
     def _stimulus(self, run: Run, raw: Mapping[str, Any]) -> str:
         call = run.calls.get(raw["call"])
-        if self.account.handed_over[raw["id"]] > 1:
+        if self.state.handed_over[raw["id"]] > 1:
             return AGAIN
         past = raw.get("suspension")
         if call is not None and past is not None and past < call.suspensions + (not call.waits):
             return STALE
         return f"decide {raw['action']}"
 
-    def observe(self, seen: Observation) -> None:
+    def observe(self, seen: Observation) -> Iterator[Judgement]:
         """The SUT shows something: a gate that it gave up may have had its answer in the same delivery."""
-        if not isinstance(seen, GateClosed):
-            return
-        gate = self.account.gates.get(seen.gate)
-        newest = self.account.newest
+        if isinstance(seen, GateClosed):
+            self._gave_up(seen)
+        return iter(())
+
+    def _gave_up(self, seen: GateClosed) -> None:
+        gate = self.state.gates.get(seen.gate)
+        newest = self.state.newest
         released = any(params.get("gate") == seen.gate for _, params in newest)
         cancelled = any(method == "cancel" for method, _ in newest)
         if gate is not None and gate.on == "tool" and gate.outcome is not None and released and cancelled:

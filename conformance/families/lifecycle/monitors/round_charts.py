@@ -10,16 +10,11 @@ from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from typing import Final
 
-from runlock.conformance.families.lifecycle.state import Account
+from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, SegmentEnded
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.protocol import (
-    CallMoved,
-    DecisionTaken,
-    GateOpened,
-    Observation,
-    SegmentEnded,
-)
+from runlock.conformance.protocol import Observation
 from runlock.machines.lifecycle.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
 from runlock.machines.lifecycle.charts.tool_execution import ThreeStages, TwoPhases
 from runlock.machines.table import (
@@ -62,12 +57,12 @@ SETTLED_ENDS: Final = ("NaturalEnd", "BehaviorRequested", "Stopped")
 
 
 class RoundFollowers:
-    """Follows the rounds of one scenario; ask it about each observation before the account takes it in."""
+    """Follows the rounds of one scenario; ask it about each observation before the state takes it in."""
 
-    def __init__(self, account: Account, trails: Trails) -> None:
-        self.account = account
+    def __init__(self, state: ObservedState, trails: Trails) -> None:
+        self.state = state
         self.trails = trails
-        self.followers = (SerialRound(account, trails), Tasks(account, trails), Batches(account, trails))
+        self.followers = (SerialRound(state, trails), Tasks(state, trails), Batches(state, trails))
 
     def judge(self, seen: Observation) -> Said:
         """Yield what the charts of rounds say of an observation."""
@@ -75,7 +70,7 @@ class RoundFollowers:
             return
         for follower in self.followers:
             yield from follower.judge(seen)
-        yield from _barrier(self.account, seen, self.trails)
+        yield from _barrier(self.state, seen, self.trails)
 
 
 def _onto(trails: Trails, table: Table, who: Hashable) -> Callable[[Row], None]:
@@ -96,8 +91,8 @@ def _calm_round(run: Run | None) -> tuple[Run, list[Call]] | None:
 class SerialRound:
     """Follows interception and execution of a round up to the first decision about a call of it."""
 
-    def __init__(self, account: Account, trails: Trails) -> None:
-        self.account = account
+    def __init__(self, state: ObservedState, trails: Trails) -> None:
+        self.state = state
         self.trails = trails
         self.of: tuple[str, int] | None = None
         self.cursor = Cursor(PHASES)
@@ -106,7 +101,7 @@ class SerialRound:
         """A gate of a call moves its round."""
         if not isinstance(seen, GateOpened) or seen.on not in ("permission", "tool"):
             return
-        found, call = _calm_round(self.account.run), self.account.call_of(seen)
+        found, call = _calm_round(self.state.run), self.state.call_of(seen)
         if found is None or call not in found[1] or any(other.decisions for other in found[1]):
             return
         self._turn_to(*found)
@@ -114,8 +109,8 @@ class SerialRound:
 
     def _turn_to(self, run: Run, calls: list[Call]) -> None:
         if self.of != (run.id, run.steps):
-            table = STAGES if self.account.policy("phases") == "nine" else PHASES
-            declared = all(self.account.policy(key) is not None for key in ("phases", "round.executor"))
+            table = STAGES if self.state.policy("phases") == "nine" else PHASES
+            declared = all(self.state.policy(key) is not None for key in ("phases", "round.executor"))
             on_move = _onto(self.trails, table, None) if declared else None
             self.of, self.cursor = (run.id, run.steps), Cursor(table, on_move)
 
@@ -133,7 +128,7 @@ class SerialRound:
         yield table.closed[table.initial], ""
 
     def _entered(self, call: Call) -> Said:
-        row = self.account.policy("round.executor") == "sequential"
+        row = self.state.policy("round.executor") == "sequential"
         if self.cursor.state == STAGES.initial:
             self.cursor.send("all_judged")
         if not isinstance(self.cursor.would("one_by_one"), Refused):
@@ -141,23 +136,23 @@ class SerialRound:
         yield self.cursor.table.closed[self.cursor.table.initial], ""
 
 
-def _is_concurrent(account: Account) -> bool:
-    parallel = account.policy("round.executor") == "parallel"
-    return parallel and bool(account.policy("decision.window") == "immediate")
+def _is_concurrent(state: ObservedState) -> bool:
+    parallel = state.policy("round.executor") == "parallel"
+    return parallel and bool(state.policy("decision.window") == "immediate")
 
 
 class Tasks:
     """Follows the task of each call, from its interception to its end."""
 
-    def __init__(self, account: Account, trails: Trails) -> None:
-        self.account = account
+    def __init__(self, state: ObservedState, trails: Trails) -> None:
+        self.state = state
         self.trails = trails
         self.cursors: dict[Call, Cursor] = {}
 
     def judge(self, seen: Observation) -> Said:
         """A status moves the task; a permission gate belongs into its interception, or its replay."""
-        run, call = self.account.run_of(seen), self.account.call_of(seen)
-        if run is None or call is None or call.doubled or run.crashes or not _is_concurrent(self.account):
+        run, call = self.state.run_of(seen), self.state.call_of(seen)
+        if run is None or call is None or call.doubled or run.crashes or not _is_concurrent(self.state):
             return
         cursor = self.cursors.get(call)
         if cursor is None:
@@ -191,20 +186,20 @@ def _task_event(state: str, to: str) -> str | None:
 class Batches:
     """Follows the dispatcher: each decision of a batch is dealt with once."""
 
-    def __init__(self, account: Account, trails: Trails) -> None:
-        self.account = account
+    def __init__(self, state: ObservedState, trails: Trails) -> None:
+        self.state = state
         self.trails = trails
         self.dealt_with: Counter[str] = Counter()
-        self.life = account.life
+        self.life = state.life
 
     def judge(self, seen: Observation) -> Said:
         """A disposition takes one decision out of what was handed over."""
-        if not isinstance(seen, DecisionTaken) or not _is_concurrent(self.account):
+        if not isinstance(seen, DecisionTaken) or not _is_concurrent(self.state):
             return
-        if self.life != self.account.life:  # what was not seen acknowledged may come again
-            self.life, self.dealt_with = self.account.life, Counter()
+        if self.life != self.state.life:  # what was not seen acknowledged may come again
+            self.life, self.dealt_with = self.state.life, Counter()
         cursor, decision = Cursor(DISPATCHER, _onto(self.trails, DISPATCHER, None)), seen.decision
-        if self.dealt_with[decision] < self.account.handed_over[decision]:
+        if self.dealt_with[decision] < self.state.handed_over[decision]:
             cursor.send("batch")
         if seen.disposition != "buffered":
             self.dealt_with[decision] += 1
@@ -216,11 +211,11 @@ class Batches:
         yield DISPATCHER.closed[state], why if refused else ""
 
 
-def _barrier(account: Account, seen: Observation, trails: Trails) -> Said:
+def _barrier(state: ObservedState, seen: Observation, trails: Trails) -> Said:
     """The barrier of a concurrent round is passed by its last call."""
     ends = isinstance(seen, SegmentEnded) and seen.reason.code in SETTLED_ENDS
     asks = isinstance(seen, GateOpened) and seen.on == "model"
-    found = _calm_round(account.run_of(seen)) if (ends or asks) and _is_concurrent(account) else None
+    found = _calm_round(state.run_of(seen)) if (ends or asks) and _is_concurrent(state) else None
     if found is None:
         return
     live = [call for call in found[1] if not _is_over(call)]

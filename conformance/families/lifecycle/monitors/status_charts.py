@@ -6,22 +6,24 @@ the state would have taken.  Each arrow that was taken counts as exercised.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Final
 
-from runlock.conformance.families.lifecycle.monitors.round_charts import FOLLOWED, RoundFollowers
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.coverage import Trails
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
-    Observation,
     Published,
     ResumeEntered,
     RunMoved,
     SegmentEnded,
     StreamClosed,
 )
+from runlock.conformance.families.lifecycle.monitors.round_charts import FOLLOWED, RoundFollowers
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.family.coverage import Trails
+from runlock.conformance.family.judgement import Judgement
+from runlock.conformance.family.monitor import Monitor
+from runlock.conformance.protocol import Observation
 from runlock.machines.lifecycle.charts.call import ToolCall
 from runlock.machines.lifecycle.charts.event_sink import ReconnectableEventSink
 from runlock.machines.lifecycle.charts.resume_tool_call import ResumeToolCall
@@ -66,41 +68,34 @@ Life = Call | Run | None
 """What moves along a chart: a call, a run, or the resume gate."""
 
 
-class Judgement(NamedTuple):
-    """One thing that was judged: its clause, and why it is broken, or nothing if it held."""
+class Oracle(Monitor):
+    """Follows the statuses of calls and runs, the resume gate and the event sink of one scenario."""
 
-    clause: str
-    because: str = ""
-    is_patient: bool = False  # it waits until the runtime has settled
-    always: bool = False  # also where the clause is not judged by itself: a policy of it is open
+    clauses = CHECKED_BY_CHARTS
 
-
-class Oracle:
-    """Follows one scenario; ask it about each observation before the account takes it in."""
-
-    def __init__(self, account: Account, trails: Trails) -> None:
-        self.account = account
+    def __init__(self, state: ObservedState, trails: Trails, applies: Mapping[str, bool]) -> None:
+        self.state = state
         self.trails = trails
         self.resume_gate: str | None = None
         self.unwatched: str | None = None  # the run whose last stream was closed with it
-        self.life = account.life
-        self.rounds = RoundFollowers(account, trails)
+        self.life = state.life
+        self.rounds = RoundFollowers(state, trails)
 
-    def settled(self) -> Iterator[Judgement]:
+    def at_rest(self) -> Iterator[Judgement]:
         """Yield what held of final states: something was addressed to them, and they did not move."""
-        run = self.account.run
+        run = self.state.run
         if run is None:
             return
-        named = [raw["call"] for _, params in self.account.newest for raw in params.get("decisions", ())]
-        addressed = run.cancel_at == self.account.stimuli
+        named = [raw["call"] for _, params in self.state.newest for raw in params.get("decisions", ())]
+        addressed = run.cancel_at == self.state.stimuli
         for call in run.calls.values():
             if call.claimed is not None and CALLS.is_final(call.claimed) and (addressed or call.id in named):
                 yield Judgement(CALLS.closed[call.claimed])
-        touched = any(params.get("run") == run.id for _, params in self.account.newest)
+        touched = any(params.get("run") == run.id for _, params in self.state.newest)
         if run.claimed == "Done" and touched:
             yield Judgement(RUNS.closed["Done"])
 
-    def judge(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[Judgement]:
         """Yield what the charts say of an observation."""
         if isinstance(seen, CallMoved):
             yield from self._call(seen)
@@ -111,7 +106,7 @@ class Oracle:
         elif isinstance(seen, Published):
             yield self._published(seen)
         elif isinstance(seen, StreamClosed):
-            run = self.account.run_of(seen)
+            run = self.state.run_of(seen)
             self.unwatched = run.id if run is not None and run.is_done else self.unwatched
         elif isinstance(seen, SegmentEnded):
             self.resume_gate = None  # whatever it was doing, it is entered anew
@@ -119,8 +114,8 @@ class Oracle:
             yield Judgement(clause, because)
 
     def _call(self, seen: CallMoved) -> Iterator[Judgement]:
-        call = self.account.call_of(seen)
-        run = self.account.run_of(seen)
+        call = self.state.call_of(seen)
+        run = self.state.run_of(seen)
         if call is None or run is None or call.doubled or call.claimed == seen.to:
             return
         if call.claimed is None:
@@ -129,7 +124,7 @@ class Oracle:
             yield from self._move(call, CALLS, call.claimed, seen.to, None)
 
     def _run(self, seen: RunMoved) -> Iterator[Judgement]:
-        run = self.account.runs.get(seen.run or "")
+        run = self.state.runs.get(seen.run or "")
         if run is None or run.claimed == seen.to:
             return
         table = self._run_table(run, seen)
@@ -143,13 +138,13 @@ class Oracle:
 
     def _run_table(self, run: Run, seen: RunMoved) -> Table:
         """Created has a place only where the policy gives it one, or leaves it open."""
-        declared = self.account.policy("run.created")
+        declared = self.state.policy("run.created")
         shows = seen.to == "Created" or "Created" in run.claims
         return RUNS_WITH_CREATED if declared == "yes" or (declared is None and shows) else RUNS
 
     def _resume(self, seen: ResumeEntered) -> Iterator[Judgement]:
-        if self.life != self.account.life:
-            self.life, self.resume_gate = self.account.life, None
+        if self.life != self.state.life:
+            self.life, self.resume_gate = self.state.life, None
         was, self.resume_gate = self.resume_gate, seen.state
         if was is None or RESUME_GATE.is_final(was):
             right = seen.state == RESUME_GATE.initial
@@ -162,7 +157,7 @@ class Oracle:
             yield from self._move(None, RESUME_GATE, was, seen.state, None)
 
     def _published(self, seen: Published) -> Judgement:
-        run = self.account.run_of(seen)
+        run = self.state.run_of(seen)
         closed = run is not None and run.id == self.unwatched
         state = "Closed" if closed else "Dropped" if seen.watcher is None else "Connected"
         answer = react(SINKS, state, "emit")

@@ -5,47 +5,48 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from runlock.conformance.families.lifecycle.messages import DecisionTaken
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
 from runlock.conformance.families.lifecycle.state.watchers import watched
-from runlock.conformance.protocol import DecisionTaken, Refusal
+from runlock.conformance.protocol import Refusal
 
 if TYPE_CHECKING:
-    from runlock.conformance.families.lifecycle.state.account import Account
+    from runlock.conformance.families.lifecycle.state.observed_state import ObservedState
 
 
-def decisions_sent(account: Account, params: Mapping[str, Any]) -> None:
+def decisions_sent(state: ObservedState, params: Mapping[str, Any]) -> None:
     """Decisions come, by themselves or with something else."""
-    watched(account, params)
-    run = account.runs.get(params["run"])
+    watched(state, params)
+    run = state.runs.get(params["run"])
     decisions = params.get("decisions", ())
     if run is not None:
         run.stirs += max(1, len(decisions))
     for raw in decisions:
-        _decided(account, run, raw, len(decisions))
+        _decided(state, run, raw, len(decisions))
 
 
-def _decided(account: Account, run: Run | None, raw: Mapping[str, Any], batch: int) -> None:
-    account.comes_to("a decision")
+def _decided(state: ObservedState, run: Run | None, raw: Mapping[str, Any], batch: int) -> None:
+    state.add_feature("a decision")
     call = run.calls.get(raw["call"]) if run is not None else None
     decided = Decided(
-        raw["id"], raw["call"], raw["action"], raw.get("payload"), raw.get("suspension"), account.stimuli,
-        account.alone, batch=batch,
+        raw["id"], raw["call"], raw["action"], raw.get("payload"), raw.get("suspension"), state.stimuli,
+        state.alone, batch=batch,
     )  # fmt: skip
-    account.handed_over[decided.id] += 1
-    decided.unsure = raw["id"] in account.forgotten
-    known = account.decision_ids.get(raw["id"])
+    state.handed_over[decided.id] += 1
+    decided.unsure = raw["id"] in state.forgotten
+    known = state.decision_ids.get(raw["id"])
     decided.repeats = known is not None and not (known.turned_down or decided.unsure)
     if run is None or call is None:
-        decided.stale = account.alone
+        decided.stale = state.alone
     else:
         # an inbox may know the id of a decision that it ignored, and want another
         is_known = decided.repeats or (known is not None and known.disposition == "ignored")
-        _reaches(account, decided, run, call, is_known=is_known)
+        _reaches(state, decided, run, call, is_known=is_known)
     if not decided.repeats:
-        account.decision_ids[decided.id] = decided
+        state.decision_ids[decided.id] = decided
 
 
-def _reaches(account: Account, decided: Decided, run: Run, call: Call, *, is_known: bool) -> None:
+def _reaches(state: ObservedState, decided: Decided, run: Run, call: Call, *, is_known: bool) -> None:
     """The call that a decision is for: does it come too late for it, and does the call wait for it?"""
     suspension = decided.suspension
     current = suspension is None or suspension == call.suspensions
@@ -53,19 +54,19 @@ def _reaches(account: Account, decided: Decided, run: Run, call: Call, *, is_kno
     past = suspension is not None and suspension < call.suspensions + (0 if call.waits else 1)
     if call.claimed is None and run.crashes:
         past = False  # nothing has said yet how often it was suspended in this life
-    decided.stale = account.alone and (over or past)
+    decided.stale = state.alone and (over or past)
     decided.entries_before, decided.in_suspension = len(call.entries), call.suspensions
-    if account.alone:
-        _place(account, decided, run, call)
+    if state.alone:
+        _place(state, decided, run, call)
     standing = any(_stands(d, call) for d in call.decisions)
-    if call.waits and current and not (over or is_known or standing) and account.settled_before:
+    if call.waits and current and not (over or is_known or standing) and state.settled_before:
         decided.answers = call
     call.decisions.append(decided)
 
 
-def _place(account: Account, decided: Decided, run: Run, call: Call) -> None:
+def _place(state: ObservedState, decided: Decided, run: Run, call: Call) -> None:
     """What the run was at when a decision came that met no race."""
-    on = {gate.on for gate in account.gates_of(run)}
+    on = {gate.on for gate in state.gates_of(run)}
     decided.early = call.claimed in ("New", "Running") and decided.suspension is None
     decided.at_rest = not (on or run.segment_open)
     decided.at_work = bool(on & {"model", "tool"}) and "store.put" not in on
@@ -85,10 +86,10 @@ def _stands(decided: Decided, call: Call) -> bool:
     return decided.unsure or raced or call.suspensions == decided.in_suspension + 1
 
 
-def disposed(account: Account, seen: DecisionTaken) -> None:
+def disposed(state: ObservedState, seen: DecisionTaken) -> None:
     """The SUT says what it does with a decision."""
-    account.dispositions[seen.decision].append(seen.disposition)
-    sent = [decided for decided in _all_sent(account) if decided.id == seen.decision]
+    state.dispositions[seen.decision].append(seen.disposition)
+    sent = [decided for decided in _all_sent(state) if decided.id == seen.decision]
     if not sent:
         return
     taken = seen.disposition in ("accepted", "buffered")
@@ -101,40 +102,40 @@ def disposed(account: Account, seen: DecisionTaken) -> None:
     decided.turned_down = not taken
 
 
-def turned_down(account: Account, refusal: Refusal) -> None:
+def turned_down(state: ObservedState, refusal: Refusal) -> None:
     """A stimulus, or one decision in it, was turned down."""
-    account.refused_whole = account.refused_whole or refusal.decision is None
+    state.refused_whole = state.refused_whole or refusal.decision is None
     if refusal.decision is not None:
-        _turn_down(account, refusal.decision)
-    if refusal.stimulus >= len(account.newest):
+        _turn_down(state, refusal.decision)
+    if refusal.stimulus >= len(state.newest):
         return
-    method, params = account.newest[refusal.stimulus]
-    if refusal.decision is None and account.settled_before:
+    method, params = state.newest[refusal.stimulus]
+    if refusal.decision is None and state.settled_before:
         for raw in params.get("decisions", ()):
-            _turn_down(account, raw["id"])
+            _turn_down(state, raw["id"])
     elif refusal.decision is None:  # it may speak of an earlier stimulus that had no turn until now
-        for decided in _all_sent(account):
-            decided.unsure = decided.unsure or decided.at > account.last_settled
-    run = account.runs.get(params.get("run", ""))
-    if method == "recover" and run is not None and account.durable(run) is None:  # so it never was
-        del account.runs[run.id]
-        account.run = next(reversed(account.runs.values()), None)
-    certain = refusal.decision is None and account.settled_before
-    if method == "cancel" and certain and run is not None and run.cancel_at == account.stimuli:
+        for decided in _all_sent(state):
+            decided.unsure = decided.unsure or decided.at > state.last_settled
+    run = state.runs.get(params.get("run", ""))
+    if method == "recover" and run is not None and state.durable(run) is None:  # so it never was
+        del state.runs[run.id]
+        state.run = next(reversed(state.runs.values()), None)
+    certain = refusal.decision is None and state.settled_before
+    if method == "cancel" and certain and run is not None and run.cancel_at == state.stimuli:
         run.cancel_at = None
-    if method == "run.input" and certain and run is not None and run.input_at == account.stimuli:
-        account.inputs.remove(params["input"])
-        account.refused_inputs.append(params["input"])
+    if method == "run.input" and certain and run is not None and run.input_at == state.stimuli:
+        state.inputs.remove(params["input"])
+        state.refused_inputs.append(params["input"])
 
 
-def _turn_down(account: Account, decision: str) -> None:
+def _turn_down(state: ObservedState, decision: str) -> None:
     """Of a decision that was sent more than once, the newest one was turned down."""
-    sent = [d for d in _all_sent(account) if d.id == decision]
+    sent = [d for d in _all_sent(state) if d.id == decision]
     if sent:
         sent[-1].turned_down = True
 
 
-def _all_sent(account: Account) -> Iterator[Decided]:
-    for run in account.runs.values():
+def _all_sent(state: ObservedState) -> Iterator[Decided]:
+    for run in state.runs.values():
         for call in run.every_call:
             yield from call.decisions

@@ -1,4 +1,4 @@
-"""What an account is about: gates, decisions, calls and runs, each with what is known of it.
+"""What the state is about: gates, decisions, calls and runs, each with what is known of it.
 
 *Witnessed* facts the kit caused or saw at a gate; *claims* are what the runtime says of itself.
 """
@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     FINAL_CALL_STATUSES,
     GateOpened,
-    Observation,
     PhaseEntered,
     Published,
     Reason,
@@ -21,6 +20,7 @@ from runlock.conformance.protocol import (
     ToolSpec,
     gate_name,
 )
+from runlock.conformance.protocol import Observation
 
 WORKING_GATES = ("model", "permission", "tool")
 

@@ -1,4 +1,4 @@
-"""How an account takes in what the kit sends: a function for each stimulus."""
+"""How the state takes in what the kit sends: a function for each stimulus."""
 
 from __future__ import annotations
 
@@ -15,59 +15,59 @@ from runlock.conformance.families.lifecycle.state.records import (
 from runlock.conformance.families.lifecycle.state.watchers import unwatched, watched
 
 if TYPE_CHECKING:
-    from runlock.conformance.families.lifecycle.state.account import Account
+    from runlock.conformance.families.lifecycle.state.observed_state import ObservedState
 
 
-def _started(account: Account, params: Mapping[str, Any]) -> None:
-    account.run = account.runs[params["run"]] = Run(
+def _started(state: ObservedState, params: Mapping[str, Any]) -> None:
+    state.run = state.runs[params["run"]] = Run(
         params["run"],
-        began_alone=account.alone,
-        began_at_ms=account.now_ms,
-        answered_at_ms=account.now_ms,
-        turned_at_ms=account.now_ms,
+        began_alone=state.alone,
+        began_at_ms=state.now_ms,
+        answered_at_ms=state.now_ms,
+        turned_at_ms=state.now_ms,
         said=params["input"],
     )
-    account.inputs.append(params["input"])
-    decisions_sent(account, params)
+    state.inputs.append(params["input"])
+    decisions_sent(state, params)
 
 
-def _released(account: Account, params: Mapping[str, Any]) -> None:
-    gate = account.gates.get(params["gate"])
+def _released(state: ObservedState, params: Mapping[str, Any]) -> None:
+    gate = state.gates.get(params["gate"])
     if gate is None or not gate.is_open:
         return
     if params["outcome"]["kind"] == "activity":  # it tells something, and stays at work
-        account.audience.activities.append(params["outcome"].get("content"))
+        state.audience.activities.append(params["outcome"].get("content"))
         return
-    gate.outcome, gate.alone = params["outcome"], account.alone
-    account.shut(gate)
+    gate.outcome, gate.alone = params["outcome"], state.alone
+    state.shut(gate)
     if gate.on in ("model", "tool"):
-        account.since_answer = []
-    run = account.runs[gate.run]
+        state.since_answer = []
+    run = state.runs[gate.run]
     kind = gate.outcome["kind"]
     if kind in ("pending", "suspend"):
-        account.comes_to("a wait")
+        state.add_feature("a wait")
     if kind in ("fault", "raise"):
-        account.comes_to("a fault")
-        run.faulted, run.fault_alone = gate.on if kind == "fault" else "raise", account.alone
-    if kind in ("fault", "block") and gate.on in ("tool", "permission") and account.alone:
+        state.add_feature("a fault")
+        run.faulted, run.fault_alone = gate.on if kind == "fault" else "raise", state.alone
+    if kind in ("fault", "block") and gate.on in ("tool", "permission") and state.alone:
         run.broke_at = gate
-    run.answered_at_ms = account.now_ms
+    run.answered_at_ms = state.now_ms
     if gate.on == "hook":
-        _plugin_acted(account, run, gate, gate.outcome)
+        _plugin_acted(state, run, gate, gate.outcome)
     if gate.on == "model":
-        run.turned_at_ms = account.now_ms
+        run.turned_at_ms = state.now_ms
         usage = gate.outcome.get("usage", {})
         run.tokens += usage.get("input", 0) + usage.get("output", 0)
         run.texts.append(gate.outcome.get("text", ""))
-        run.last_turn, run.turn_alone = gate.outcome, account.alone
+        run.last_turn, run.turn_alone = gate.outcome, state.alone
         run.taken_out, run.left_in = set(), set()
         if kind == "turn":
-            _asked(account, run, gate.outcome.get("tool_calls", []))
+            _asked(state, run, gate.outcome.get("tool_calls", []))
 
 
-def _asked(account: Account, run: Run, asked: Sequence[Mapping[str, Any]]) -> None:
+def _asked(state: ObservedState, run: Run, asked: Sequence[Mapping[str, Any]]) -> None:
     if asked:
-        account.comes_to("calls")
+        state.add_feature("calls")
     for index, raw in enumerate(asked):
         call_id = raw["id"]
         former = run.calls.get(call_id)
@@ -81,9 +81,9 @@ def _asked(account: Account, run: Run, asked: Sequence[Mapping[str, Any]]) -> No
             args=raw.get("args", {}),
             run=run.id,
             step=run.steps,
-            tool=account.tools.get(raw["name"]),
-            life=account.life,
-            raced=not account.alone,
+            tool=state.tools.get(raw["name"]),
+            life=state.life,
+            raced=not state.alone,
         )
         if former is not None:
             call.doubled = former.doubled or not former.is_final
@@ -91,39 +91,39 @@ def _asked(account: Account, run: Run, asked: Sequence[Mapping[str, Any]]) -> No
         run.calls[call_id] = call
 
 
-def _plugin_acted(account: Account, run: Run, gate: Gate, outcome: Mapping[str, Any]) -> None:
+def _plugin_acted(state: ObservedState, run: Run, gate: Gate, outcome: Mapping[str, Any]) -> None:
     if outcome["kind"] in ("terminate", "skip_inference"):
-        run.faulted, run.fault_alone = "plugin", account.alone
+        run.faulted, run.fault_alone = "plugin", state.alone
     data = outcome.get("data") or {}
     if gate.opened.at == "AfterInference" and "tool_calls" in data:
-        _calls_left(account, run, data["tool_calls"])
+        _calls_left(state, run, data["tool_calls"])
     elif gate.opened.at == "AfterToolExecute" and "content" in data:
         call = run.calls.get(gate.opened.call or "")
         if call is not None and call.entries and call.entries[-1].outcome is not None:
             call.entries[-1].outcome = {**call.entries[-1].outcome, "content": data["content"]}
 
 
-def _calls_left(account: Account, run: Run, left: list[Mapping[str, Any]]) -> None:
+def _calls_left(state: ObservedState, run: Run, left: list[Mapping[str, Any]]) -> None:
     """Of a turn, a plugin left these calls: the others were never asked for."""
     run.left_in = {call["id"] for call in left}
     run.taken_out = {call.id for call in run.calls.values() if call.step == run.steps} - run.left_in
     for call in run.taken_out:
         del run.calls[call]
-    _asked(account, run, [call for call in left if call["id"] not in run.calls])
+    _asked(state, run, [call for call in left if call["id"] not in run.calls])
     run.last_turn = {**(run.last_turn or {}), "tool_calls": left}
-    run.turn_alone = run.turn_alone and account.alone
+    run.turn_alone = run.turn_alone and state.alone
 
 
-def _cancelled(account: Account, params: Mapping[str, Any]) -> None:
-    account.comes_to("a cancel")
-    run = account.runs.get(params["run"])
+def _cancelled(state: ObservedState, params: Mapping[str, Any]) -> None:
+    state.add_feature("a cancel")
+    run = state.runs.get(params["run"])
     if run is None:
         return
     run.stirs += 1
     run.was_sent_cancel = True
     if run.cancel_at is None and not run.is_done:
-        run.cancel_at, run.cancel_alone = account.stimuli, account.alone and not account.is_committing()
-        run.cancel_met = account.stimuli if account.alone else None
+        run.cancel_at, run.cancel_alone = state.stimuli, state.alone and not state.is_committing()
+        run.cancel_met = state.stimuli if state.alone else None
         run.cancel_status = run.claimed or ("Running" if run.segment_open else "Waiting")
         run.cut_off = _cut_off(run) if run.cancel_alone else []
         executing = [call for call in run.calls.values() if call.executing and not call.decisions]
@@ -140,38 +140,38 @@ def _cut_off(run: Run) -> list[Call]:
     return [call for call in newest if call.result is not None] if plain and executing else []
 
 
-def _new_input(account: Account, params: Mapping[str, Any]) -> None:
-    decisions_sent(account, params)
-    account.inputs.append(params["input"])
-    run = account.runs.get(params["run"])
+def _new_input(state: ObservedState, params: Mapping[str, Any]) -> None:
+    decisions_sent(state, params)
+    state.inputs.append(params["input"])
+    run = state.runs.get(params["run"])
     if run is not None:
         run.stirs += 1
         run.had_input = True
-        if account.alone and not (run.segment_open or account.gates_of(run) or params.get("decisions")):
-            _put_aside(account, run, params["input"])
+        if state.alone and not (run.segment_open or state.gates_of(run) or params.get("decisions")):
+            _put_aside(state, run, params["input"])
 
 
-def _put_aside(account: Account, run: Run, text: str) -> None:
-    run.input_at, run.input_text = account.stimuli, text
+def _put_aside(state: ObservedState, run: Run, text: str) -> None:
+    run.input_at, run.input_text = state.stimuli, text
     for call in run.calls.values():
         if call.waits:
-            call.input_at = account.stimuli
+            call.input_at = state.stimuli
 
 
-def _time_passed(account: Account, params: Mapping[str, Any]) -> None:
-    account.now_ms += params["ms"]
+def _time_passed(state: ObservedState, params: Mapping[str, Any]) -> None:
+    state.now_ms += params["ms"]
 
 
-def _crashed(account: Account, _params: Mapping[str, Any]) -> None:
-    account.comes_to("a crash")
-    account.life += 1
-    account.audience = Audience()
-    account.forgotten |= account.decision_ids.keys()
-    for gate in account.open_gates:
+def _crashed(state: ObservedState, _params: Mapping[str, Any]) -> None:
+    state.add_feature("a crash")
+    state.life += 1
+    state.audience = Audience()
+    state.forgotten |= state.decision_ids.keys()
+    for gate in state.open_gates:
         gate.gone = "crash"
-    account.open_gates = ()
-    for run in account.runs.values():
-        run.paid_for = [call for call in run.calls.values() if account.is_whole(run, call)]
+    state.open_gates = ()
+    for run in state.runs.values():
+        run.paid_for = [call for call in run.calls.values() if state.is_whole(run, call)]
         run.crashes += 1
         run.segment.clear()
         run.claimed = run.faulted = run.cancel_at = run.broke_at = None
@@ -189,12 +189,12 @@ def _crashed(account: Account, _params: Mapping[str, Any]) -> None:
                 decided.unsure, decided.answers = True, None
 
 
-def _recovered(account: Account, params: Mapping[str, Any]) -> None:
-    run = account.runs.get(params["run"])
-    durable = account.durable(run) if run is not None else None
-    own = durable.state if durable is not None and account.handshake.control.store == "own" else None
-    account.recovered_from = params.get("store") or own  # a store of its own has what it said is durable
-    stored = (account.recovered_from or {}).get("calls", {})
+def _recovered(state: ObservedState, params: Mapping[str, Any]) -> None:
+    run = state.runs.get(params["run"])
+    durable = state.durable(run) if run is not None else None
+    own = durable.state if durable is not None and state.handshake.control.store == "own" else None
+    state.recovered_from = params.get("store") or own  # a store of its own has what it said is durable
+    stored = (state.recovered_from or {}).get("calls", {})
     if run is not None:
         for call in run.calls.values():
             found = stored.get(call.id) if isinstance(stored, dict) else None
@@ -204,7 +204,7 @@ def _recovered(account: Account, params: Mapping[str, Any]) -> None:
         run.stirs += 1
         run.segment_open = True
         run.last_turn = _newest_turn(params.get("store"))
-        _steps_taken(run, account.recovered_from, is_whole=bool(params.get("store")))
+        _steps_taken(run, state.recovered_from, is_whole=bool(params.get("store")))
 
 
 def _steps_taken(run: Run, state: Any, *, is_whole: bool) -> None:
@@ -233,7 +233,7 @@ def _turns(messages: Any) -> list[dict[str, Any]]:
     return [one for one in stored if isinstance(one, dict) and one.get("role") == "assistant"]
 
 
-SENT: Final[Mapping[str, Callable[[Account, Mapping[str, Any]], None]]] = {
+SENT: Final[Mapping[str, Callable[[ObservedState, Mapping[str, Any]], None]]] = {
     "run.start": _started,
     "gate.release": _released,
     "decide": decisions_sent,

@@ -5,42 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from runlock.conformance.protocol import Published, StreamClosed
+from runlock.conformance.families.lifecycle.messages import Published, StreamClosed
 
 if TYPE_CHECKING:
-    from runlock.conformance.families.lifecycle.state.account import Account
+    from runlock.conformance.families.lifecycle.state.observed_state import ObservedState
 
 
-def watched(account: Account, params: Mapping[str, Any]) -> None:
+def watched(state: ObservedState, params: Mapping[str, Any]) -> None:
     """Somebody comes to watch, by a stimulus of its own or in one request with another."""
-    watcher, run = params.get("watcher"), account.run
+    watcher, run = params.get("watcher"), state.run
     if watcher is None:
         return
-    account.comes_to("a watcher")
+    state.add_feature("a watcher")
     waits = run is not None and not run.is_done and not run.segment_open
-    came = "first" if not account.audience.gone else "back" if waits else "anew"
-    if account.audience.watcher is not None:
+    came = "first" if not state.audience.gone else "back" if waits else "anew"
+    if state.audience.watcher is not None:
         came = "in place of another"
     if params.get("decisions"):
         came = "with a decision"
-    account.audience.comes(watcher, params.get("stream") or "native", came, account.alone)
+    state.audience.comes(watcher, params.get("stream") or "native", came, state.alone)
 
 
-def unwatched(account: Account, _params: Mapping[str, Any]) -> None:
+def unwatched(state: ObservedState, _params: Mapping[str, Any]) -> None:
     """Whoever watched does so no longer."""
-    account.comes_to("a watcher")
-    account.audience.comes(None, "native", "nobody", account.alone)
+    state.add_feature("a watcher")
+    state.audience.comes(None, "native", "nobody", state.alone)
 
 
-def published(account: Account, seen: Published) -> None:
+def published(state: ObservedState, seen: Published) -> None:
     """Whoever watches is told something."""
-    if seen.watcher == account.audience.watcher:
-        account.audience.told.append(seen)
+    if seen.watcher == state.audience.watcher:
+        state.audience.told.append(seen)
 
 
-def stream_closed(account: Account, seen: StreamClosed) -> None:
+def stream_closed(state: ObservedState, seen: StreamClosed) -> None:
     """Whoever watched has been told all of it."""
-    audience = account.audience
+    audience = state.audience
     if seen.watcher == audience.watcher:
         audience.answered = audience.came == "with a decision" and len(audience.gone) > 0
         audience.comes(None, "native", "nobody", audience.is_sure)

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from runlock.conformance.families.lifecycle.messages import DecisionSupport
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
-from runlock.conformance.protocol import Control, DecisionSupport
+from runlock.conformance.protocol import Control
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 

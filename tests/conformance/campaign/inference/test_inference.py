@@ -31,14 +31,9 @@ from runlock.conformance.cli.commands.infer import EXAMPLES
 from runlock.conformance.families.lifecycle.inference.learner import Value
 from runlock.conformance.families.lifecycle.inference.questions import TELLING, signs
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
+from runlock.conformance.families.lifecycle.messages import DecisionSupport, Handshake, Scenario
 from runlock.conformance.families.lifecycle.variants import VARIANTS
-from runlock.conformance.protocol import (
-    Control,
-    DecisionSupport,
-    Handshake,
-    Party,
-    Scenario,
-)
+from runlock.conformance.protocol import Control, Party
 from runlock.conformance.report import inference as report
 from runlock.conformance.report.console import Page
 from runlock.conformance.trace.moves import moves_of

@@ -9,9 +9,9 @@ from runlock.conformance.driving.strategies.exhaustive import PLAYED, REORDERED,
 from runlock.conformance.driving.strategies.move_enumeration import Option, Scope
 from runlock.conformance.driving.strategies.shortest_first import Point, length
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.reference import factory
-from runlock.conformance.protocol import Scenario, ToolSpec
 from runlock.conformance.trace.moves import Move
 
 ALONE = Scenario(scenario="alone", tools=[ToolSpec(name="asks", permission="ask")])

@@ -28,8 +28,8 @@ from runlock.conformance.driving.strategies.exhaustive import (
 from runlock.conformance.driving.strategies.move_enumeration import Scope
 from runlock.conformance.driving.strategies.shortest_first import length, search
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
-from runlock.conformance.protocol import Scenario, ToolSpec
 
 TINY = "py:cli_fakes:Tiny"
 BROKEN = "py:cli_fakes:ExecutesRejected"

@@ -20,11 +20,12 @@ from runlock.conformance.driving.strategies.hypothesis_machine import (
 )
 from runlock.conformance.families.lifecycle.actions import ACTIONS, NEEDS
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.family.chooser import PLAIN
 from runlock.conformance.judging.judge import Judge
-from runlock.conformance.protocol import SUT_CRASHED, ProtocolError, Scenario
+from runlock.conformance.protocol import SUT_CRASHED, ProtocolError
 from runlock.conformance.selftest.witnesses import exhibit_of, witnessed
 from runlock.conformance.trace.moves import Move, moves_of
 from runlock.conformance.trace.scenario_file import from_text

@@ -23,7 +23,8 @@ from runlock.conformance.driving.strategies.scripted import (
 from runlock.conformance.errors import UsageError
 from runlock.conformance.families.lifecycle.adapter import Segment
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
-from runlock.conformance.protocol import Handshake, Party
+from runlock.conformance.families.lifecycle.messages import Handshake
+from runlock.conformance.protocol import Party
 from runlock.conformance.trace.scenario_file import parse, render
 from runlock.spec.model import load_spec
 

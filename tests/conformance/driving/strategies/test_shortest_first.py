@@ -9,10 +9,10 @@ from runlock.conformance.driving.strategies.move_enumeration import LEFT_OUT, Sc
 from runlock.conformance.driving.strategies.shortest_first import length, search
 from runlock.conformance.families.lifecycle.actions import ACTIONS, Stage
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.family.chooser import Seeded
-from runlock.conformance.protocol import Scenario, ToolSpec
 from runlock.conformance.selftest.mutation_testing import Hunt, portions
 from runlock.conformance.trace.moves import Move
 
@@ -161,7 +161,7 @@ def test_of_tools_that_are_declared_alike_the_first_is_asked_for_first():
     session.play(MOVES[1])
     turns = [
         option.move.params.get("outcome", {}).get("tool_calls")
-        for option in menu(Stage(session.account), Scope())
+        for option in menu(Stage(session.state), Scope())
     ]
     asked = [[call["name"] for call in calls] for calls in turns if calls]
 
@@ -199,10 +199,10 @@ def test_what_a_walk_may_do_is_on_the_menu(moves, name):
     """Whatever an action proposes is tried, but for payloads and for tools that others stand for."""
     session = reference().session(TWINS)
     session.play(moves)
-    listed = [_blank(option.move) for option in menu(Stage(session.account), Scope(is_pruned=False))]
+    listed = [_blank(option.move) for option in menu(Stage(session.state), Scope(is_pruned=False))]
 
     for index in range(20):
-        proposed = ACTIONS[name](Stage(session.account), Seeded(index))
+        proposed = ACTIONS[name](Stage(session.state), Seeded(index))
         assert proposed is None or _blank(proposed) in listed
     session.close()
 

@@ -2,14 +2,9 @@
 
 import pytest
 
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.protocol import (
-    DecisionSupport,
-    Handshake,
-    Party,
-    Report,
-    Scenario,
-)
+from runlock.conformance.families.lifecycle.messages import DecisionSupport, Handshake, Report, Scenario
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.protocol import Party
 from runlock.conformance.trace.moves import Move, admitted, race
 
 
@@ -22,13 +17,13 @@ def ended_as(code, **support):
         stimuli=["decide"],
         decisions=DecisionSupport(**support),
     )
-    account = Account(handshake, {}, Scenario(scenario="toy", tools=[]))
-    account.stimulus("run.start", {"run": "r1", "input": "go"})
+    state = ObservedState(handshake, {}, Scenario(scenario="toy", tools=[]))
+    state.stimulus("run.start", {"run": "r1", "input": "go"})
     finished = {"kind": "run.finished", "run": "r1", "reason": {"code": code}, "pending": []}
     report = Report(observations=[finished])
-    account.observe(report.observations[0])
-    account.report(report.quiescent, report.refused)
-    return account
+    state.observe(report.observations[0])
+    state.report(report.quiescent, report.refused)
+    return state
 
 
 LATE = Move("decide", {"run": "r1", "decisions": [{"id": "d1", "call": "c1", "action": "resume"}]})
@@ -53,11 +48,11 @@ def test_a_decision_that_would_try_again_is_not_sent(support, kept):
 
 def test_what_is_for_a_run_that_was_not_begun_is_not_sent():
     """Who cannot be seen to end a run cannot be asked to begin another, and then nothing is for that one."""
-    account = ended_as("NaturalEnd")
+    state = ended_as("NaturalEnd")
     other = Move("decide", {**LATE.params, "run": "r2"})
 
-    assert admitted(other, account) is None
-    assert admitted(LATE, account) == LATE
+    assert admitted(other, state) is None
+    assert admitted(LATE, state) == LATE
 
 
 def test_what_meets_the_start_of_its_run_is_sent():
@@ -67,4 +62,4 @@ def test_what_meets_the_start_of_its_run_is_sent():
     )
     together = race([Move("run.start", {"run": "r1", "input": "go"}), Move("cancel", {"run": "r1"})])
 
-    assert admitted(together, Account(handshake, {}, Scenario(scenario="toy", tools=[]))) == together
+    assert admitted(together, ObservedState(handshake, {}, Scenario(scenario="toy", tools=[]))) == together

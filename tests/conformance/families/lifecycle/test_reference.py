@@ -4,8 +4,8 @@ import pytest
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.reference import factory
-from runlock.conformance.protocol import Scenario, ToolSpec
 from runlock.conformance.trace.moves import Move, race
 
 
@@ -33,7 +33,7 @@ def test_a_cancelled_run_does_not_wait_for_what_is_decided():
     session.close()
 
     assert session.violation is None
-    assert session.account.runs["r1"].claims == ["Running", "Waiting", "Running", "Done"]
+    assert session.state.runs["r1"].claims == ["Running", "Waiting", "Running", "Done"]
 
 
 @pytest.mark.parametrize("what", ["supersede", "placeholder"])
@@ -52,7 +52,7 @@ def test_a_held_back_call_has_its_place_in_front_of_an_input(what):
     session.close()
 
     assert session.violation is None
-    history = [message.call for message in session.account.last_model_gate.opened.messages]
+    history = [message.call for message in session.state.last_model_gate.opened.messages]
     assert history == [None, None, "c1", "c2", None]
 
 
@@ -71,5 +71,5 @@ def test_nothing_is_replayed_once_a_call_took_the_run_down():
     session.close()
 
     assert session.violation is None
-    assert session.account.runs["r1"].calls["c3"].entries == []
-    assert session.account.runs["r1"].is_done
+    assert session.state.runs["r1"].calls["c3"].entries == []
+    assert session.state.runs["r1"].is_done

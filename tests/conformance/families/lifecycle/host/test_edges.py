@@ -15,8 +15,8 @@ from hosted_fakes import (
 
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.families.lifecycle.adapter import CommitFault, Segment
+from runlock.conformance.families.lifecycle.messages import METHODS
 from runlock.conformance.families.lifecycle.mutants import Mutant
-from runlock.conformance.protocol import METHODS
 from runlock.conformance.selftest.mutation_testing import kill
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 

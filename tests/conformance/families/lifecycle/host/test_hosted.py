@@ -20,7 +20,8 @@ from runlock.conformance.families.lifecycle.adapter import (
     ToolFault,
     ToolRaised,
 )
-from runlock.conformance.protocol import Message, Reason, Report
+from runlock.conformance.families.lifecycle.messages import Reason, Report
+from runlock.conformance.protocol import Message
 
 
 def test_a_run_waits_at_the_model_and_ends_with_its_segment():

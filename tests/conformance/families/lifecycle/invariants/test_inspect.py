@@ -63,8 +63,8 @@ def test_a_runtime_that_cannot_be_looked_at_is_not_blamed(code):
     found, (session,), tally = played(lambda: Answering(ProtocolError(code, "there is no such verb")))
 
     assert not tally.troubles
-    assert session.account.run is not None
-    assert session.account.run.is_done
+    assert session.state.run is not None
+    assert session.state.run.is_done
     assert {(one.verdict, one.why, one.offered) for one in found.values()} == {
         ("untested", "no look at a run was answered", False)
     }

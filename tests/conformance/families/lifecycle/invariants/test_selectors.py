@@ -21,22 +21,22 @@ class Outspoken(Asked):
     """Asks as its maker does, and notes who else had something to say about an observation."""
 
     def __init__(self, judge):
-        self.asked, self.account, self.spoke = judge.asked, judge.account, []
+        self.asked, self.state, self.spoke = judge.asked, judge.state, []
 
-    def at_rest(self, account):
+    def at_rest(self, state):
         """Let everybody speak, those too that are not asked."""
         self._listen(None, "", "")
-        return self.asked.at_rest(account)
+        return self.asked.at_rest(state)
 
-    def about(self, account, seen):
+    def about(self, state, seen):
         """Let everybody speak, those too that are not asked."""
-        self._listen(type(seen), name_of(seen), newest_of(account, seen), seen)
-        return self.asked.about(account, seen)
+        self._listen(type(seen), name_of(seen), newest_of(state, seen), seen)
+        return self.asked.about(state, seen)
 
     def _listen(self, kind, name, newest, *seen):
-        where = name, newest, self.account.came_to
+        where = name, newest, self.state.features
         left_out = (one for one in INVARIANTS if one.seeing is kind and not one.is_asked(*where))
-        self.spoke += [one.title for one in left_out if list(one.judge(self.account, *seen))]
+        self.spoke += [one.title for one in left_out if list(one.judge(self.state, *seen))]
 
 
 def listened(bench, scenario, schedule):

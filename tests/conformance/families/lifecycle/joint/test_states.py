@@ -15,13 +15,9 @@ from runlock.conformance.families.lifecycle.joint.events import (
 from runlock.conformance.families.lifecycle.joint.hypotheses import TooMany
 from runlock.conformance.families.lifecycle.joint.labels import Label
 from runlock.conformance.families.lifecycle.joint.states import JointStates
-from runlock.conformance.families.lifecycle.state import Account
-from runlock.conformance.protocol import (
-    Handshake,
-    Party,
-    Report,
-    Scenario,
-)
+from runlock.conformance.families.lifecycle.messages import Handshake, Report, Scenario
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.protocol import Party
 from runlock.spec.model import load_spec
 
 TURN = {"kind": "turn", "text": "", "tool_calls": [{"id": "c1", "name": "write", "args": {}}]}
@@ -58,19 +54,21 @@ class Followed:
         tools = [{"name": "write", "permission": "ask"}]
         chosen = {name.replace("_", "."): value for name, value in chosen.items()}
         policies = load_spec().policies_of(profile, chosen) if profile != "core" else {}
-        self.account = Account(handshake(profile, observes), policies, Scenario(scenario="toy", tools=tools))
-        self.oracle = JointOracle(self.account, {})
+        self.state = ObservedState(
+            handshake(profile, observes), policies, Scenario(scenario="toy", tools=tools)
+        )
+        self.oracle = JointOracle(self.state, {})
 
     def answer(self, method, params, *shown, quiescent=True):
         """Send a stimulus whose answer shows this."""
-        self.account.stimulus(method, params)
+        self.state.stimulus(method, params)
         report = Report(observations=list(shown), quiescent=quiescent)
         self.oracle.answered(report)
         said = []
         for seen in report.observations:
             said += [one.because for one in self.oracle.judge(seen)]
-            self.account.observe(seen)
-        self.account.report(report.quiescent, report.refused)
+            self.state.observe(seen)
+        self.state.report(report.quiescent, report.refused)
         return [why for why in (*said, *(one.because for one in self.oracle.settled())) if why]
 
     def to_the_turn(self):

@@ -12,6 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Literal, TypeVar, cast
 
+from runlock.conformance.families.lifecycle.messages import (
+    Checkpointed,
+    GateOpened,
+    Handshake,
+    Report,
+    Scenario,
+)
 from runlock.conformance.families.lifecycle.state.decisions import turned_down
 from runlock.conformance.families.lifecycle.state.observations import SHOWN
 from runlock.conformance.families.lifecycle.state.records import (
@@ -22,18 +29,9 @@ from runlock.conformance.families.lifecycle.state.records import (
     Run,
 )
 from runlock.conformance.families.lifecycle.state.stimuli import SENT
-from runlock.conformance.protocol import (
-    Checkpointed,
-    GateOpened,
-    Handshake,
-    Message,
-    Observation,
-    Refusal,
-    Report,
-    Scenario,
-)
+from runlock.conformance.protocol import Message, Observation, Refusal
 
-CameTo = Literal[
+Feature = Literal[
     "a stop condition", "calls", "a wait", "a decision", "a cancel", "a crash", "a watcher", "a plugin",
     "a fault",
 ]  # fmt: skip
@@ -43,25 +41,25 @@ Look = TypeVar("Look", bound=Callable[..., Any])
 
 
 def once(look: Look) -> Look:
-    """Look once, and again when the account has taken something in; for looks that ask for no policy."""
+    """Look once, and again when the state has taken something in; for looks that ask for no policy."""
 
     @wraps(look)
-    def looked(account: Account, *of: object) -> Any:
-        known, key = account.known, (look, *map(id, of))
+    def looked(state: ObservedState, *of: object) -> Any:
+        known, key = state.known, (look, *map(id, of))
         if key not in known:
-            known[key] = look(account, *of)
+            known[key] = look(state, *of)
         return known[key]
 
     return cast("Look", looked)
 
 
-class Account:
+class ObservedState:
     """The fold of one scenario's trace; `stimulus`, `observe` and `report` take it forward."""
 
     def __init__(self, handshake: Handshake, policies: Mapping[str, Any], scenario: Scenario) -> None:
         self.handshake = handshake
         self.policies = dict(policies)
-        self.came_to: frozenset[CameTo] = frozenset(["a stop condition"] if scenario.agent.stop else [])
+        self.features: frozenset[Feature] = frozenset(["a stop condition"] if scenario.agent.stop else [])
         self.asked: set[str] = set()  # policies that somebody has read since this was emptied
         self.kinds = frozenset(handshake.observes)  # of observations that the SUT shows
         self.scenario = scenario
@@ -174,10 +172,10 @@ class Account:
 
     # -- what it takes in
 
-    def comes_to(self, what: CameTo) -> None:
+    def add_feature(self, what: Feature) -> None:
         """The scenario has come to this."""
-        if what not in self.came_to:
-            self.came_to |= {what}
+        if what not in self.features:
+            self.features |= {what}
 
     def shut(self, gate: Gate) -> None:
         """The SUT waits at a gate no longer."""

@@ -4,26 +4,40 @@ from __future__ import annotations
 
 from typing import Final
 
-from runlock.conformance.protocol.handshake import Handshake, Initialize
-from runlock.conformance.protocol.observations import Snapshot
-from runlock.conformance.protocol.reports import Empty, Report
-from runlock.conformance.protocol.scenario import Closed, Scenario
+from pydantic import Field
+
+from runlock.conformance.families.lifecycle.messages.handshake import Handshake
+from runlock.conformance.families.lifecycle.messages.observations import AnyObservation, Snapshot
+from runlock.conformance.families.lifecycle.messages.scenario import Scenario
+from runlock.conformance.families.lifecycle.messages.stimuli import (
+    Decide,
+    Deliver,
+    RunInput,
+    RunStart,
+    Unwatch,
+    Watch,
+)
+from runlock.conformance.protocol import reports as shared
+from runlock.conformance.protocol.handshake import Initialize
+from runlock.conformance.protocol.reports import Empty
+from runlock.conformance.protocol.scenario import Closed
 from runlock.conformance.protocol.stimuli import (
     Cancel,
     ClockAdvance,
     Crash,
-    Decide,
-    Deliver,
     GateRelease,
     Inspect,
     Recover,
-    RunInput,
-    RunStart,
     Settle,
-    Unwatch,
-    Watch,
 )
 from runlock.conformance.protocol.wire import Wire
+
+
+class Report(shared.Report):
+    """The answer to a stimulus: all that happened since, in order."""
+
+    observations: list[AnyObservation] = Field(default_factory=list)  # type: ignore[assignment]
+
 
 METHODS: Final[dict[str, tuple[type[Wire], type[Wire]]]] = {
     "initialize": (Initialize, Handshake),

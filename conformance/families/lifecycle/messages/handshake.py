@@ -1,0 +1,73 @@
+"""The handshake of a runtime of the family lifecycle."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field
+
+from runlock.conformance.families.lifecycle.messages.observations import LISTED
+from runlock.conformance.families.lifecycle.messages.vocabulary import (
+    GateKind,
+    HookOutcome,
+    PermissionOutcome,
+    PhaseName,
+    StimulusKind,
+    StreamKind,
+    ToolOutcome,
+)
+from runlock.conformance.protocol import handshake as shared
+from runlock.conformance.protocol.handshake import not_misspelt
+from runlock.conformance.protocol.wire import Wire
+
+
+class DecisionSupport(Wire):
+    """What the SUT can take in a decision.
+
+    Without `after_error` one would try again what an error ended; without `after_cancel`, what a cancel did.
+    """
+
+    live: bool = True
+    ids: bool = True
+    suspensions: bool = False
+    payload: bool = True
+    after_error: bool = True
+    after_cancel: bool = True
+
+
+class OfferedOutcomes(Wire):
+    """Outcomes that the SUT can take at each gate; a gate that is left out takes all of them."""
+
+    model: list[Literal["turn", "fault"]] = ["turn", "fault"]
+    permission: list[PermissionOutcome] = [
+        "allow", "block", "suspend", "set_result",
+    ]  # fmt: skip
+    tool: list[ToolOutcome] = [
+        "ok", "warning", "error", "raise", "fault", "pending",
+    ]  # fmt: skip
+    hook: list[HookOutcome] = [
+        "continue", "terminate", "skip_inference", "rewrite",
+    ]  # fmt: skip
+    store_put: list[Literal["ok", "fault"]] = Field(default=["ok", "fault"], alias="store.put")
+
+
+ShownKind = Annotated[str, AfterValidator(lambda kind: not_misspelt(kind, LISTED))]
+"""The kind of an observation: a listed one, or one of the runtime's own."""
+
+ALL_STIMULI: Final[list[StimulusKind]] = [
+    "decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver",
+]  # fmt: skip
+
+
+class Handshake(shared.Handshake):
+    """The SUT's half of the handshake: who it is, what it claims, what it shows, what it takes."""
+
+    profile: str = "core"
+    gates: list[GateKind] = Field(default=["model", "tool"])  # type: ignore[assignment]
+    observes: list[ShownKind] = Field(default_factory=list)  # type: ignore[assignment]
+    stimuli: list[StimulusKind] = Field(default=ALL_STIMULI)  # type: ignore[assignment]
+    outcomes: OfferedOutcomes = OfferedOutcomes()
+    tools: list[Literal["allow", "ask", "gate"]] = Field(default=["allow", "ask", "gate"])
+    decisions: DecisionSupport = DecisionSupport()
+    hooks: list[PhaseName] = Field(default_factory=list)  # where a plugin can be held, at a hook gate
+    streams: list[StreamKind] = Field(default=["native"])  # what a watcher can ask for
