@@ -63,6 +63,7 @@ class Rounds(Authority):
         """Carry one call to its result: judge it when it is its turn, and execute it when it may run."""
         try:
             await self.wait_to_judge(r, call)
+            call.scope.heed()
             occasion = Occasion("TOOL_CALL", {}, call.scope, call.id)
             may_run = await self.authorise(p, r, call, occasion)
             call.judged.set()
