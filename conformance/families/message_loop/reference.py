@@ -139,6 +139,7 @@ def settings_of(scenario: Scenario) -> records.Settings:
     return records.Settings(
         system=scenario.system,
         tools={tool.name: tool.offered for tool in scenario.tools},
+        remote=tuple(tool.name for tool in scenario.tools if tool.origin == "remote"),
         mode=scenario.mode,
         allowlist=tuple(scenario.allowlist),
         interactors=tuple(scenario.interactors),

@@ -44,11 +44,15 @@ class Publishing:
 
     def publish(self, event: str, p: PassRecord | None = None, /, **data: Any) -> None:
         """Publish an event to the bus, and to the watcher if there is one."""
-        ids = {"turnId": self.turn.id} | ({"correlationId": p.id} if p is not None else {})
-        self.world.event(event, {**ids, **data})
+        shown = {**self.ids(p), **data}
+        self.world.event(event, shown)
         if self.watcher is not None:
             with suppress(Exception):
-                self.watcher(event, {**ids, **data})
+                self.watcher(event, shown)
+
+    def ids(self, p: PassRecord | None) -> dict[str, str]:
+        """The ids by which events are put together: of the turn, and of the pass."""
+        return {"turnId": self.turn.id} | ({"correlationId": p.id} if p is not None else {})
 
     def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
         """Publish an event of a call."""

@@ -45,6 +45,7 @@ class Settings:
 
     system: str | None = None
     tools: Mapping[str, bool] = field(default_factory=dict)  # name: whether a chat turn offers it
+    remote: tuple[str, ...] = ()  # names of tools of another process: the loop treats them like its own
     mode: str = "ask"
     allowlist: tuple[str, ...] = ()
     interactors: tuple[str, ...] = ()
