@@ -35,7 +35,7 @@ def decides(state: ObservedState) -> bool:
 def in_envelope(state: ObservedState, call: Call) -> bool:
     """Whether the driving stage has allowed the call in advance."""
     if decides(state):
-        return any(gate.answered_with == "approve" for gate in call.judged)
+        return bool(call.judged) and call.judged[-1].answered_with == "approve"
     spec = stage_spec(call)
     return spec is not None and call.name in spec.allowed_tools
 

@@ -47,7 +47,7 @@ def denials_in(state: ObservedState, request: Request) -> list[Gate]:
 def a_denial_reaches_the_round(state: ObservedState, seen: GateOpened) -> Judgements:
     """Where a denial reaches the round, no call of it starts or is asked about any more."""
     call = state.call_of(seen)
-    if call is None or call.doubled or state.policy("reject.reach") not in ("round", "turn"):
+    if call is None or not call.is_usable or state.policy("reject.reach") not in ("round", "turn"):
         return
     for gate in denials_in(state, call.request):
         if gate.call is not call:
@@ -138,14 +138,14 @@ def a_grant_that_is_not_given_ends_no_turn(state: ObservedState, seen: TurnEnded
     if calls and not _denied(state, turn):
         yield held_or(
             seen.reason.code != "Blocked",
-            f"the grant for {named(calls[-1])} was not given, which blocks the call, yet the turn ended as Blocked",
+            f"{named(calls[-1])} got no grant, which denies it alone, yet the turn was Blocked",
         )
 
 
 def a_call_without_a_grant_is_blocked_as_such(state: ObservedState, seen: Published) -> Judgements:
     """A call whose grant was denied, deferred or could not be given is blocked as GrantDenied."""
     call = state.call_of(seen, seen.get("call")) if seen.watcher is None else None
-    if call is None or call.doubled or not call.path.is_driven or not call.is_usable:
+    if call is None or not call.is_usable or not call.path.is_driven or not call.is_usable:
         return
     asked = prompt_verdict(state, call)
     nobody = not call.prompts and not state.active and not approval_of(state, call)
@@ -204,9 +204,7 @@ def an_approved_call_is_executed(state: ObservedState, seen: GateOpened) -> Judg
         verdict = prompt_verdict(state, call)
         approved = verdict == "allow" or (passes_unasked(state, call) and not call.prompts)
         if approved and call.guard_denial is None:
-            yield held_or(
-                bool(call.entries), f"{named(call)} was approved and not denied, yet it did not run"
-            )
+            yield held_or(bool(call.entries), f"{named(call)} was approved, yet it did not run")
 
 
 def a_late_answer_changes_nothing(state: ObservedState, seen: Observation) -> Judgements:

@@ -98,13 +98,12 @@ def _some_stage_allows(state: ObservedState, call: Call) -> bool:
 def _allowed_other(call: Call) -> Call | None:
     """Another call of the turn whose prompt was allowed."""
     others = (one for one in call.path.turn.every_call() if one is not call)
-    return next(
-        (one for one in others if any(_is_allow(gate) for p in one.prompts for gate in p.answers)), None
-    )
+    return next((one for one in others if _was_allowed(one)), None)
 
 
-def _is_allow(gate: Gate) -> bool:
-    return gate.answered_with == "allow"
+def _was_allowed(call: Call) -> bool:
+    answers = (gate for prompt in call.prompts for gate in prompt.answers)
+    return any(gate.answered_with == "allow" for gate in answers)
 
 
 def entering(state: ObservedState, seen: GateOpened) -> Call | None:
@@ -210,7 +209,8 @@ def what_was_shown_is_what_runs(state: ObservedState, seen: GateOpened) -> Judge
     call = entering(state, seen)
     if call is None or state.policy("rewrite.place") in (None, "after_approval"):
         return
-    shown = call.prompts[-1].opened if call.prompts else call.judged[-1].opened if call.judged else None
+    judged = call.judged[-1].opened if call.judged and not rewrites(call) else None
+    shown = call.prompts[-1].opened if call.prompts else judged
     if shown is not None:
         same = (shown.name, shown.args) == (seen.name, seen.args)
         yield held_or(

@@ -32,7 +32,7 @@ from runlock.conformance.family.invariant import Invariant
 def prompting(state: ObservedState, seen: GateOpened) -> Call | None:
     """The call of a prompt that opens with this gate; None for a further gate of an open prompt."""
     call = state.call_of(seen)
-    if call is None or call.doubled or any(prompt.id == seen.prompt for prompt in call.prompts):
+    if call is None or not call.is_usable or any(prompt.id == seen.prompt for prompt in call.prompts):
         return None
     return call
 
@@ -82,7 +82,7 @@ def an_idle_state_machine_asks_nobody(state: ObservedState, seen: GateOpened) ->
 def a_call_in_the_envelope_asks_nobody(state: ObservedState, seen: GateOpened) -> Judgements:
     """A call inside the envelope of the driving stage asks nobody."""
     call = state.call_of(seen)
-    if call is None or call.doubled or not call.path.is_driven or not in_envelope(state, call):
+    if call is None or not call.is_usable or not call.path.is_driven or not in_envelope(state, call):
         return
     by = "the state machine approved it" if decides(state) else "the stage allows its tool"
     yield held_or(seen.on != "prompt", f"{named(call)} is inside the envelope ({by}), yet people are asked")
@@ -250,7 +250,7 @@ def an_approved_call_need_not_wait(state: ObservedState) -> Judgements:
         ready = [one for one in call.request.calls if one.index < call.index and _is_ready(state, one)]
         yield held_or(
             not ready,
-            f"{named(call)} is asked about while approved call {listed(one.id for one in ready)} does not run",
+            f"{named(call)} is asked about while call {listed(one.id for one in ready)} is approved and idle",
         )
 
 

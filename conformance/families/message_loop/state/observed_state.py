@@ -153,6 +153,10 @@ class ObservedState:
         """The turn that an observation belongs to."""
         return self.turns.get(seen.run) if seen.run is not None else self.run
 
+    def turns_before(self, turn: Turn) -> list[Turn]:
+        """The turns before a turn, oldest first."""
+        return [one for one in self.turns.values() if one.number < turn.number]
+
     def path_of(self, seen: Any) -> Pass | None:
         """The pass that a gate, an event or a message belongs to."""
         turn = self.turn_of(seen)
