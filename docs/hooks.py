@@ -24,7 +24,7 @@ from mkdocs.structure.files import File, Files
 from runlock.conformance.cli.main import main
 from runlock.conformance.families.lifecycle.exploration import CALLS
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
-from runlock.conformance.selftest.witnesses import exhibit_of
+from runlock.conformance.report.examples import example_of
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams.charts.dot import Wish, dot, page_of
 from runlock.diagrams.charts.picture import pictures
@@ -160,10 +160,10 @@ def _link(name: str, root: str) -> str:
 def _witness(name: str) -> tuple[str, str, Trace]:
     """The clause that a mutant breaks, why, and the trace that shows it."""
     mutant = next((one for one in MUTANTS if one.name == name), None)
-    exhibit = exhibit_of(mutant) if mutant is not None else None
-    if exhibit is None:
+    example = example_of(mutant) if mutant is not None else None
+    if mutant is None or example is None:
         raise PluginError(f"There is no witness of {name}.")
-    return exhibit.mutant.clause, exhibit.because, exhibit.trace
+    return mutant.clause, example.because, example.trace
 
 
 KINDS: dict[str, Callable[[str, str], str]] = {

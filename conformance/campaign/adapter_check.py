@@ -6,13 +6,13 @@ end; what kept it from that is a fault of the verb in flight, and whatever is be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.scripted import (
     Script,
@@ -20,20 +20,19 @@ from runlock.conformance.driving.strategies.scripted import (
     corpus,
     play,
 )
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
-from runlock.conformance.families.lifecycle.messages import Snapshot
+from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.protocol import METHOD_NOT_FOUND, UNSUPPORTED, ProtocolError
 from runlock.conformance.protocol.answers import fitted
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 from runlock.conformance.transport.sut import Sut
 
-STIMULI: Final = (
-    "run.start", "gate.release", "settle", "decide", "cancel", "run.input", "clock.advance", "deliver",
-    "watch", "unwatch", "crash", "recover",
-)  # fmt: skip
-ORDER: Final = ("initialize", "scenario.open", *STIMULI, "inspect", "scenario.close", "shutdown")
-NEEDS: Final = {"crash": "control crash=any", "recover": "control crash=any", "unwatch": "stimulus watch"}
+NEEDS: Final = {"crash": "control crash=any", "recover": "control crash=any"}
+NOT_SENT: Final = ("initialize", "scenario.open", "scenario.close", "inspect", "shutdown")
+FIRST: Final = ("run.start", "gate.release", "settle")
+LAST: Final = ("crash", "recover")
 ALWAYS: Final = ("scenario.open", "run.start", "gate.release", "settle", "scenario.close")
 WORKS, FAILS, NOT_OFFERED, NOT_REACHED = "works", "does not work", "not offered", "not reached"
 
@@ -120,7 +119,8 @@ class _Drive:
     def result(self) -> Smoke:
         """Try everything, in the order in which a run comes to it."""
         handshake = self.bench.handshake
-        for verb in ("scenario.open", *STIMULI, "scenario.close"):
+        stimuli = verbs_of(self.bench.family)
+        for verb in ("scenario.open", *stimuli, "scenario.close"):
             if verb not in self.verbs:
                 self._try_verb(verb)
         gates = [self._try_gate(gate) for gate in handshake.gates]
@@ -129,7 +129,7 @@ class _Drive:
         return Smoke(
             implementation=handshake.implementation.to_wire(),
             profile=handshake.profile,
-            verbs={verb: self.verbs[verb] for verb in ORDER},
+            verbs={verb: self.verbs[verb] for verb in _in_order(stimuli)},
             gates=gates,
             observes=[self._seen(kind) for kind in handshake.observes],
             broken=self.broken,
@@ -139,17 +139,26 @@ class _Drive:
     # -- verbs that scripts send
 
     def _try_verb(self, verb: str) -> None:
-        lacks = "" if verb in ALWAYS else unmet(NEEDS.get(verb, f"stimulus {verb}"), self.bench.handshake)
+        lacks = "" if verb in ALWAYS else self._lacks(verb)
         if lacks:
             self.verbs[verb] = Tried(verb, NOT_OFFERED, lacks)
             return
         why = self._play_until(lambda script: _sends(script, verb), lambda: verb in self.verbs, verb)
         self.verbs.setdefault(verb, Tried(verb, NOT_REACHED, why))
 
+    def _lacks(self, verb: str) -> str:
+        return unmet(
+            self.bench.family,
+            self.bench.family.verb_needs.get(verb, NEEDS.get(verb, f"stimulus {verb}")),
+            self.bench.handshake,
+        )
+
     def _play_until(self, fits: Callable[[Script], bool], is_done: Callable[[], bool], verb: str = "") -> str:
         """Play some scripts that fit, the shortest first; why it is not done after all of them."""
-        scripts = [one for one in _scripts() if fits(one)]
-        for script in [one for one in scripts if not applicable(one, self.bench.handshake)][:TRIES]:
+        scripts = [one for one in _scripts(self.bench.family.name) if fits(one)]
+        for script in [
+            one for one in scripts if not applicable(self.bench.family, one, self.bench.handshake)
+        ][:TRIES]:
             if is_done():
                 return ""
             self._play(script, _settled(play(script)) if verb == "settle" else play(script))
@@ -160,7 +169,7 @@ class _Drive:
         faults = [one.what for one in self.verbs.values() if one.state == FAILS]
         if faults:
             return f"{', '.join(faults)} does not work"
-        whys = (applicable(one, self.bench.handshake) for one in scripts)
+        whys = (applicable(self.bench.family, one, self.bench.handshake) for one in scripts)
         return next((why for why in whys if why), NO_SCRIPT)
 
     def _play(self, script: Script, schedule: Schedule) -> None:
@@ -209,7 +218,9 @@ class _Drive:
             with self._beginning() if verb == "inspect" else nullcontext():
                 answer = self.bench.sut.request(verb, params)
             if verb == "inspect":
-                fitted(Snapshot, answer, "The answer to inspect", "inspect.answer")
+                fitted(
+                    self.bench.family.vocabulary.snapshot, answer, "The answer to inspect", "inspect.answer"
+                )
         except ProtocolError as error:
             self._renewed()
             if error.code in (UNSUPPORTED, METHOD_NOT_FOUND):
@@ -236,10 +247,20 @@ class _Drive:
             self.bench.renew()
 
 
+def verbs_of(family: Family) -> list[str]:
+    """The verbs that scripts send: those that open the way to others first."""
+    sent = [verb for verb in family.vocabulary.methods if verb not in NOT_SENT]
+    return sorted(sent, key=lambda verb: (verb not in FIRST, verb in LAST))
+
+
+def _in_order(stimuli: Sequence[str]) -> tuple[str, ...]:
+    return ("initialize", "scenario.open", *stimuli, "inspect", "scenario.close", "shutdown")
+
+
 @cache
-def _scripts() -> tuple[Script, ...]:
+def _scripts(family: str) -> tuple[Script, ...]:
     """The corpus, the shortest scripts first."""
-    return tuple(sorted(corpus(), key=lambda script: len(script.moves)))
+    return tuple(sorted(corpus(family_named(family)), key=lambda script: len(script.moves)))
 
 
 def _fault(verb: str, error: RunlockError) -> Tried:

@@ -12,14 +12,16 @@ from pydantic import ValidationError
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import concluded
-from runlock.conformance.campaign.worker import Facts, as_found
-from runlock.conformance.driving.bench import Found, Tally
+from runlock.conformance.campaign.units import Facts
+from runlock.conformance.campaign.worker import as_found
+from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import UsageError
+from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.judging.judge import Judge, Violation
-from runlock.conformance.protocol import Handshake, Report, Scenario
+from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import moves_of
 from runlock.conformance.trace.trace import Trace, read_trace
-from runlock.spec.model import SpecError, load_spec
+from runlock.spec.model import SpecError
 
 UNREACHED: Final = "the recording does not reach it"
 
@@ -37,7 +39,7 @@ def audit(path: Path, target: str, only: tuple[str, ...] = ()) -> Result:
         tally.coverage.add(judge.coverage)
         if judge.violation is not None:
             scenario = judge.state.scenario
-            moves = tuple(moves_of(scene))[: judge.violation.stimulus]
+            moves = tuple(moves_of(scene, facts.family.line_formats.gate_name))[: judge.violation.stimulus]
             tally.note(judge.violation.clause, Found(judge.violation, scenario, moves, scene))
         for one, why in judge.open.excluded.items():
             tally.exclude(
@@ -60,12 +62,20 @@ def facts_of(path: Path, trace: Trace, only: tuple[str, ...] = ()) -> Facts:
     raw = next(trace.of("handshake"), None)
     if raw is None:
         raise UsageError(f"{path} holds no handshake.", "A trace that is judged begins with one.")
-    handshake = _read(path, "handshake", Handshake, raw)
+    family = _family_of(path, raw)
+    handshake = _read(path, "handshake", family.vocabulary.handshake, raw)
     try:
-        policies = load_spec().policies_of(handshake.profile, handshake.policies)
+        policies = family.spec.policies_of(handshake.profile, handshake.policies)
     except SpecError as error:
         raise UsageError(f"The handshake in {path} cannot be judged: {error}") from error
     return Facts(handshake, policies, only)
+
+
+def _family_of(path: Path, handshake: Mapping[str, Any]) -> Family:
+    try:
+        return family_named(str(handshake.get("family", DEFAULT)))
+    except LookupError as error:
+        raise UsageError(f"The handshake in {path} names an unknown family.", str(error)) from error
 
 
 def scenes(trace: Trace) -> Iterator[Trace]:
@@ -97,9 +107,9 @@ def the_scene(path: Path, trace: Trace) -> Trace:
 
 def judged(path: Path, scene: Trace, facts: Facts) -> Judge:
     """The judge, after it has seen the whole scene."""
-    scenario = scenario_of(path, scene)
+    scenario = scenario_of(path, scene, facts.family)
     asked = {clause: standing.is_judged for clause, standing in facts.standings.items()}
-    judge = Judge(facts.handshake, facts.policies, scenario, asked, facts.undeclared)
+    judge = Judge(facts.family, facts.handshake, facts.policies, scenario, asked, facts.undeclared)
     seen: list[Any] = []
     gates: dict[str, bool] = {}
     for number, record in enumerate(scene.records, 1):
@@ -113,7 +123,14 @@ def judged(path: Path, scene: Trace, facts: Facts) -> Judge:
             _pass_gate(path, number, value, gates)
             seen.append(value)
         elif key == "report":
-            judge.answer(_read(path, f"report (record {number})", Report, {**value, "observations": seen}))
+            judge.answer(
+                _read(
+                    path,
+                    f"report (record {number})",
+                    facts.family.vocabulary.report,
+                    {**value, "observations": seen},
+                )
+            )
             seen = []
     judge.end()
     return judge
@@ -130,9 +147,9 @@ def _pass_gate(path: Path, number: int, seen: Mapping[str, Any], gates: dict[str
         gates[gate] = kind == "gate.open"
 
 
-def scenario_of(path: Path, scene: Trace) -> Scenario:
+def scenario_of(path: Path, scene: Trace, family: Family) -> Scenario:
     """The scenario that a scene opens."""
-    scenario: Scenario = _read(path, "scenario", Scenario, next(scene.of("scenario")))
+    scenario: Scenario = _read(path, "scenario", family.vocabulary.scenario, next(scene.of("scenario")))
     return scenario
 
 

@@ -27,9 +27,9 @@ from runlock.conformance.campaign.supervisor import (
     search_of,
     witnesses_of,
 )
-from runlock.conformance.campaign.worker import Played, Unit
-from runlock.conformance.driving.bench import Tally
+from runlock.conformance.campaign.units import Played, Unit
 from runlock.conformance.driving.strategies.exhaustive import GUESSED, PLAYED, PROBED
+from runlock.conformance.driving.tally import Tally
 
 UNREACHED: Final = "no schedule within the bound reaches it"
 UNREACHED_YET: Final = "no schedule that was played reaches it"
@@ -92,9 +92,10 @@ def exhaust(order: Order, jobs: int, budget_seconds: float | None, told: Told, f
     What was stopped before goes on from what it left in the folder; what is stopped leaves it there.
     """
     limits = Limits.of(budget_seconds)
-    stages, progress = stages_of(order), Progress(order.depth)
+    progress = Progress(order.depth)
     with employed(order, jobs) as workforce:
         facts = workforce.facts()
+        stages = stages_of(order, facts.family)
         kept = Kept(folder, order, facts)
         progress.played = kept.read()
         if progress.played:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.leaks import Leak
 from runlock.conformance.family.coverage import ChartCoverage
-from runlock.conformance.trace.moves import Move
-from runlock.conformance.trace.trace import Trace
 
 Verdict = Literal["held", "broken", "untested", "not-applicable", "error"]
 Overall = Literal["held", "broken", "undecided"]
@@ -33,30 +32,6 @@ class ClauseVerdict:
     def is_thin(self) -> bool:
         """Whether it held on little evidence."""
         return self.verdict == "held" and self.exercised < THIN
-
-
-@dataclass(frozen=True, slots=True)
-class Witness:
-    """A violation with the shortest schedule that was found to show it."""
-
-    clause: str
-    because: str
-    moves: tuple[Move, ...]
-    trace: Trace
-
-    @property
-    def steps(self) -> int:
-        """How many stimuli it takes."""
-        return len(self.moves)
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """Something that kept a schedule from being judged: whose fault it is, and the sentence."""
-
-    blame: str
-    what: str
-    trace: Trace | None = None  # what led there, if it was written down
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.campaign.stages import Order
-from runlock.conformance.campaign.worker import Facts, Played, Unit
-from runlock.conformance.driving.bench import KIT_VERSION, Found, Tally
+from runlock.conformance.campaign.units import Facts, Played, Unit
+from runlock.conformance.driving.bench import KIT_VERSION
+from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.coverage import Coverage
 from runlock.conformance.judging.judge import Violation

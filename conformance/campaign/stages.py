@@ -11,17 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from runlock.conformance.driving.bench import (
-    SHARDS,
-    Bench,
-    Tally,
-    run_shard,
-    shard_sizes,
-)
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.shards import SHARDS, shard_sizes
 from runlock.conformance.driving.strategies.exhaustive import guess_levels, play_level
 from runlock.conformance.driving.strategies.hypothesis_machine import generate
 from runlock.conformance.driving.strategies.move_enumeration import Scope
-from runlock.conformance.driving.strategies.random_walk import walk_over
+from runlock.conformance.driving.strategies.random_walk import run_shard, walk_over
 from runlock.conformance.driving.strategies.scripted import (
     Script,
     applicable,
@@ -30,13 +25,13 @@ from runlock.conformance.driving.strategies.scripted import (
     variations,
     witnesses,
 )
-from runlock.conformance.families.lifecycle.chart_tours import play_tours
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Seeded
+from runlock.conformance.family.family import DEFAULT, Family, Strategy, family_named
 
 SCRIPT_UNITS: Final = 4
 SCRIPTED: Final = "scripted scenarios"
 WITNESSED: Final = "witnesses of planted faults"
-TOURED: Final = "tours"
 DRAWN: Final = "the Hypothesis machine"
 WALKED: Final = "walks"
 
@@ -85,10 +80,6 @@ MACHINE_SHARE: Final = 8
 """One of so many schedules of the budget is drawn by Hypothesis; the cheaper walks play the others."""
 
 
-TOUR_SHARE: Final = 16
-"""One of so many schedules of the budget makes for an arrow of a chart, or for two in a row."""
-
-
 WITNESS_SHARE: Final = 16
 """At most one of so many schedules of the budget has given a planted fault away."""
 
@@ -97,25 +88,33 @@ LEVELS_FROM: Final = 3_000
 """A campaign of so many schedules or more plays every one of up to two stimuli as well."""
 
 
-def stages_of(order: Order) -> tuple[Stage, ...]:
+def total_of(order: Order) -> int:
+    """How many schedules the stages of an order play, as far as that is known before the handshake."""
+    family = family_named(DEFAULT)
+    return sum(stage.schedules for stage in stages_of(order, family))
+
+
+def stages_of(order: Order, family: Family) -> tuple[Stage, ...]:
     """The stages of a campaign, in the order in which their tallies add up.
 
     The scripted corpus and the levels come first and outside the budget: they are owed to every clause, and
     there are as many of them as there are.
     """
+    scripted = _scripts(SCRIPTED, corpus(family))
     if order.settled is not None:
-        return (_scripts(SCRIPTED, corpus()), _telling(order), _walks(order, order.examples // 2))
+        return (scripted, _telling(order, family), _walks(order, order.examples // 2))
     if order.is_exhaustive:
         return (_guess(order), *_levels(order.depth, order.scope))
-    toured, drawn = order.examples // TOUR_SHARE, order.examples // MACHINE_SHARE
-    known = witnesses(order.examples // WITNESS_SHARE)
+    drawn = order.examples // MACHINE_SHARE
+    known = witnesses(family, order.examples // WITNESS_SHARE)
+    own = {strategy: order.examples // strategy.share for strategy in family.strategies}
     return (
-        _scripts(SCRIPTED, corpus()),
+        scripted,
         *_levels(LEVELS if order.examples >= LEVELS_FROM else 0, Scope(uneven=0)),
         _scripts(WITNESSED, known),
-        _tours(order, toured),
+        *(_of_family(order, strategy, schedules) for strategy, schedules in own.items()),
         _machine(order, drawn),
-        _walks(order, order.examples - len(known) - toured - drawn),
+        _walks(order, order.examples - len(known) - sum(own.values()) - drawn),
     )
 
 
@@ -123,7 +122,7 @@ def _scripts(name: str, scripts: Sequence[Script]) -> Stage:
     def play_some(bench: Bench, unit: int) -> Tally:
         tally = Tally()
         for script in scripts[unit::SCRIPT_UNITS]:
-            if not applicable(script, bench.handshake):
+            if not applicable(bench.family, script, bench.handshake):
                 for way in variations(script, bench.handshake):
                     bench.play_twice(way.scenario, play(way), tally)
         return tally
@@ -147,11 +146,12 @@ def _levels(depth: int, scope: Scope) -> Iterator[Stage]:
         yield Stage(f"every schedule of {stimuli}", SHARDS, 0, played, stimuli)
 
 
-def _tours(order: Order, tours: int) -> Stage:
-    def toured(bench: Bench, unit: int) -> Tally:
-        return play_tours(bench, unit, tours, order.seed)
+def _of_family(order: Order, strategy: Strategy, schedules: int) -> Stage:
+    def played(bench: Bench, unit: int) -> Tally:
+        tally: Tally = strategy.play(bench, unit, schedules, order.seed)
+        return tally
 
-    return Stage(TOURED, SHARDS if tours else 0, tours, toured)
+    return Stage(strategy.name, SHARDS if schedules else 0, schedules, played)
 
 
 def _machine(order: Order, examples: int) -> Stage:
@@ -166,27 +166,15 @@ def _machine(order: Order, examples: int) -> Stage:
     return Stage(DRAWN, SHARDS if examples else 0, examples, draw)
 
 
-TELLING: Final = (
-    "start",
-    "model_asks_for_one_kind",
-    "decide_with_a_bad_one",
-    "tool_ok",
-    "tool_pending",
-    "permission_allow",
-    "approve",
-)
-"""Classes of action that show the executor, the window of decisions and the way with a batch."""
-
-
-def _telling(order: Order) -> Stage:
+def _telling(order: Order, family: Family) -> Stage:
     """Half of the walks: over few classes of action, so that rounds and decisions come again and again."""
-    sizes = shard_sizes(order.examples - order.examples // 2)
+    sizes, names = shard_sizes(order.examples - order.examples // 2), family.actions.telling
 
     def walked(bench: Bench, shard: int) -> Tally:
         tally = Tally()
         for index in range(sizes[shard]):
-            drawn = Seeded(order.seed, shard, index, len(TELLING))
-            bench.play(bench.scenarios[0], partial(walk_over, chooser=drawn, names=TELLING), tally)
+            drawn = Seeded(order.seed, shard, index, len(names))
+            bench.play(bench.scenarios[0], partial(walk_over, chooser=drawn, names=names), tally)
         return tally
 
     return Stage("walks over what tells", SHARDS, sum(sizes), walked)

@@ -18,41 +18,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from runlock.conformance.campaign.result import (
-    Level,
-    Result,
-    Search,
-    Toured,
-    Trouble,
-    Witness,
-)
+from runlock.conformance.campaign.result import Level, Result, Search, Toured
 from runlock.conformance.campaign.stages import Order, Stage, stages_of
-from runlock.conformance.campaign.worker import (
-    STOP,
-    Facts,
-    KitBroke,
-    Played,
-    Unit,
-    as_found,
-    bench_of,
-    shortened,
-)
+from runlock.conformance.campaign.units import Facts, Played, Unit
+from runlock.conformance.campaign.verdicts import verdicts
+from runlock.conformance.campaign.worker import STOP, KitBroke, as_found, bench_of, shortened
 from runlock.conformance.campaign.worker_process import (
     GRACE_SECONDS,
     Hand,
     Lost,
     heard,
 )
-from runlock.conformance.driving.bench import (
-    ERRORS_MAX,
-    SHARDS,
-    Found,
-    Tally,
-    verdicts,
-)
+from runlock.conformance.driving.bench import ERRORS_MAX
+from runlock.conformance.driving.findings import Trouble, Witness
+from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.exhaustive import COUNTED
+from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import RunlockError, SutDied
-from runlock.conformance.families.lifecycle.monitors.coverage_targets import covered
 from runlock.conformance.protocol import SPEC_REVISION
 
 INTERRUPTED: Final = "it was interrupted"
@@ -110,10 +92,10 @@ def campaign(
 ) -> Result:
     """Play a whole campaign; an interrupt makes its result partial instead of ending it."""
     limits = Limits.of(budget_seconds)
-    stages = stages_of(order)
-    units = [(at, unit) for at, stage in enumerate(stages) for unit in range(stage.units)]
     with employed(order, jobs) as workforce:
         facts = workforce.facts()
+        stages = stages_of(order, facts.family)
+        units = [(at, unit) for at, stage in enumerate(stages) for unit in range(stage.units)]
         played = workforce.play(units, limits, advanced)
         tally, hopeless = merged(units, played)
         witnesses = witnesses_of(workforce, tally, facts)
@@ -229,7 +211,9 @@ def concluded(
         witnesses=sorted(witnesses, key=lambda witness: (witness.steps, witness.clause)),
         troubles=tally.troubles,
         leaks=list(tally.leaks.values()),
-        coverage=covered(facts.handshake, facts.policies, facts.standings, tally.coverage),
+        coverage=facts.family.coverage_targets(
+            facts.handshake, facts.policies, facts.standings, tally.coverage
+        ),
         tours=[
             Toured(*goal, played, tally.tours_reached[goal])
             for goal, played in sorted(tally.tours_played.items())

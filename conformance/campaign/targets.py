@@ -21,14 +21,15 @@ from types import ModuleType
 from typing import Any, Final, Literal
 
 from runlock.conformance.errors import AdapterError, UsageError
-from runlock.conformance.families.lifecycle.messages import METHODS
-from runlock.conformance.transport.in_process import InProcess, told
+from runlock.conformance.family.family import DEFAULT, Family, families, family_named, family_of_profile
+from runlock.conformance.transport.in_process import MANDATORY, InProcess, told
 from runlock.conformance.transport.stdio import Pipe
 from runlock.conformance.transport.sut import Sut, SutFactory
+from runlock.spec.model import SpecError
+from runlock.spec.text import known_words
 
 Kind = Literal["reference", "mutant", "variant", "py", "cmd", "trace"]
 
-DEFAULT_PROFILE: Final = "awaken-8"
 FORMS: Final = (
     "A target is `reference`, `reference:PROFILE`, `reference:PROFILE,POLICY=VALUE`, `mutant:NAME`, "
     "`variant:NAME`, `py:package.module:factory`, `cmd:./adapter --flag` or `trace:file.jsonl`."
@@ -54,7 +55,7 @@ def resolve(target: str, *, timeout_scale: float = 1.0, own_store: bool = False)
     """
     kind, colon, rest = target.partition(":")
     if kind == "reference":
-        return Target(target, "reference", _reference(rest if colon else DEFAULT_PROFILE, own_store))
+        return Target(target, "reference", _reference(rest if colon else default_profile(), own_store))
     if own_store:
         raise UsageError(
             f"`{target}` is not the reference, which alone can be told where its store is.",
@@ -90,69 +91,67 @@ def _meant(target: str) -> str | None:
     return None
 
 
-def _reference(words: str, own_store: bool) -> SutFactory:
-    from runlock.spec.model import SpecError, load_spec
+def default_profile() -> str:
+    """The profile of the target `reference`: that of the first family."""
+    return family_named(DEFAULT).default_profile
 
+
+def _reference(words: str, own_store: bool) -> SutFactory:
     profile, *settings = words.split(",")
-    policies = dict(_setting(profile, setting) for setting in settings)
+    family = family_of_profile(profile)
+    if family is None:
+        raise UsageError(f"{profile!r} names no profile; {known_words(profile, _profiles())}")
+    policies = dict(_setting(family, profile, setting) for setting in settings)
     try:
-        known = load_spec().profile(profile)
-        load_spec().policies_of(profile, policies)
+        family.spec.policies_of(profile, policies)
     except SpecError as error:
         raise UsageError(str(error)) from None
-    if not known.policies:
-        kept = ", ".join(one.name for one in load_spec().profiles.values() if one.policies)
+    if not family.spec.profile(profile).policies:
+        kept = ", ".join(one.name for one in family.spec.profiles.values() if one.policies)
         raise UsageError(
             f"The profile {profile} settles no policy, so that there is no reference for it.",
             f"The reference keeps {kept}.",
         )
-
-    def opened() -> Sut:
-        from runlock.conformance.families.lifecycle import reference
-        from runlock.conformance.families.lifecycle.host.hosted import Hosted
-
-        make = reference.durable if own_store else reference.factory
-        return Hosted(make(profile, policies))
-
-    return opened
+    make = family.made.durable if own_store else family.made.reference
+    if make is None:
+        raise UsageError(f"The reference of {family.name} has no store of its own.", "Leave --store out.")
+    return lambda: family.host(make(profile, policies))
 
 
-def _setting(profile: str, setting: str) -> tuple[str, Any]:
+def _profiles() -> list[str]:
+    return [profile for family in families() for profile in family.spec.profiles]
+
+
+def _setting(family: Family, profile: str, setting: str) -> tuple[str, Any]:
     """`tool.raises=end_run`, and a set's values with a plus between them."""
-    from runlock.spec.model import load_spec
-
     key, equals, value = setting.partition("=")
     if not equals:
         raise UsageError(
             f"`{setting}` settles no policy.",
             f"Behind the profile stand policies and values: `reference:{profile},tool.raises=end_run`.",
         )
-    policy = load_spec().policies.get(key)
+    policy = family.spec.policies.get(key)
     if policy is not None and policy.kind == "set of":
         return key, value.split("+")
     return key, value
 
 
 def _mutant(name: str) -> SutFactory:
-    from runlock.conformance.families.lifecycle.mutants import MUTANTS
-
-    return _made_by_the_kit("mutant", name, {mutant.name: mutant for mutant in MUTANTS})
+    return _made_by_the_kit("mutant", name, lambda family: family.made.mutants())
 
 
 def _variant(name: str) -> SutFactory:
-    from runlock.conformance.families.lifecycle.variants import VARIANTS
-
-    return _made_by_the_kit("variant", name, {variant.name: variant for variant in VARIANTS})
+    return _made_by_the_kit("variant", name, lambda family: family.made.variants())
 
 
-def _made_by_the_kit(kind: str, name: str, known: Mapping[str, Callable[[], Any]]) -> SutFactory:
-    from runlock.conformance.families.lifecycle.host.hosted import Hosted
-
+def _made_by_the_kit(kind: str, name: str, made: Callable[[Family], Mapping[str, Any]]) -> SutFactory:
+    known = {one: (family, make) for family in families() for one, make in made(family).items()}
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         right = f"Did you mean `{kind}:{near[0]}`?" if near else f"`runlock list {kind}s` shows them all."
         raise UsageError(f"There is no {kind} `{name}`.", right)
-    return lambda: Hosted(known[name])
+    family, make = known[name]
+    return lambda: family.host(make)
 
 
 def _python(path: str) -> SutFactory:
@@ -170,15 +169,24 @@ def _in_process(path: str, make: Callable[[], Any]) -> Sut:
     adapter = make()
     factory = _starting_with(adapter, make)
     if hasattr(adapter, "handshake") and hasattr(adapter, "open"):
-        from runlock.conformance.families.lifecycle.host.hosted import Hosted
-
-        return Hosted(factory)
-    if not any(hasattr(adapter, verb.replace(".", "_")) for verb in METHODS):
+        return _family_of(adapter).host(factory)
+    if not any(hasattr(adapter, verb.replace(".", "_")) for verb in MANDATORY):
         raise AdapterError(
             f"`{path}` gave an object of type {type(adapter).__name__}, which is no adapter.",
             "An adapter has `handshake` and `open` (the hosted face), or the protocol's verbs as methods.",
         )
     return InProcess(factory(), again=factory)
+
+
+def _family_of(adapter: Any) -> Family:
+    """The family that a hosted adapter's handshake names."""
+    name = getattr(adapter.handshake, "family", DEFAULT)
+    try:
+        return family_named(name)
+    except LookupError as error:
+        raise AdapterError(
+            f"The handshake of {type(adapter).__name__} names a family of its own.", str(error)
+        ) from error
 
 
 def _starting_with(adapter: Any, make: Callable[[], Any]) -> Callable[[], Any]:

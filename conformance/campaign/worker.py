@@ -10,141 +10,19 @@ import contextlib
 import gc
 import sys
 import traceback
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
-from hypothesis.errors import Flaky
-
-from runlock.conformance.campaign.result import Trouble, Witness
-from runlock.conformance.campaign.stages import Order, stages_of
-from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.driving.bench import (
-    ERRORS_MAX,
-    Bench,
-    Found,
-    Tally,
-)
+from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.units import Between, WatchedBench
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.strategies.shortest_first import length, search
+from runlock.conformance.driving.tally import Found
 from runlock.conformance.errors import RunlockError
-from runlock.conformance.judging.applicability import Standing, standings
-from runlock.conformance.judging.determinism import DETERMINISM
-from runlock.conformance.judging.policy_hypotheses import Undeclared
-from runlock.conformance.protocol import Handshake, Scenario
-from runlock.conformance.transport.journal import Journal, Journalled
-from runlock.conformance.transport.sut import Sut
-from runlock.spec.model import load_spec
-
-Unit = tuple[int, int]
-"""A stage by its number, and a unit of it."""
-
-Between = Callable[[int], bool]
-"""Asked before each schedule with how many of the unit were played; false stops the unit."""
-
-
-class Stopped(BaseException):
-    """The unit is to be given up where it is; no runner of tests takes this for a failing test."""
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What is known of a runtime from its handshake, with no runtime at hand."""
-
-    handshake: Handshake
-    policies: Mapping[str, Any]
-    only: tuple[str, ...] = ()
-
-    @cached_property
-    def standings(self) -> dict[str, Standing]:
-        """How each clause stands."""
-        return standings(load_spec(), self.handshake, self.policies)
-
-    @cached_property
-    def undeclared(self) -> Undeclared:
-        """Which policies it leaves open."""
-        return Undeclared.of(load_spec(), self.handshake, self.policies, self.only)
-
-
-@dataclass(slots=True)
-class Played:
-    """What became of one unit."""
-
-    tally: Tally = field(default_factory=Tally)
-    is_whole: bool = True
-    is_hopeless: bool = False  # the runtime cannot even be started any more
-
-
-class WatchedBench(Bench):
-    """A bench that can be stopped between two schedules, and leaves out those that ended its process."""
-
-    def __init__(self, order: Order, between: Between, journal: Journal | None = None) -> None:
-        target = resolve(order.target, timeout_scale=order.timeout_scale)
-        self.stages = stages_of(order)
-        self.between = between
-        self.played = 0
-        self.left_out: Mapping[int, Trouble] = {}
-        self.is_stopped = self.is_hopeless = False
-        self._judged = (0, 0)  # how many schedules had been judged, and the troubles until then
-        self.tally = Tally()
-
-        def opened() -> Sut:
-            return target.open() if journal is None else Journalled(target.open(), journal)
-
-        self.journal = journal
-        super().__init__(opened, order.only)
-
-    def revive(self) -> Sut:
-        """Kill the SUT in the middle of a scenario, which goes on in the next one."""
-        if self.journal is not None:
-            self.journal.killed()
-        return super().revive()
-
-    @property
-    def facts(self) -> Facts:
-        """What its handshake tells."""
-        return Facts(self.handshake, self.policies, self.only)
-
-    def admit(self, tally: Tally) -> bool:
-        """Let a schedule be played, unless the unit is to stop here or it is known to end the process."""
-        self.tally = tally
-        self._look_for_hope(tally)
-        if self.is_stopped or not self.between(self.played):
-            self.is_stopped = True  # whoever asks again is told the same
-            raise Stopped
-        self.played += 1
-        if self.played in self.left_out:
-            tally.troubles.append(self.left_out[self.played])
-            return False
-        return True
-
-    def _look_for_hope(self, tally: Tally) -> None:
-        """Give up after so many schedules in a row that could not be judged."""
-        if tally.schedules != self._judged[0]:
-            self._judged = (tally.schedules, len(tally.troubles))
-        if len(tally.troubles) - self._judged[1] >= ERRORS_MAX:
-            self.is_stopped = self.is_hopeless = True
-
-    def unit(self, unit: Unit, left_out: Mapping[int, Trouble] | None = None) -> Played:
-        """Play one unit, as far as it gets."""
-        self.played, self.left_out, self.tally = 0, left_out or {}, Tally()
-        self.is_stopped = self.is_hopeless = False
-        self._judged = (0, 0)
-        stage, number = unit
-        try:
-            return Played(self.stages[stage].play(self, number))
-        except Stopped:
-            return Played(self.tally, is_whole=False, is_hopeless=self.is_hopeless)
-        except Flaky:
-            # What stops a schedule before it began, or leaves it out, is a flaky test to Hypothesis.
-            if not (self.is_stopped or self.left_out):
-                raise
-            return Played(self.tally, is_whole=False, is_hopeless=self.is_hopeless)
-        except RunlockError as error:
-            self.tally.troubles.append(Trouble(error.blame, str(error)))
-            return Played(self.tally, is_whole=False, is_hopeless=True)
+from runlock.conformance.protocol import Scenario
+from runlock.conformance.transport.journal import Journal
 
 
 def bench_of(order: Order, between: Between, journal: Journal | None = None) -> WatchedBench:
@@ -220,7 +98,7 @@ def shortened(bench: Bench, found: Found) -> Witness:
 
 def shorter(bench: Bench, witness: Witness, scenario: Scenario) -> Witness | None:
     """A shorter schedule that breaks the same clause in the same scenario, if the first ones have one."""
-    if witness.clause == DETERMINISM:  # it takes two schedules to break it
+    if witness.clause == bench.family.determinism:  # it takes two schedules to break it
         return None
     searched = search(
         bench,

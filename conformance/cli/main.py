@@ -70,7 +70,7 @@ def runlock(
 
 
 @app.command()
-def check(  # noqa: PLR0917  # each is an option of its own
+def check(  # each is an option of its own
     target: TargetName,
     examples: Annotated[
         int | None, typer.Option(min=0, help="How many schedules to play beside the scripted ones; 6000.")
@@ -167,7 +167,7 @@ def report(
 
 
 @app.command()
-def diff(  # noqa: PLR0917  # each is an option of its own
+def diff(  # each is an option of its own
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A folder of results, or a target.")],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="Another one.")],
     examples: Annotated[
@@ -226,7 +226,7 @@ def replay(
 
 
 @app.command()
-def explore(  # noqa: PLR0917  # each is an option of its own
+def explore(  # each is an option of its own
     model: Annotated[
         str,
         typer.Argument(
@@ -356,7 +356,7 @@ def smoke(target: TargetName, json: AsJson = False, timeout_scale: Scale = 1.0) 
 
 
 @app.command()
-def infer(  # noqa: PLR0917  # each is an option of its own
+def infer(  # each is an option of its own
     target: TargetName,
     examples: Annotated[
         int | None, typer.Option(min=0, help="How many walks to play beside the scripted scenarios; 200.")
@@ -426,7 +426,7 @@ def selftest(
 
 
 @app.command()
-def matrix(  # noqa: PLR0917  # each is an option of its own
+def matrix(  # each is an option of its own
     install: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Make the environment of a runtime, as in 'lang*', and end."),

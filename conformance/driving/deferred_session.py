@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import Any
 
 from runlock.conformance.driving.session import Session
-from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.family.family import Family
 from runlock.conformance.judging.judge import Judge, Ruling, Violation
 from runlock.conformance.protocol import Handshake, Report, Scenario
 from runlock.conformance.protocol.answers import written
@@ -27,6 +27,7 @@ class JudgedLater(Session):
 
     def __init__(
         self,
+        family: Family,
         sut: Sut,
         handshake: Handshake,
         scenario: Scenario,
@@ -37,8 +38,8 @@ class JudgedLater(Session):
         precedents: Precedents,
         revive: Callable[[], Sut] | None = None,
     ) -> None:
-        super().__init__(sut, handshake, scenario, new_judge, data, revive=revive)
-        self.state = ObservedState(handshake, policies, scenario)  # the judge's is behind
+        super().__init__(family, sut, handshake, scenario, new_judge, data, revive=revive)
+        self.state = family.new_state(handshake, policies, scenario)  # the judge's comes later
         self.precedents = precedents
         self._heard: list[tuple[str, Mapping[str, Any]] | Report] = []
         self._ruling: Ruling | None = None
@@ -64,7 +65,9 @@ class JudgedLater(Session):
 
     def _hear_answer(self, report: Report) -> None:
         self._heard.append(report)
-        self.state.answer(report)
+        for seen in report.observations:
+            self.state.observe(seen)
+        self.state.report(report)
 
     def end(self) -> None:
         """Have it judged, unless the same was; what came behind a violation is left out of the record."""

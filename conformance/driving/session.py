@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from runlock.conformance.driving.session_snapshot import Bookmark, Step
 from runlock.conformance.errors import AdapterError, Restless, SutDied
-from runlock.conformance.families.lifecycle.messages import Snapshot
-from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.family.family import Family
 from runlock.conformance.judging.judge import Judge, Ruling, Violation
 from runlock.conformance.protocol import (
     DID_NOT_SETTLE,
@@ -29,14 +28,7 @@ from runlock.conformance.protocol.answers import (
     moved_by_itself,
 )
 from runlock.conformance.text import cut, plain
-from runlock.conformance.trace.moves import (
-    CRASH_AND_RECOVER,
-    INSPECT,
-    Move,
-    admitted,
-    as_seen,
-    grounded,
-)
+from runlock.conformance.trace.moves import CRASH_AND_RECOVER, INSPECT, Move, as_seen
 from runlock.conformance.trace.trace import Trace
 from runlock.conformance.transport.sut import Sut
 
@@ -54,6 +46,7 @@ class Session:
 
     def __init__(
         self,
+        family: Family,
         sut: Sut,
         handshake: Handshake,
         scenario: Scenario,
@@ -62,6 +55,7 @@ class Session:
         *,
         revive: Callable[[], Sut] | None = None,
     ) -> None:
+        self.family = family
         self.sut = sut
         self.revive = revive
         self.handshake = handshake
@@ -83,7 +77,7 @@ class Session:
         return self._new_judge()
 
     @cached_property
-    def state(self) -> ObservedState:
+    def state(self) -> Any:
         """What is known of it."""
         return self.judge.state
 
@@ -115,8 +109,8 @@ class Session:
         if move.method == INSPECT:
             return self._inspect(move)
         self.attempted = [*self.sent, move]
-        offered = admitted(move, self.state)
-        params = grounded(offered, self.state) if offered is not None else None
+        offered = self.family.admit(move, self.state)
+        params = self.family.ground(offered, self.state) if offered is not None else None
         if offered is None or params is None:
             return False
         self._stimulate(offered, offered.method, params)
@@ -132,7 +126,7 @@ class Session:
         self._hear_stimulus(method, params)
         raw = self._request(method, params) if answer is None else answer
         self.steps.append(Step(move, method, params, raw))
-        report = fitted_report(raw, method)
+        report = fitted_report(self.family.vocabulary, raw, method)
         self.gates.check(method, report)
         for observation in raw.get("observations") or ():
             self.trace.add("observation", observation)
@@ -167,21 +161,18 @@ class Session:
             if error.code in (UNSUPPORTED, METHOD_NOT_FOUND):
                 return None
             raise _blamed(INSPECT, error) from error
-        fitted(Snapshot, shown, f"The answer to {INSPECT}", f"{INSPECT}.answer")
+        fitted(self.family.vocabulary.snapshot, shown, f"The answer to {INSPECT}", f"{INSPECT}.answer")
         return {"observations": [as_seen(params, shown)], "quiescent": is_quiescent, "refused": []}
 
     def _crash(self, wanted: str) -> bool:
-        run = self.state.run
-        by = self._way_to_crash(wanted)
-        if run is None or run.is_done or by is None or not self.state.can_come_back(run):
+        by, params = self._way_to_crash(wanted), self.family.recover(self.state)
+        if by is None or params is None:
             return False
         move = Move(CRASH_AND_RECOVER, {"by": by} if by != "soft" else {})
         self.attempted = [*self.sent, move]
         self._note_the_crash(move)
         self._end_the_life(move)
-        durable = self.state.durable(run) if self.handshake.control.store == "kit" else None
-        store = durable.state if durable is not None else None
-        self._stimulate(move, "recover", {"run": run.id, "store": store})
+        self._stimulate(move, "recover", params)
         return True
 
     def _note_the_crash(self, move: Move) -> None:
@@ -268,25 +259,9 @@ class Session:
             run = self.state.run
             if self.violation is not None or run is None or (run.is_done and self.state.quiescent):
                 return
-            move = self._next_of_drain()
+            move = Move("settle", {}) if not self.state.quiescent else self.family.drain(self.state)
             if move is None or not self.send(move):
                 return
-
-    def _next_of_drain(self) -> Move | None:
-        run = self.state.run
-        assert run is not None
-        if not self.state.quiescent:
-            return Move("settle", {})
-        for gate in self.state.open_gates:
-            return Move("gate.release", {"gate": gate.ref, "outcome": _easy_outcome(gate.on, gate.ref)})
-        waiting = [call for call in run.calls.values() if call.waits]
-        if not waiting or "decide" not in self.handshake.stimuli:
-            return None
-        return Move("decide", {"run": run.id, "decisions": [self._approval(call.id) for call in waiting]})
-
-    def _approval(self, call: str) -> dict[str, Any]:
-        number = len(self.state.decision_ids) + 1
-        return {"id": f"end{number}-{call}", "call": call, "action": "resume", "payload": None}
 
     def end(self) -> None:
         """Nothing more is to come: whatever waited for that is judged now."""
@@ -298,16 +273,6 @@ class Session:
         answer = self._request("scenario.close", {})
         closed = fitted(Closed, answer, "The answer to scenario.close", "scenario.close.answer")
         self.trace.add("end", {"leaks": closed.leaks})
-
-
-def _easy_outcome(on: str, ref: str) -> dict[str, Any]:
-    easy: dict[str, dict[str, Any]] = {
-        "model": {"kind": "turn", "text": "done", "tool_calls": []},
-        "permission": {"kind": "allow"},
-        "tool": {"kind": "ok", "content": f"<{ref} at the end>"},
-        "hook": {"kind": "continue"},
-    }
-    return easy.get(on, {"kind": "ok"})
 
 
 def _blamed(method: str, error: ProtocolError) -> AdapterError:

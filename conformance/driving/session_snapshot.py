@@ -12,14 +12,14 @@ from functools import cache
 from io import BytesIO
 from typing import Any, Final, NamedTuple
 
-from runlock.conformance.families.lifecycle.joint.states import Kept
+from runlock.conformance.family.family import families
 from runlock.conformance.judging.judge import Asked, Judge
 from runlock.conformance.protocol import Wire
 from runlock.conformance.protocol.answers import Gates
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Record
 
-UNCHANGING: Final[tuple[type, ...]] = (str, frozenset, type, type({}.keys()), Wire, Asked, Kept)
+UNCHANGING: Final[tuple[type, ...]] = (str, frozenset, type, type({}.keys()), Wire, Asked)
 """What never changes, or is the same for all schedules; beside all that is frozen."""
 
 
@@ -77,7 +77,16 @@ class _Reader(pickle.Unpickler):
 
 
 @cache
+def _shared_types() -> tuple[type, ...]:
+    return tuple(kind for family in families() for kind in family.shared_types)
+
+
+@cache
 def _is_unchanging(kind: type) -> bool:
     frozen = getattr(kind, "__dataclass_params__", None)
     is_named = issubclass(kind, tuple) and hasattr(kind, "_fields")
-    return is_named or issubclass(kind, UNCHANGING) or (frozen is not None and frozen.frozen)
+    return (
+        is_named
+        or issubclass(kind, (*UNCHANGING, *_shared_types()))
+        or (frozen is not None and frozen.frozen)
+    )

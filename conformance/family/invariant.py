@@ -8,13 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from runlock.conformance.protocol import Observation
 
 HELD: Final = ""
 NOTHING: Final = ""
 """The selector value before a run has shown any observation of the kind."""
+
+
+class Selectors(NamedTuple):
+    """What names an observation among those of its kind, so that fewer checks need to be asked."""
+
+    name_of: Callable[[Any], str]  # (observation)
+    newest_of: Callable[
+        [Any, Any], str
+    ]  # (state, observation): the name of the run's previous one of the kind
+
+
+NO_SELECTORS: Final = Selectors(lambda seen: "", lambda state, seen: NOTHING)
 
 Judgements = Iterator[str]
 

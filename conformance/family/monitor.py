@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from runlock.conformance.family.coverage import Trails
@@ -12,6 +12,9 @@ from runlock.conformance.protocol import Observation, Report
 
 class Monitor:
     """Follows one scenario; a subclass overrides what it needs."""
+
+    def __init__(self, state: Any, trails: Trails, applies: Mapping[str, bool]) -> None:
+        """Follow a scenario from its observed state; `applies` says which clauses are judged."""
 
     clauses: ClassVar[frozenset[str]] = frozenset()
     """The clauses that it judges."""
@@ -39,7 +42,3 @@ class Monitor:
     def settled(self) -> Iterator[Judgement]:
         """Judge what was seen, once the runtime is quiescent and every invariant has been checked."""
         return iter(())
-
-
-MonitorFactory = Callable[[Any, Trails, Mapping[str, bool]], Monitor]
-"""Makes a monitor from the observed state, the coverage trails, and which clauses apply."""

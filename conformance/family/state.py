@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from runlock.conformance.protocol import Handshake, Observation, Report, Scenario
+from runlock.conformance.protocol import Observation, Report
+
+
+class PolicyView(dict[str, Any]):
+    """Policies as one hypothesis has them; `read` holds the keys that a check has asked for."""
+
+    def __init__(self, policies: Mapping[str, Any]) -> None:
+        super().__init__(policies)
+        self.read: set[str] = set()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of a policy, or the default while it is open."""
+        self.read.add(key)
+        return super().get(key, default)
 
 
 class OpenGate(Protocol):
@@ -19,8 +32,9 @@ class OpenGate(Protocol):
 class State(Protocol):
     """The fold of one scenario's trace: what was sent, and what the runtime showed."""
 
-    handshake: Handshake
-    scenario: Scenario
+    handshake: Any  # the family's own models
+    scenario: Any
+    policies: Mapping[str, Any]
     stimuli: int  # sent so far
     quiescent: bool
     open_gates: Sequence[Any]  # of OpenGate, oldest first
@@ -29,6 +43,10 @@ class State(Protocol):
 
     def policy(self, key: str) -> Any:
         """The value of a policy, or None while it is open."""
+        ...
+
+    def under(self, policies: PolicyView) -> Any:
+        """The same state, read under other policies; it shares everything else and must not be changed."""
         ...
 
     def gate(self, ref: str) -> Any:

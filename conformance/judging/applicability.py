@@ -6,23 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.invariants import INVARIANTS
-from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES, REST_CLAUSE
-from runlock.conformance.families.lifecycle.monitors.flow_charts import CHECKED_BY_PATHS
-from runlock.conformance.families.lifecycle.monitors.status_charts import CHECKED_BY_CHARTS
-from runlock.conformance.judging.determinism import DETERMINISM
+from runlock.conformance.family.family import Family
 from runlock.conformance.protocol import Handshake
-from runlock.spec.model import Clause, Spec, load_spec
+from runlock.spec.model import Clause
 
 HAS_NO_STORE: Final = "control store=none"
-
-CHECKED: Final = (
-    frozenset(check.clause for check in INVARIANTS)
-    | CHECKED_BY_CHARTS
-    | CHECKED_BY_PATHS
-    | CHECKED_BY_JOINT_STATES
-    | {DETERMINISM}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +29,25 @@ class Standing:
         return self.verdict == "judged"
 
 
-def standings(spec: Spec, handshake: Handshake, policies: Mapping[str, Any]) -> dict[str, Standing]:
+def standings(family: Family, handshake: Handshake, policies: Mapping[str, Any]) -> dict[str, Standing]:
     """How each clause stands with a runtime that says this of itself."""
-    return {clause.id: standing_of(clause, handshake, policies) for clause in spec.clauses.values()}
+    clauses = family.spec.clauses.values()
+    return {clause.id: standing_of(family, clause, handshake, policies) for clause in clauses}
 
 
-def standing_of(clause: Clause, handshake: Handshake, policies: Mapping[str, Any]) -> Standing:
+def standing_of(
+    family: Family, clause: Clause, handshake: Handshake, policies: Mapping[str, Any]
+) -> Standing:
     """How one clause stands with a runtime that says this of itself."""
     if clause.untestable:
         return Standing(clause, "not-applicable", f"it cannot be tested from outside: {clause.untestable}")
-    if handshake.profile == "core" and not clause.core:
-        return Standing(clause, "not-applicable", "the profile core claims the universal core alone")
+    profile = family.spec.profile(handshake.profile)
+    if not profile.policies and not clause.core:
+        why = f"the profile {profile.name} claims the universal core alone"
+        return Standing(clause, "not-applicable", why)
     for key, values in clause.applies.items():
         if key not in policies:
-            if ruled_out := _ruled_out(key, policies):
+            if ruled_out := _ruled_out(family, key, policies):
                 return Standing(clause, "not-applicable", ruled_out)
             return Standing(clause, "untested", f"the policy {key} is not declared", offered=False)
         declared = policies[key]
@@ -65,33 +58,29 @@ def standing_of(clause: Clause, handshake: Handshake, policies: Mapping[str, Any
     for need in clause.needs:
         if need == HAS_NO_STORE and handshake.control.store != "none":
             return Standing(clause, "not-applicable", "the runtime has a store")
-        if why := unmet(need, handshake):
+        if why := unmet(family, need, handshake):
             return Standing(clause, "untested", why, offered=False)
-    if not handshake.control.settles_exactly and clause.id in RESTS_ON_SILENCE:
+    if not handshake.control.settles_exactly and clause.id in family.rests_on_silence:
         return Standing(clause, "untested", SILENT, False)
-    if clause.id not in CHECKED and clause.level == "MAY":
+    if clause.id not in family.checked and clause.level == "MAY":
         return Standing(clause, "not-applicable", "it is a permission, which nobody can break")
-    if clause.id not in CHECKED:
+    if clause.id not in family.checked:
         return Standing(clause, "untested", "nothing checks it yet", offered=False)
-    hears_silence = handshake.control.settles_exactly or clause.id not in HELD_BY_SILENCE
+    hears_silence = handshake.control.settles_exactly or clause.id not in family.held_by_silence
     return Standing(clause, hears_silence=hears_silence)
 
 
-RESTS_ON_SILENCE: Final = frozenset(check.clause for check in INVARIANTS) - frozenset(
-    check.clause for check in INVARIANTS if check.seeing is not None
-) | {REST_CLAUSE}
-HELD_BY_SILENCE: Final = frozenset(check.clause for check in INVARIANTS if check.seeing is None)
 SILENT: Final = "it rests on silence, and the runtime settles as observed"
 
 
-def _ruled_out(key: str, policies: Mapping[str, Any]) -> str:
+def _ruled_out(family: Family, key: str, policies: Mapping[str, Any]) -> str:
     """Why a policy says nothing of such a runtime, if another policy rules it out."""
-    other = load_spec().policy(key).ruled_out(policies)
+    other = family.spec.policy(key).ruled_out(policies)
     return f"the policy {key} says nothing where {other} is {policies[other]}" if other is not None else ""
 
 
-def unmet(need: str, handshake: Handshake) -> str:
-    """Why a need of a clause is not met, or nothing."""
+def unmet(family: Family, need: str, handshake: Handshake) -> str:
+    """Why a need of a clause is not met, or an empty string."""
     word, _, what = need.partition(" ")
     if word == "observes":
         return "" if what in handshake.observes else f"the runtime does not show {what}"
@@ -99,23 +88,9 @@ def unmet(need: str, handshake: Handshake) -> str:
         return "" if what in handshake.gates else f"the runtime has no {what} gate"
     if word == "stimulus":
         return "" if what in handshake.stimuli else f"the runtime does not take {what}"
-    if word == "tools":
-        return "" if what in handshake.tools else f"the runtime has no tools of permission {what}"
-    if word == "hook":
-        return "" if what in handshake.hooks else f"no plugin of the runtime can be held at {what}"
-    if word == "stream":
-        return "" if what in handshake.streams else f"the runtime has no {what} stream"
-    if word == "outcome":
-        gate, _, kind = what.rpartition(".")
-        if gate in ("permission", "store.put") and gate not in handshake.gates:
-            return f"the runtime has no {gate} gate"
-        offered = getattr(handshake.outcomes, gate.replace(".", "_"))
-        return "" if kind in offered else f"the runtime does not take {kind} at a {gate} gate"
-    if word == "decisions":
-        return "" if getattr(handshake.decisions, what) else f"its decisions have no {what}"
     if word == "control":
         return _unmet_control(what, handshake)
-    return ""
+    return family.unmet(need, handshake)
 
 
 def _unmet_control(what: str, handshake: Handshake) -> str:

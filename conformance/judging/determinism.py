@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Any
 
 from runlock.conformance.trace.trace import Trace
-
-DETERMINISM: Final = "RUN-29"
 
 
 def difference(first: Trace, second: Trace) -> str:

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from runlock.conformance.family.coverage import Coverage, Trails
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.invariant import HELD, NOTHING, Invariant
 from runlock.conformance.family.judgement import Judgement
-from runlock.conformance.family.state import State
+from runlock.conformance.family.monitor import Monitor
+from runlock.conformance.family.state import PolicyView, State
 from runlock.conformance.judging.policy_hypotheses import Exclusion, OpenPolicies, Undeclared
 from runlock.conformance.protocol import Handshake, Observation, Report, Scenario
 
@@ -40,6 +41,8 @@ class Ruling:
     coverage: Coverage
     excluded: Mapping[tuple[str, str], Exclusion]
 
+
+Followed = TypeVar("Followed", bound=Monitor)
 
 NOTHING_OPEN: Final = Undeclared({}, {})
 
@@ -98,7 +101,7 @@ class Judge:
         asked: Asked | None = None,
     ) -> None:
         self.state = family.new_state(handshake, policies, scenario)
-        trails = Trails()
+        self.trails = trails = Trails()
         self.coverage: Coverage = trails.coverage
         self.applies = applies or {}
         made = [new_monitor(self.state, trails, self.applies) for new_monitor in family.monitors]
@@ -126,14 +129,19 @@ class Judge:
     def observe(self, seen: Observation) -> None:
         """The runtime shows something."""
         if self.violation is None:
-            self._ask(self.asked.about(self.state, seen), seen)
-        for monitor in self.monitors:
-            if self.violation is None:
-                self._weigh(monitor.observe(seen))
+            self._check(seen)
         for monitor in self.explaining:
             if self.violation is None:
                 self._weigh_explanations(monitor.observe(seen))
         self.state.observe(seen)
+
+    def _check(self, seen: Observation) -> None:
+        self._ask(self.asked.about(self.state, seen), seen)
+        self._weigh_all(monitor.observe(seen) for monitor in self.monitors)
+
+    def _check_at_rest(self) -> None:
+        self._ask(self.asked.at_rest(self.state))
+        self._weigh_all(monitor.at_rest() for monitor in self.monitors)
 
     def report(self, report: Report) -> None:
         """The answer is complete, observations included already."""
@@ -141,8 +149,7 @@ class Judge:
         if not report.quiescent or self.violation is not None:
             return
         if self.silence_counts:
-            self._ask(self.asked.at_rest(self.state))
-            self._weigh_all(monitor.at_rest() for monitor in self.monitors)
+            self._check_at_rest()
         self.violation = self.violation or self.deferred
         self._weigh_all(monitor.settled() for monitor in self.monitors)
         for monitor in self.explaining:
@@ -164,6 +171,10 @@ class Judge:
     def end(self) -> None:
         """There is nothing more to come that could name the cause of what nothing explains."""
         self.violation = self.violation or self.unexplained
+
+    def monitor(self, kind: type[Followed]) -> Followed:
+        """The monitor of that class."""
+        return next(one for one in (*self.monitors, *self.explaining) if isinstance(one, kind))
 
     @property
     def ruling(self) -> Ruling:
@@ -188,11 +199,11 @@ class Judge:
             for because in self.open.weigh(check, self.state, *seen):
                 yield Judgement(check.clause, because, always=True)
             return
-        self.state.asked.clear()
-        for because in check.judge(self.state, *seen):
+        declared = PolicyView(self.state.policies)
+        for because in check.judge(self.state.under(declared), *seen):
             yield Judgement(check.clause, because, is_patient=check.is_patient)
-        if self.state.asked & self.leaves_open:
-            for because in self.open.weigh_dependence(check, self.state, *seen):
+        if declared.read & self.leaves_open:
+            for because in self.open.weigh_dependence(declared.read, check, self.state, *seen):
                 yield Judgement(check.clause, because)
 
     def _weigh_all(self, monitors: Iterable[Iterator[Judgement]]) -> None:

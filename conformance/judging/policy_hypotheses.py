@@ -7,17 +7,17 @@ explains what was seen: the runtime mixes two.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+from runlock.conformance.family.family import Family
 from runlock.conformance.family.invariant import HELD, Invariant
-from runlock.conformance.family.state import State
+from runlock.conformance.family.state import PolicyView, State
 from runlock.conformance.judging.applicability import standing_of
 from runlock.conformance.protocol import Handshake
-from runlock.spec.model import Policy, Spec
+from runlock.spec.model import Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,13 @@ class Undeclared:
 
     @classmethod
     def of(
-        cls, spec: Spec, handshake: Handshake, declared: Mapping[str, Any], only: Sequence[str] = ()
+        cls, family: Family, handshake: Handshake, declared: Mapping[str, Any], only: Sequence[str] = ()
     ) -> Undeclared:
         """What this handshake leaves open, as far as clauses are asked for that depend on it."""
-        left = {key: tuple(one.values) for key, one in spec.policies.items() if _is_open(one, declared)}
-        clauses = dict(_waiting(spec, handshake, declared, left))
+        left = {
+            key: tuple(one.values) for key, one in family.spec.policies.items() if _is_open(one, declared)
+        }
+        clauses = dict(_waiting(family, handshake, declared, left))
         asked = (one for one in clauses if not only or any(fnmatchcase(one, pattern) for pattern in only))
         return cls(left, {one: clauses[one] for one in asked})
 
@@ -53,15 +55,15 @@ def _is_open(policy: Policy, declared: Mapping[str, Any]) -> bool:
 
 
 def _waiting(
-    spec: Spec, handshake: Handshake, declared: Mapping[str, Any], left: Mapping[str, tuple[str, ...]]
+    family: Family, handshake: Handshake, declared: Mapping[str, Any], left: Mapping[str, tuple[str, ...]]
 ) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:
     """The clauses that one open policy alone keeps from being judged."""
-    for clause in spec.clauses.values():
+    for clause in family.spec.clauses.values():
         keys = [key for key in clause.applies if key in left]
         if len(keys) != 1:
             continue
         values = tuple(clause.applies[keys[0]])
-        if standing_of(clause, handshake, {**declared, keys[0]: values[0]}).is_judged:
+        if standing_of(family, clause, handshake, {**declared, keys[0]: values[0]}).is_judged:
             yield clause.id, (keys[0], values)
 
 
@@ -77,21 +79,23 @@ class OpenPolicies:
         return [value for value in self.undeclared.policies[key] if (key, value) not in self.excluded]
 
     def weigh(self, check: Invariant, state: State, *seen: Any) -> Iterator[str]:
-        """Ask a check that waits for an open policy; yields why nothing explains what was seen, if so."""
+        """Run a check that depends on an open policy; yields why nothing explains what was seen, if so."""
         key, values = self.undeclared.clauses[check.clause]
         for value in self.left(key):
             if value in values:
                 yield from self._try(key, value, check, state, *seen)
 
-    def weigh_dependence(self, check: Invariant, state: State, *seen: Any) -> Iterator[str]:
-        """Ask a check again under each value of the open policies that it has just asked for."""
-        for key in sorted(state.asked & self.undeclared.policies.keys()):
+    def weigh_dependence(
+        self, read: Collection[str], check: Invariant, state: State, *seen: Any
+    ) -> Iterator[str]:
+        """Run a check again under each value of the open policies among those that it has read."""
+        for key in sorted(self.undeclared.policies.keys() & read):
             for value in self.left(key):
                 yield from self._try(key, value, check, state, *seen)
 
     def _try(self, key: str, value: str, check: Invariant, state: State, *seen: Any) -> Iterator[str]:
-        with _supposing(state, key, value):
-            because = next((one for one in check.judge(state, *seen) if one != HELD), HELD)
+        supposed = state.under(PolicyView({**state.policies, key: value}))
+        because = next((one for one in check.judge(supposed, *seen) if one != HELD), HELD)
         if because == HELD:
             return
         self.excluded[key, value] = Exclusion(check.clause, because)
@@ -109,12 +113,3 @@ def nothing_left(key: str, excluded: Mapping[str, Exclusion]) -> str:
     """The sentence that says of each value what speaks against it."""
     whys = "; ".join(f"not {value}, since {why.because} ({why.clause})" for value, why in excluded.items())
     return f"no value of the policy {key} explains what was seen: {whys}"
-
-
-@contextmanager
-def _supposing(state: State, key: str, value: str) -> Iterator[None]:
-    state.policies[key] = value
-    try:
-        yield
-    finally:
-        del state.policies[key]

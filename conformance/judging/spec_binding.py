@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from runlock.conformance.judging.applicability import CHECKED
 from runlock.spec.model import Clause, Spec
 
 
-def unchecked(spec: Spec, checked: Set[str] = CHECKED) -> dict[str, str]:
+def unchecked(spec: Spec, checked: Set[str]) -> dict[str, str]:
     """By clause, a sentence for each that nothing checks, though it forbids something and could be seen."""
     return {
         clause.id: (
@@ -20,7 +19,7 @@ def unchecked(spec: Spec, checked: Set[str] = CHECKED) -> dict[str, str]:
     }
 
 
-def unspoken(spec: Spec, checked: Set[str] = CHECKED) -> Iterator[str]:
+def unspoken(spec: Spec, checked: Set[str]) -> Iterator[str]:
     """Yield a sentence for each check of a clause that there is not."""
     yield from (
         f"A check is of {clause}, which is no clause; write its words into {_file(clause)}."

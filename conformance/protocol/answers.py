@@ -16,8 +16,6 @@ from pydantic import ValidationError
 
 from runlock.conformance.errors import AdapterError
 from runlock.conformance.protocol import (
-    LISTED,
-    PART_OF_A_STATE,
     GateClosed,
     GateOpened,
     Observation,
@@ -25,6 +23,8 @@ from runlock.conformance.protocol import (
     Wire,
 )
 from runlock.conformance.protocol.framing import QUOTE_LIMIT, quote
+from runlock.conformance.protocol.vocabulary import Vocabulary
+from runlock.conformance.protocol.wire import PART_OF_A_WHOLE
 from runlock.conformance.text import cut, plain
 
 Message = TypeVar("Message", bound=Wire)
@@ -59,17 +59,17 @@ def fitted(model: type[Message], raw: Mapping[str, Any], what: str, schema: str)
         raise AdapterError(f"{what} does not fit the protocol: {place} {flaw}.", right) from None
 
 
-def fitted_report(raw: Mapping[str, Any], method: str) -> Report:
+def fitted_report(vocabulary: Vocabulary, raw: Mapping[str, Any], method: str) -> Report:
     """The answer to a stimulus, if it fits; runtimes repeat themselves, and what they repeat is read once."""
     try:
-        return _read(written(raw))
+        return _read(vocabulary.report, written(raw))
     except ValueError:  # which a `ValidationError` is too
-        return fitted(Report, raw, f"The answer to {method}", f"{method}.answer")
+        return fitted(vocabulary.report, raw, f"The answer to {method}", f"{method}.answer")
 
 
 @lru_cache(REPORTS_KEPT)
-def _read(report: bytes) -> Report:
-    return Report.model_validate(marshal.loads(report))
+def _read(model: type[Report], report: bytes) -> Report:
+    return model.model_validate(marshal.loads(report))
 
 
 def written(value: Any) -> bytes:
@@ -81,7 +81,7 @@ def _misfit(error: ValidationError, otherwise: str) -> tuple[str, str, str]:
     """Where a message does not fit, how, and what would have been right."""
     first: Mapping[str, Any] = error.errors(include_url=False)[0]
     place = _place(first["loc"])
-    if first["type"] == PART_OF_A_STATE:
+    if first["type"] == PART_OF_A_WHOLE:
         first = first["ctx"]
         place = _place((*error.errors()[0]["loc"], *first["loc"]))
     if first["type"] == "missing":
@@ -105,7 +105,7 @@ def _place(path: Sequence[Any]) -> str:
     kind = path[2] if path[:1] == ("observations",) and len(path) > 2 else None
     parts = (*path[:2], *path[3:]) if kind is not None else path
     place = ".".join(plain(str(part)) for part in parts) or "the whole of it"
-    return f"{place} of a {kind}" if kind in LISTED else place
+    return f"{place} of a {kind}" if kind is not None and kind != "unlisted" else place
 
 
 class Gates:

@@ -1,6 +1,37 @@
-"""What the kit speaks."""
+"""The versions that the kit speaks, and what a family's vocabulary of messages consists of."""
 
-from typing import Final
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from runlock.conformance.protocol import Handshake, Observation, Report, Scenario, Wire
 
 PROTOCOL_VERSION: Final = 1
 SPEC_REVISION: Final = "1.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The messages of a family: models of its handshake, scenario, verbs, observations and gate outcomes."""
+
+    handshake: type[Handshake]
+    scenario: type[Scenario]
+    report: type[Report]
+    snapshot: type[Wire]
+    methods: Mapping[str, tuple[type[Wire], type[Wire]]]  # verb: its parameters and its answer
+    observations: Mapping[str, type[Observation]]  # kind: its model
+    outcomes: Mapping[str, TypeAdapter[Any]]  # gate: what releases it
+
+    @property
+    def stimuli(self) -> tuple[str, ...]:
+        """The verbs that are answered by a report."""
+        return tuple(verb for verb, (_, answer) in self.methods.items() if answer is self.report)
+
+    def check_observation(self, seen: Mapping[str, Any]) -> None:
+        """Raise a `ValidationError` if an observation does not fit the model of its kind."""
+        self.report.model_validate({"observations": [seen]})

@@ -36,6 +36,9 @@ class ProtocolError(Exception):
         self.data = data
 
 
+PART_OF_A_WHOLE: Final = "part_of_a_whole"
+"""The type of an error about a listed part of an object; its context is the error of that part."""
+
 SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 TEXT: Final = frozenset({str})
 DEPTH_MAX: Final = 40

@@ -7,17 +7,17 @@ from difflib import get_close_matches
 from typing import Any
 
 from runlock.conformance.errors import UsageError
+from runlock.conformance.families.lifecycle.family import DETERMINISM
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES
 from runlock.conformance.families.lifecycle.monitors.flow_charts import CHECKED_BY_PATHS
 from runlock.conformance.families.lifecycle.monitors.status_charts import CHECKED_BY_CHARTS
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
-from runlock.conformance.judging.determinism import DETERMINISM
 from runlock.conformance.report import chart_text as chart
 from runlock.conformance.report.clause_names import file_of, grouped
 from runlock.conformance.report.examples import (
     Example,
-    exhibited,
+    example_of,
     illegal,
     legal,
     profiles_of,
@@ -319,7 +319,7 @@ def of_derived(picture: Picture) -> Sheet:
 def of_mutant(mutant: Mutant) -> Sheet:
     """A mutant: its fault, the clause that is blamed, and its witness."""
     clause = load_spec().clause(mutant.clause)
-    example = exhibited(mutant)
+    example = example_of(mutant)
     own: Mapping[str, Any] = mutant.policies
     shown = [_example("witness", example.because, example, clause)] if example is not None else []
     parts: list[Part] = [

@@ -1,4 +1,4 @@
-"""Examples of a clause: a legal one, played on a reference now, and illegal ones, read from their files."""
+"""Examples of a clause: a legal one on a reference, and illegal ones on mutants, all played now."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from runlock.conformance.driving.strategies.scripted import (
     corpus,
     send,
 )
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import Mutant
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.families.lifecycle.wording import shown
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.report.clause_names import seen_by
-from runlock.conformance.selftest.witnesses import exhibit_of, innocent, mutants_of
+from runlock.conformance.selftest.witnesses import innocent, mutants_of, replay, witnesses
 from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
@@ -125,11 +126,11 @@ def _length(trace: Trace) -> tuple[int, int]:
 
 def _of_witnesses(clause: Clause) -> Iterator[Example]:
     for mutant in mutants_of(clause.id):
-        exhibit = exhibit_of(mutant)
-        if exhibit is None:
+        witness = witnesses().get(mutant.name)
+        if witness is None:
             continue
         bench = Bench(lambda mutant=mutant: Hosted(innocent(mutant)))  # type: ignore[misc]
-        trace = _played(bench, exhibit.scenario, exhibit.moves).up_to(clause.id)
+        trace = _played(bench, witness.scenario, witness.moves).up_to(clause.id)
         bench.close()
         if trace is not None:
             yield Example(f"the witness of {mutant.name}", f"reference:{mutant.profile}", trace)
@@ -151,7 +152,7 @@ class Scene:
 @cache
 def _corpus_on(profile: str) -> list[tuple[Script, Scene]]:
     bench = Bench(lambda: Hosted(factory(profile)))
-    fitting = [one for one in corpus() if not applicable(one, bench.handshake)]
+    fitting = [one for one in corpus(FAMILY) if not applicable(FAMILY, one, bench.handshake)]
     scenes = [(one, _played(bench, one.scenario, one.moves)) for one in fitting]
     bench.close()
     return scenes
@@ -204,13 +205,13 @@ def _has(policies: Mapping[str, Any], key: str, values: list[str]) -> bool:
 
 def illegal(clause: Clause) -> Example | None:
     """The shortest of the witnesses of the mutants that are blamed on a clause."""
-    found = [one for mutant in mutants_of(clause.id) if (one := exhibited(mutant)) is not None]
+    found = [one for mutant in mutants_of(clause.id) if (one := example_of(mutant)) is not None]
     return min(found, key=lambda one: _length(one.trace), default=None)
 
 
-def exhibited(mutant: Mutant) -> Example | None:
-    """The witness of one mutant."""
-    exhibit = exhibit_of(mutant)
-    if exhibit is None:
+def example_of(mutant: Mutant) -> Example | None:
+    """The witness of one mutant, replayed."""
+    witness = witnesses().get(mutant.name)
+    if witness is None:
         return None
-    return Example(mutant.name, f"mutant:{mutant.name}", exhibit.trace, exhibit.because)
+    return Example(mutant.name, f"mutant:{mutant.name}", replay(mutant, witness).trace, witness.reason)

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.campaign.inference.result import Against, Inferred
-from runlock.conformance.families.lifecycle.inference.learner import Value
+from runlock.conformance.campaign.inference.result import Against, Inferred, Value
 from runlock.conformance.report.console import Page
 from runlock.conformance.text import plain
 from runlock.spec.model import load_spec

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from runlock.conformance.driving.strategies.scripted import corpus
+from runlock.conformance.families.lifecycle.family import DETERMINISM, FAMILY
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES
 from runlock.conformance.families.lifecycle.monitors.flow_charts import CHECKED_BY_PATHS
 from runlock.conformance.families.lifecycle.monitors.status_charts import CHECKED_BY_CHARTS
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.variants import VARIANTS
-from runlock.conformance.judging.determinism import DETERMINISM
 from runlock.conformance.report import chart_text as chart
 from runlock.conformance.report.clause_names import grouped
 from runlock.conformance.report.examples import clauses_of, profiles_of
@@ -197,7 +197,7 @@ def _variants() -> Listing:
 
 def _scenarios() -> Listing:
     entries = []
-    for one in corpus():
+    for one in corpus(FAMILY):
         named = clauses_of(one)
         entries.append(
             {

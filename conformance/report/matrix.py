@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.campaign.matrix import Column, rows
-from runlock.conformance.campaign.result import ClauseVerdict, Result, Witness
+from runlock.conformance.campaign.result import ClauseVerdict, Result
 from runlock.conformance.campaign.runtimes import Runtime
+from runlock.conformance.driving.findings import Witness
 from runlock.conformance.families.lifecycle.wording import step
 from runlock.conformance.report.clause_names import title
 from runlock.conformance.report.result_json import stimulus

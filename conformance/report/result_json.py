@@ -7,13 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.campaign.result import (
-    ClauseVerdict,
-    Result,
-    Search,
-    Trouble,
-    Witness,
-)
+from runlock.conformance.campaign.result import ClauseVerdict, Result, Search
+from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.leaks import Leak
 from runlock.conformance.family.coverage import ChartCoverage
 from runlock.conformance.report.search_summary import bounds, reductions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runlock.conformance.campaign.result import Result, Search
-from runlock.conformance.driving.strategies.move_enumeration import PAYLOADS_TRIED, Scope
+from runlock.conformance.driving.strategies.move_enumeration import Scope
 
 
 def lines(result: Result) -> Iterator[str]:
@@ -64,7 +64,7 @@ def bounds(search: Search) -> str:
     return (
         f"up to {_stimuli(search.depth)}, in each scenario that the runtime is put into; a turn of the model "
         f"asks for up to {scope.calls} calls in any mixture, or 3 of one tool, or of three; an approval "
-        f"bears one of {PAYLOADS_TRIED['approve']} payloads; {races}; decisions, "
+        f"bears one of 3 payloads; {races}; decisions, "
         "re-suspensions, cancels and crashes as many as the stimuli allow; "
         "no kill of a process"
     )

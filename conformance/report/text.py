@@ -9,13 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from runlock.conformance.campaign.baseline import Compared
-from runlock.conformance.campaign.result import (
-    THIN,
-    ClauseVerdict,
-    Overall,
-    Result,
-    Witness,
-)
+from runlock.conformance.campaign.result import THIN, ClauseVerdict, Overall, Result
+from runlock.conformance.driving.findings import Witness
 from runlock.conformance.families.lifecycle.wording import step
 from runlock.conformance.report import coverage
 from runlock.conformance.report import search_summary as searched

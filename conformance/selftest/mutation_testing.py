@@ -18,27 +18,23 @@ from typing import Any, Final
 
 from hypothesis.errors import Flaky
 
-from runlock.conformance.campaign.result import Trouble
 from runlock.conformance.campaign.stages import (
     DRAWN,
     SCRIPTED,
-    TOURED,
     WALKED,
     WITNESSED,
     Order,
     Stage,
     stages_of,
 )
-from runlock.conformance.campaign.worker import Stopped
-from runlock.conformance.driving.bench import (
-    SHARDS,
-    Bench,
-    Found,
-    Schedule,
-    Tally,
-)
+from runlock.conformance.campaign.units import Stopped
+from runlock.conformance.driving.bench import Bench, Schedule
+from runlock.conformance.driving.findings import Trouble
 from runlock.conformance.driving.session import Session
+from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.shortest_first import length, search
+from runlock.conformance.driving.tally import Found, Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.families.lifecycle.variants import VARIANTS
@@ -46,7 +42,7 @@ from runlock.conformance.protocol import Scenario
 from runlock.conformance.selftest.witnesses import BY_COMPARISON
 from runlock.conformance.transport.sut import Sut
 
-BY_TURNS: Final = (WALKED, DRAWN, TOURED)
+BY_TURNS: Final = (WALKED, DRAWN, *(strategy.name for strategy in FAMILY.strategies))
 """The stages whose shards are played by turns, when the scripts are over."""
 
 CALM_SHARDS: Final = 1
@@ -152,7 +148,7 @@ def _units(stage: Stage) -> Iterator[tuple[Stage, int]]:
 @cache
 def _stages(order: Order) -> Mapping[str, Stage]:
     """The stages of an order by name, made once for all mutants."""
-    return {stage.name: stage for stage in stages_of(order)}
+    return {stage.name: stage for stage in stages_of(order, FAMILY)}
 
 
 # --- mutants ------------------------------------------------------------------------------------

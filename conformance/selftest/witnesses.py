@@ -1,42 +1,39 @@
-"""The exhibits: for each mutant the shortest schedule that is known to give it away, as a scenario file.
+"""Witnesses: for each mutant the shortest known schedule that breaks its clause.
 
-The search goes through the whole corpus, then takes walks from fixed seeds; what it finds is made short,
-as long as the reference, put through the same, breaks nothing.  All of it is deterministic, so that the
-files can be written anew.
+They are stored as moves alone, in the files that `trace/witness_file.py` describes; `replay` gives the trace.
+The search plays the whole corpus, then random walks from fixed seeds.  It shrinks what it finds, as long as
+the reference breaks nothing on the same schedule.  It is deterministic, so the files can be rewritten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from importlib.resources import files
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
 from typing import Any, Final
 
-from runlock.conformance.driving.bench import Bench, Schedule, Tally
+from runlock.conformance.driving.bench import Bench, Schedule
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shrink import shrink
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import (
-    WITNESSES,
     applicable,
     corpus,
     play,
+    witness_files,
 )
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
+from runlock.conformance.families.lifecycle.requirements import occasions_of
 from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.judging.judge import Violation
-from runlock.conformance.protocol import Scenario
-from runlock.conformance.trace.moves import Move, moves_of
-from runlock.conformance.trace.scenario_file import (
-    ENDING,
-    Document,
-    Entry,
-    parse,
-    render,
-)
+from runlock.conformance.trace.moves import Move, moves_of, record_of
 from runlock.conformance.trace.trace import Trace
+from runlock.conformance.trace.witness_file import Witness
 
 WALKS_MAX: Final = 400
 SEED: Final = 1
@@ -48,33 +45,21 @@ OUT_OF_REACH: Final = frozenset({"AsksAgainWhileItWaits", "JudgesBesideABatch", 
 """Mutants that take longer walks than are searched here, so that they have no witness yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exhibit:
-    """A mutant, the reason why its clause is broken, and the trace that shows it."""
-
-    mutant: Mutant
-    because: str
-    trace: Trace
-
-    @property
-    def scenario(self) -> Scenario:
-        """What the trace starts from."""
-        return Scenario.model_validate(next(self.trace.of("scenario")))
-
-    @property
-    def moves(self) -> list[Move]:
-        """What the kit sends."""
-        return list(moves_of(self.trace))
+def witnesses() -> Mapping[str, Witness]:
+    """The stored witnesses, by the names of their mutants."""
+    return witness_files(FAMILY)
 
 
-def exhibit_of(mutant: Mutant) -> Exhibit | None:
-    """The exhibit of a mutant, read from its file; nothing if it has none yet."""
-    file = files("runlock.conformance.families.lifecycle") / WITNESSES / f"{mutant.name}{ENDING}"
-    if not file.is_file():
-        return None
-    document = parse(file.read_text("utf-8"), file.name)
-    because = document.about.splitlines()[-1].partition(": ")[2]
-    return Exhibit(mutant, because, document.trace)
+def replay(mutant: Mutant, witness: Witness) -> Session:
+    """The closed session of a witness on its mutant."""
+    bench = Bench(lambda: Hosted(mutant))
+    try:
+        session = bench.session(witness.scenario)
+        session.play(witness.moves)
+        session.close()
+        return session
+    finally:
+        bench.close()
 
 
 def witnessed() -> list[Mutant]:
@@ -96,7 +81,7 @@ def fault_of(mutant: Mutant) -> str:
 
 
 class Case:
-    """A mutant on the bench, beside the reference that it was made from."""
+    """A mutant on the bench, next to the reference that it was made from."""
 
     def __init__(self, mutant: Mutant) -> None:
         self.mutant = mutant
@@ -147,29 +132,23 @@ def _played(
     return session
 
 
-def written(mutant: Mutant) -> str:
-    """The text of the file of a mutant, after a search for its witness; empty if there was none to find."""
-    case = Case(mutant)
-    try:
-        found = next((one for one in _found(case) if case.shown(*one) is not None), None)
-        return "" if found is None else _text(case, *found)
-    finally:
-        case.close()
+def found(mutant: Mutant) -> Witness | None:
+    """The witness that a search finds, if it finds one."""
+    with closing(Case(mutant)) as case:
+        shows = next((one for one in _found(case) if case.shown(*one) is not None), None)
+        return None if shows is None else _witness(case, *shows)
 
 
-def rewritten(mutant: Mutant, scenario: Scenario, moves: Sequence[Move]) -> str:
-    """The text of the file of a mutant if the search ends at these moves; empty if they show nothing."""
-    case = Case(mutant)
-    try:
-        return "" if case.shown(scenario, moves) is None else _text(case, scenario, moves)
-    finally:
-        case.close()
+def shortest(mutant: Mutant, scenario: Scenario, moves: Sequence[Move]) -> Witness | None:
+    """The witness that these moves shrink to; None if they show nothing."""
+    with closing(Case(mutant)) as case:
+        return None if case.shown(scenario, moves) is None else _witness(case, scenario, moves)
 
 
 def _found(case: Case) -> Iterator[tuple[Scenario, Sequence[Move]]]:
     """Schedules that break the clause: those of the corpus, the shortest first, then those of walks."""
-    for script in sorted(corpus(), key=lambda one: (len(one.moves), one.name)):
-        if applicable(script, case.bench.handshake):
+    for script in sorted(corpus(FAMILY), key=lambda one: (len(one.moves), one.name)):
+        if applicable(FAMILY, script, case.bench.handshake):
             continue
         if (one := _tried(case, script.scenario, play(script))) is not None:
             yield one
@@ -231,17 +210,19 @@ def _without(scenario: Scenario, part: str, at: int) -> Scenario:
     return scenario.model_copy(update={part: kept})
 
 
-# --- writing ------------------------------------------------------------------------------------
+# --- the result ---------------------------------------------------------------------------------
 
 
-def _text(case: Case, scenario: Scenario, moves: Sequence[Move]) -> str:
+def _witness(case: Case, scenario: Scenario, moves: Sequence[Move]) -> Witness:
     named = scenario.model_copy(update={"scenario": case.mutant.name})
     session = case.shown(*shortened(case, named, moves))
     assert session is not None and session.violation is not None  # it was shown on the way here
-    records = [record for record in session.trace.records if "handshake" not in record]
-    about = [
-        f"# {case.mutant.name}: {fault_of(case.mutant)}",
-        f"# {case.mutant.clause} is broken: {session.violation.because}",
-    ]
-    entries = [Entry(record, about if at == 0 else []) for at, record in enumerate(records)]
-    return render(Document(entries, f"mutant:{case.mutant.name}"))
+    records = session.trace.records
+    return Witness(
+        case.mutant.name,
+        case.mutant.clause,
+        session.violation.because,
+        session.scenario,
+        tuple(moves_of(Trace([record_of(move) for move in session.sent]), FAMILY.line_formats.gate_name)),
+        tuple(dict.fromkeys(occasions_of(records))),
+    )

@@ -1,6 +1,6 @@
-"""Notes: long values of a scenario file, set apart at its end, each told by what changed since the last.
+"""Definitions: long values of a scenario file, written at its end as the changes to an earlier one.
 
-`@state2 = @state1 +{run={status=Done}}` reads: as the note before it, but for this.
+`@state2 = @state1 +{run={status=Done}}` means: the value of `@state1`, with this change.
 """
 
 from __future__ import annotations
@@ -26,38 +26,38 @@ WIDTH: Final = 110
 _DEFINITION: Final = re.compile(r"@([^\s=]+)\s*=\s*(.*)", re.DOTALL)
 
 
-class Notes(dict[str, Any]):
-    """The notes of a file by name, in the order in which they were first needed."""
+class Definitions(dict[str, Any]):
+    """The definitions of a file by name, in the order in which they were first needed."""
 
     def __init__(self) -> None:
         super().__init__()
         self._texts: dict[str, str] = {}
-        self._newest: dict[str, str] = {}  # the newest note for each field
+        self._newest: dict[str, str] = {}  # the newest definition for each field
 
     def text(self, field: str, value: Any) -> str:
-        """The value as it stands in a line: itself, or the note that holds it."""
+        """The value as it stands in a line: itself, or the name of its definition."""
         whole = encode(value)
         if not isinstance(value, list | Mapping) or len(whole) <= SHORT:
             return whole
-        known = next((name for name, noted in self.items() if same(noted, value)), None)
-        return f"@{known or self._note(field, value, whole)}"
+        known = next((name for name, held in self.items() if same(held, value)), None)
+        return f"@{known or self._define(field, value, whole)}"
 
-    def _note(self, field: str, value: Any, whole: str) -> str:
+    def _define(self, field: str, value: Any, whole: str) -> str:
         stem = field if re.fullmatch(r"[a-z]+", field) else "value"
         name = f"{stem}{sum(1 for other in self if other.rstrip('0123456789') == stem) + 1}"
         before = self._newest.get(stem)
         change = changes(self[before], value) if before is not None else None
         if change is not None:
             change = f"@{before} {change if change.startswith('+') else '+' + change}"
-        told = change if change is not None and len(change) < len(whole) else _laid_out(value, whole)
-        self._texts[name] = told
+        text = change if change is not None and len(change) < len(whole) else _laid_out(value, whole)
+        self._texts[name] = text
         self._newest[stem] = name
-        self[name] = decode(told, self)
+        self[name] = decode(text, self)
         return name
 
     def lines(self) -> list[str]:
-        """The notes as they stand at the end of the file."""
-        return [f"@{name} = {told}" for name, told in self._texts.items()]
+        """The definitions as they stand at the end of the file."""
+        return [f"@{name} = {text}" for name, text in self._texts.items()]
 
 
 def _laid_out(value: Any, whole: str) -> str:
@@ -79,12 +79,14 @@ def _filled(items: Iterable[str]) -> str:
     return "\n  ".join(lines)
 
 
-def define(notes: dict[str, Any], text: str) -> None:
-    """Take in one note, as it stands in a file."""
+def define(definitions: dict[str, Any], text: str) -> None:
+    """Add one definition, as it stands in a file."""
     definition = _DEFINITION.fullmatch(text)
     if definition is None:
-        raise Malformed("A note has a name and a value.", "Write `@name = value`, or `@name = @other +{…}`.")
-    name, told = definition.groups()
-    if name in notes:
-        raise Malformed(f"The note @{name} is given twice.", "Each note has a name of its own.")
-    notes[name] = decode(told, notes)
+        raise Malformed(
+            "A definition has a name and a value.", "Write `@name = value`, or `@name = @other +{…}`."
+        )
+    name, written = definition.groups()
+    if name in definitions:
+        raise Malformed(f"@{name} is defined twice.", "Each definition has a name of its own.")
+    definitions[name] = decode(written, definitions)

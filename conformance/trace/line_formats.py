@@ -1,189 +1,166 @@
-"""The words of scenario files: how a line of each is filled, and what goes without saying in it.
+"""How the lines of a scenario file are laid out; each family gives its own formats as one `LineFormats`.
 
-What fields there are is read off the protocol's models; here stands only how they are laid out.
+Which fields a line may have is read off the models of the protocol.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.messages import (
-    LISTED,
-    METHODS,
-    Decision,
-    HookAnswer,
-    HookSpec,
-    MessageAppended,
-    Outcome,
-    StopCondition,
-    ToolSpec,
-    Verdict,
-    gate_name,
-)
-from runlock.conformance.protocol import Fault, Handshake, Message, Observation, Refusal, Scenario, Turn, Wire
-from runlock.conformance.trace.trace import Record
-from runlock.conformance.trace.values import encode, quoted
+from runlock.conformance.protocol import Closed, Observation, Refusal, Wire
 
 INDENT: Final = "  "
+RACE: Final = "race"
+RELEASE: Final = "release"
+CALLS: Final = "tool_calls"
+"""The field in which a call can be written `c1:t0`."""
 
+SHARED_WORDS: Final[Mapping[str, str]] = {
+    "run.start": "start",
+    "gate.release": RELEASE,
+    "deliver": RACE,
+    "clock.advance": "advance",
+    "inspect": "look",
+}
+"""Words for methods that most families have; `inspect` is also the kind of an observation."""
 
-@dataclass(slots=True)
-class Known:
-    """What a reader of the file knows at a line: the run it is about, and which gates are open."""
-
-    run: Any = None
-    gates: dict[str, str] = field(default_factory=dict)  # id: what waits there
-
-    def gate(self, name: str) -> str:
-        """The id of the gate that is meant: an id itself, or what waits there, the oldest first."""
-        return next((gate for gate, ref in self.gates.items() if ref == name), name)
-
-    def word_for(self, gate: Any) -> str:
-        """The shortest way to name a gate so that `gate` finds it."""
-        ref = self.gates.get(gate) if isinstance(gate, str) else None
-        if ref is not None and self.gate(ref) == gate and encode(ref) == ref:
-            return ref
-        text = encode(gate)
-        return quoted(gate) if isinstance(gate, str) and self.gate(gate) != gate else text
-
-    def learn(self, record: Record) -> None:
-        """Go on past a record."""
-        if "observation" in record:
-            self._seen(record["observation"])
-        elif "crash" in record:
-            self.gates.clear()
-        elif "stimulus" in record:
-            for method, params in _handed_over(record["stimulus"]):
-                self._sent(method, params)
-
-    def _seen(self, seen: Mapping[str, Any]) -> None:
-        gate, call = seen.get("gate"), seen.get("call")
-        if not isinstance(gate, str):
-            return
-        if seen.get("kind") == "gate.open":
-            self.gates.pop(gate, None)
-            self.gates[gate] = gate_name(str(seen.get("on")), seen.get("at"), call)
-        elif seen.get("kind") == "gate.closed":
-            self.gates.pop(gate, None)
-
-    def _sent(self, method: Any, params: Mapping[str, Any]) -> None:
-        if method in ("run.start", "recover") and "run" in params:
-            self.run = params["run"]
-        elif method == "gate.release" and isinstance(params.get("gate"), str) and not _stays_open(params):
-            self.gates.pop(params["gate"], None)
-
-
-def _handed_over(stimulus: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    members = stimulus.get("params")
-    parts = members.get("stimuli") if isinstance(members, dict) else None
-    for part in parts if stimulus.get("method") == "deliver" and isinstance(parts, list) else [stimulus]:
-        if isinstance(part, dict) and isinstance(part.get("params"), dict):
-            yield part.get("method"), part["params"]
-
-
-def _stays_open(params: Mapping[str, Any]) -> bool:
-    outcome = params.get("outcome")
-    return isinstance(outcome, Mapping) and outcome.get("kind") == "activity"
+TARGET: Final = "target"
+FAMILY: Final = "family"
+HEADINGS: Final = ("handshake", "scenario", "crash", "end", "record")
+ANSWERS: Final = ("unlisted", "refused", "report", "unanswered", "record")
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """How a line of one word is filled: values by position, fields by name, what is left unsaid."""
+class LineFormat:
+    """How a line with one word is filled: values by position, fields by name, and values that are implied."""
 
     word: str
     positions: tuple[str, ...] = ()
-    model: type[Wire] | tuple[type[Wire], ...] = ()
-    unsaid: Mapping[str, Any] = field(default_factory=dict)
-    about_a_run: bool = False
+    models: tuple[type[Wire], ...] = ()
+    listed: frozenset[str] = frozenset()  # fields next to those of the models
+    implied: Mapping[str, Any] = field(default_factory=dict)
+    about_a_run: bool = False  # the newest run is implied
+    inner: str = ""  # the field whose own fields stand in the line
+    is_change: bool = False  # `OLD -> NEW` stands for the fields `from` and `to`
+    items: ListFormat | None = None
 
     def fields(self) -> set[str]:
         """The fields that the protocol gives it."""
-        models = self.model if isinstance(self.model, tuple) else (self.model,)
-        return {f.alias or name for model in models for name, f in model.model_fields.items()}
+        return {*self.listed, *(name for model in self.models for name in fields_of(model))}
+
+    def own_fields(self) -> set[str]:
+        """The fields of an observation that are not those of its inner object."""
+        return {name for name in fields_of(self.models[0]) if name not in ("kind", self.inner)}
+
+    def implying(self, run: Any) -> LineFormat:
+        """The format with the newest run implied, where a line is about a run and there is one."""
+        if not self.about_a_run or run is None:
+            return self
+        return replace(self, implied={**self.implied, "run": run})
 
 
-def _seen(kind: str, *positions: str, **unsaid: Any) -> Shape:
-    return Shape(kind, positions, LISTED[kind], unsaid, about_a_run=True)
+@dataclass(frozen=True, slots=True)
+class ListFormat:
+    """A list of objects that stands in one line, with a semicolon between two of them."""
+
+    field: str
+    format: LineFormat
+    noun: str
+    example: str
 
 
-def _sent(word: str, method: str, *positions: str, about_a_run: bool = True) -> Shape:
-    return Shape(word, positions, METHODS[method][0], {}, about_a_run)
+@dataclass(frozen=True, slots=True)
+class MemberFormat:
+    """An indented line of a scenario, and the list in the scenario to which it adds."""
+
+    path: tuple[str, ...]
+    format: LineFormat | None = None  # None: the values of the line are the members of the list
 
 
-OBSERVED: Final[dict[str, Shape]] = {
-    "run.status": _seen("run.status", reason=None),
-    "call.status": _seen("call.status", "call"),
-    "gate.open": _seen("gate.open", "gate", "on", "name"),
-    "gate.closed": _seen("gate.closed", "gate", "because"),
-    "phase": _seen("phase", "phase"),
-    "resume": _seen("resume", "state"),
-    "decision": _seen("decision", "decision", "disposition", "call"),
-    "message": Shape("message", ("role", "text"), (MessageAppended, Message), about_a_run=True),
-    "checkpoint": _seen("checkpoint", "trigger", "cause", force=False),
-    "event": _seen("event", "stream", "name"),
-    "stream.closed": _seen("stream.closed", "watcher"),
-    "run.finished": _seen("run.finished", "reason", pending=[]),
-    "inspect": _seen("inspect", "status", reason=None),
-}
-
-SENT: Final[dict[str, Shape]] = {
-    "run.start": _sent("start", "run.start", "run", "input", about_a_run=False),
-    "gate.release": _sent("release", "gate.release", about_a_run=False),
-    "decide": _sent("decide", "decide"),
-    "cancel": _sent("cancel", "cancel"),
-    "run.input": _sent("input", "run.input", "input"),
-    "watch": _sent("watch", "watch", "watcher", "stream"),
-    "unwatch": _sent("unwatch", "unwatch"),
-    "clock.advance": _sent("advance", "clock.advance", "ms", about_a_run=False),
-    "deliver": _sent("race", "deliver", about_a_run=False),
-    "settle": _sent("settle", "settle", about_a_run=False),
-    "recover": _sent("recover", "recover"),
-    "inspect": _sent("look", "inspect"),
-}
-METHOD_OF: Final = {shape.word: method for method, shape in SENT.items()}
-
-SCENARIO: Final = Shape("scenario", ("scenario",), Scenario)
-TOOL: Final = Shape("tool", ("name", "permission", "resume_mode"), ToolSpec)
-STOP: Final = Shape("stop", ("kind",), StopCondition)
-HOOK: Final = Shape("hook", ("at",), HookSpec)
-DECISION: Final = Shape("decide", ("id", "action", "call"), Decision)
-OUTCOME: Final = Shape("release", (), (Turn, Verdict, Outcome, HookAnswer, Fault))
-REFUSED: Final = Shape("refused", ("why",), Refusal, {"stimulus": 0})
-HANDSHAKE: Final = Shape("handshake", (), Handshake)
-CRASH: Final = Shape("crash", ("by",))
-END: Final = Shape("end", (), METHODS["scenario.close"][1], {"leaks": []})
-UNLISTED: Final = Shape("unlisted", ("kind",), Observation, about_a_run=True)
+def no_fields(call: str) -> Mapping[str, Any]:
+    """No implied fields."""
+    return {}
 
 
-SAYS: Final = {
-    "turn": "text", "ok": "content", "warning": "content", "error": "content", "set_result": "content",
-    "raise": "message", "fault": "message", "block": "message", "activity": "content", "rewrite": "data",
-    "terminate": "message", "skip_inference": "message",
-}  # fmt: skip
-"""The field of an outcome that stands behind its kind without a name."""
+@dataclass(frozen=True, eq=False)
+class LineFormats:
+    """What a family contributes to the format of its scenario files."""
 
-HEADS: Final = ("handshake", "scenario", "crash", "end", "record", *METHOD_OF)
-SEEN: Final = ("unlisted", "refused", "report", "unanswered", "record", *OBSERVED)
+    family: str
+    handshake: LineFormat
+    scenario: LineFormat
+    stimuli: Mapping[str, LineFormat]  # by method
+    observations: Mapping[str, LineFormat]  # by kind
+    outcome: LineFormat
+    gate_name: Callable[[Mapping[str, Any]], str]  # of the observation that opens the gate
+    members: Mapping[str, MemberFormat] = field(default_factory=dict)  # by the word of the indented line
+    outcome_text: Mapping[str, str] = field(default_factory=dict)  # kind: its field that needs no name
+    keeps_open: frozenset[str] = frozenset()  # outcome kinds after which the gate is still open
+    begins_run: frozenset[str] = frozenset({"run.start", "recover"})  # methods that name the newest run
+    codes: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)  # field: object with this `code`
+    call_gate: Callable[[str], Mapping[str, Any]] = no_fields  # implied by the call of a gate
+
+    def __post_init__(self) -> None:
+        words = [FAMILY, TARGET, *HEADINGS, *(line.word for line in self.stimuli.values())]
+        answers = [*ANSWERS[:-1], *self.observations]
+        twice = sorted({word for word in words + answers if (words + answers).count(word) > 1})
+        if twice:
+            raise ValueError(f"Two lines of the family {self.family} have one word: {', '.join(twice)}.")
+
+    @cached_property
+    def methods(self) -> Mapping[str, str]:
+        """The method that each word stands for."""
+        return {line.word: method for method, line in self.stimuli.items()}
+
+    @cached_property
+    def headings(self) -> tuple[str, ...]:
+        """The words that can begin a block."""
+        return (*HEADINGS, *self.methods)
+
+    @cached_property
+    def answers(self) -> tuple[str, ...]:
+        """The words of lines under the rule."""
+        return (*ANSWERS, *self.observations)
+
+    @cached_property
+    def semicolons(self) -> str:
+        """Which lists are written with semicolons."""
+        lists = [line.items.field for line in self.stimuli.values() if line.items is not None]
+        return f"Only {' and '.join(lists)} are parted by semicolons." if lists else "No line has one."
+
+    def gate_of_call(self, call: str) -> LineFormat:
+        """The format of `gate.open` for a gate that is named with its call."""
+        return replace(self.observations["gate.open"], implied=self.call_gate(call))
 
 
-def about(shape: Shape, fields: Mapping[str, Any], known: Known) -> Shape:
-    """The shape with the run that goes without saying, once the file has begun one."""
-    if not shape.about_a_run or known.run is None:
-        return shape
-    return Shape(shape.word, shape.positions, shape.model, {**shape.unsaid, "run": known.run})
+REFUSED: Final = LineFormat("refused", ("why",), (Refusal,), implied={"stimulus": 0})
+CRASH: Final = LineFormat("crash", ("by",))
+END: Final = LineFormat("end", (), (Closed,), implied={"leaks": []})
+UNLISTED: Final = LineFormat("unlisted", ("kind",), (Observation,), about_a_run=True)
+
+
+def fields_of(model: type[Wire]) -> list[str]:
+    """The fields of a message as they are called on the wire."""
+    return [info.alias or name for name, info in model.model_fields.items()]
 
 
 def reason_of(code: str) -> dict[str, Any]:
+    """A reason that is only a code."""
     return {"code": code, "detail": None}
 
 
 def call_of(call: str, name: str) -> dict[str, Any]:
+    """A call whose only argument is its own id."""
     return {"id": call, "name": name, "args": {"k": call}}
 
 
-def gate_of_a_call(call: str) -> Shape:
-    plain_gate = OBSERVED["gate.open"]
-    unsaid = {"args": {"k": call}, "resume": None}
-    return Shape(plain_gate.word, plain_gate.positions, plain_gate.model, unsaid, about_a_run=True)
+def named_by(*fields: str) -> Callable[[Mapping[str, Any]], str]:
+    """Names a gate by those of these fields that it has, as in `tool:c1`."""
+
+    def gate_name(opened: Mapping[str, Any]) -> str:
+        return ":".join(str(opened[name]) for name in fields if opened.get(name) is not None)
+
+    return gate_name

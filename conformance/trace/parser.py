@@ -1,98 +1,78 @@
-"""One record of a trace from the lines of a scenario file that say it."""
+"""Reads one record of a trace from the lines of a scenario file that describe it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any
 
+from runlock.conformance.trace.line_context import LineContext
+from runlock.conformance.trace.line_fields import filled, is_short_call, long_call
 from runlock.conformance.trace.line_formats import (
+    CALLS,
     CRASH,
-    DECISION,
     END,
-    HANDSHAKE,
-    HEADS,
-    HOOK,
-    METHOD_OF,
-    OBSERVED,
-    OUTCOME,
+    RACE,
     REFUSED,
-    SAYS,
-    SCENARIO,
-    SEEN,
-    SENT,
-    STOP,
-    TOOL,
     UNLISTED,
-    Known,
-    Shape,
-    about,
-    call_of,
-    gate_of_a_call,
-    reason_of,
+    LineFormat,
+    LineFormats,
+    ListFormat,
+    MemberFormat,
 )
 from runlock.conformance.trace.trace import KEYS, Record
-from runlock.conformance.trace.values import (
-    Bare,
-    Malformed,
-    Part,
-    Reader,
-    encode,
-    plain,
-)
+from runlock.conformance.trace.values import Bare, Malformed, Part, Reader, encode, plain
+
+Definitions = Mapping[str, Any]
 
 
-def read(lines: Sequence[str], known: Known, notes: Mapping[str, Any]) -> Record:
-    """The record that these lines say; a report is said by any number of lines, also none."""
+def read(lines: Sequence[str], context: LineContext, definitions: Definitions) -> Record:
+    """The record in these lines; a report has any number of lines, also none."""
     if not lines:
-        return {"report": _report([])}
-    word, parts = _split(lines[0], notes)
+        return {"report": _report([], context)}
+    word, parts = _split(lines[0], definitions)
     if word in ("refused", "report"):
-        return {"report": _report([_split(line, notes) for line in lines])}
-    record = _record(word, parts, lines[1:], known, notes)
+        return {"report": _report([_split(line, definitions) for line in lines], context)}
+    record = _record(word, parts, lines[1:], context, definitions)
     return {str(key): plain(value) for key, value in record.items()}
 
 
-def _split(line: str, notes: Mapping[str, Any]) -> tuple[str, list[Part]]:
+def _split(line: str, definitions: Definitions) -> tuple[str, list[Part]]:
     word, _, rest = line.strip().partition(" ")
-    return word, Reader(rest, notes).parts()
+    return word, Reader(rest, definitions).parts()
 
 
 def _record(
-    word: str, parts: list[Part], members: Sequence[str], known: Known, notes: Mapping[str, Any]
+    word: str, parts: list[Part], members: Sequence[str], context: LineContext, definitions: Definitions
 ) -> Record:
-    if members and word not in ("race", "scenario"):
+    if members and word not in (RACE, "scenario"):
         raise Malformed(
             f"Lines are indented under `{word}`, which has none.", "Only `race` and `scenario` have."
         )
-    if word in METHOD_OF:
-        return {"stimulus": _stimulus(word, parts, members, known, notes)}
-    if word == "decide" or len(parts) == 1:
-        return _record_of_one_part(word, parts[0], members, known, notes)
-    raise Malformed(f"A semicolon stands in `{word}`.", "Only decisions are parted by semicolons.")
-
-
-def _record_of_one_part(
-    word: str, part: Part, members: Sequence[str], known: Known, notes: Mapping[str, Any]
-) -> Record:
+    if word in context.formats.methods:
+        return {"stimulus": _stimulus(word, parts, members, context, definitions)}
+    part = _only_part(word, parts, context.formats)
     if word == "record":
         return _any_record(part)
     if word == "scenario":
-        return {"scenario": _scenario(part, members, notes)}
+        return {"scenario": _scenario(part, members, context, definitions)}
     if word in ("handshake", "crash", "end"):
-        shape = {"handshake": HANDSHAKE, "crash": CRASH, "end": END}[word]
-        return {word: _filled(shape, part, known)}
-    if word == "unlisted":
-        return {"observation": _filled(UNLISTED, part, known, open_ended=True)}
-    if word in OBSERVED:
-        return {"observation": {"kind": word, **_observation(word, part, known)}}
-    raise unknown(word, (*HEADS, *SEEN), "word")
+        line = {"handshake": context.formats.handshake, "crash": CRASH, "end": END}[word]
+        return {word: filled(line, part, context)}
+    return {"observation": _observation(word, part, context)}
 
 
-def unknown(word: str, words: Sequence[str], what: str) -> Malformed:
-    """That a word is none of these, and which was probably meant."""
+def _only_part(word: str, parts: list[Part], formats: LineFormats) -> Part:
+    if len(parts) > 1:
+        raise Malformed(f"A semicolon stands in `{word}`.", formats.semicolons)
+    return parts[0]
+
+
+def unknown(word: str, words: Sequence[str], what: str, formats: LineFormats) -> Malformed:
+    """An error that says which word was probably meant."""
     listed = ", ".join(f"`{one}`" for one in sorted(set(words)))
-    meant = [SENT[word].word] if word in SENT else get_close_matches(word, words, n=1)
+    stimulus = formats.stimuli.get(word)
+    meant = [stimulus.word] if stimulus is not None else get_close_matches(word, words, n=1)
     hint = f"Did you mean `{meant[0]}`? " if meant else ""
     return Malformed(f"`{word}` is no {what}.", f"{hint}There are {listed}.")
 
@@ -103,35 +83,37 @@ def _any_record(part: Part) -> Record:
     return part.named
 
 
+# --- stimuli ------------------------------------------------------------------------------------
+
+
 def _stimulus(
-    word: str, parts: list[Part], members: Sequence[str], known: Known, notes: Mapping[str, Any]
+    word: str, parts: list[Part], members: Sequence[str], context: LineContext, definitions: Definitions
 ) -> dict[str, Any]:
-    method = METHOD_OF[word]
-    if method == "decide":
-        params = _decide(parts, known)
-    elif len(parts) > 1:
-        raise Malformed(f"A semicolon stands in `{word}`.", "Only decisions are parted by semicolons.")
+    method = context.formats.methods[word]
+    line = context.formats.stimuli[method]
+    if line.items is not None:
+        params = _list(line, line.items, parts, context)
     elif method == "gate.release":
-        params = _release(parts[0], known)
+        params = _release(line, _only_part(word, parts, context.formats), context)
     else:
-        params = _filled(SENT[method], parts[0], known)
+        params = filled(line, _only_part(word, parts, context.formats), context)
     if method == "deliver" and (members or "stimuli" not in params):
-        params["stimuli"] = [_member(line, known, notes) for line in members]
+        params["stimuli"] = [_member_of_race(text, context, definitions) for text in members]
     return {"method": method, "params": params}
 
 
-def _member(line: str, known: Known, notes: Mapping[str, Any]) -> dict[str, Any]:
-    word, parts = _split(line, notes)
-    if word not in METHOD_OF or word == "race":
-        words = [one for one in METHOD_OF if one != "race"]
-        raise unknown(word, words, "stimulus of a race")
-    return _stimulus(word, parts, (), known, notes)
+def _member_of_race(text: str, context: LineContext, definitions: Definitions) -> dict[str, Any]:
+    word, parts = _split(text, definitions)
+    words = [one for one in context.formats.methods if one != RACE]
+    if word not in words:
+        raise unknown(word, words, "stimulus of a race", context.formats)
+    return _stimulus(word, parts, (), context, definitions)
 
 
-def _release(part: Part, known: Known) -> dict[str, Any]:
+def _release(line: LineFormat, part: Part, context: LineContext) -> dict[str, Any]:
     if len(part.given) < 2:
         if part.named.keys() >= {"gate", "outcome"}:
-            return _filled(SENT["gate.release"], part, known)
+            return filled(line, part, context)
         raise Malformed(
             "`release` names a gate and an outcome.",
             "As in `release tool:c1 ok done` or `release model turn c1:t0`.",
@@ -140,157 +122,131 @@ def _release(part: Part, known: Known) -> dict[str, Any]:
     own = ("turns",)
     params = {key: value for key, value in part.named.items() if key in own}
     rest = Part([], {k: v for k, v in part.named.items() if k not in own}, part.added, part.left)
-    outcome = {"kind": kind, **_said(kind, said), **_filled(OUTCOME, rest, known)}
-    return {"gate": known.gate(gate) if isinstance(gate, Bare) else gate, "outcome": outcome, **params}
+    formats = context.formats
+    outcome = {"kind": kind, **_said(kind, said, formats), **filled(formats.outcome, rest, context)}
+    return {"gate": context.gate(gate) if isinstance(gate, Bare) else gate, "outcome": outcome, **params}
 
 
-def _said(kind: Any, said: Sequence[Any]) -> dict[str, Any]:
+def _said(kind: Any, said: Sequence[Any], formats: LineFormats) -> dict[str, Any]:
+    """The fields of an outcome that stand without a name: a text, and the calls of a turn."""
     if not isinstance(kind, str):
         raise Malformed(f"{encode(kind)} is no kind of outcome.", "As in `release tool:c1 ok done`.")
-    calls = [value for value in said if kind == "turn" and _is_short_call(value)]
-    texts = [value for value in said if not (kind == "turn" and _is_short_call(value))]
-    if len(texts) > (1 if kind in SAYS else 0):
-        extra = encode(texts[-1])
+    calls = [value for value in said if kind == "turn" and is_short_call(value)]
+    texts = [value for value in said if not (kind == "turn" and is_short_call(value))]
+    field = formats.outcome_text.get(kind)
+    if len(texts) > (1 if field else 0):
         raise Malformed(
-            f"{extra} stands behind `{kind}` without a name.",
-            "A text of several words is written in quotes." if kind in SAYS else "Write `key=value`.",
+            f"{encode(texts[-1])} stands after `{kind}` without a name.",
+            "A text of several words is written in quotes." if field else "Write `key=value`.",
         )
-    outcome: dict[str, Any] = {SAYS[kind]: texts[0]} if texts else {}
-    return {**outcome, "tool_calls": [_long_call(call) for call in calls]} if calls else outcome
+    outcome: dict[str, Any] = {field: texts[0]} if field and texts else {}
+    return {**outcome, CALLS: [long_call(call) for call in calls]} if calls else outcome
 
 
-def _is_short_call(value: Any) -> bool:
-    return isinstance(value, Bare) and ":" in value
-
-
-def _long_call(value: Any) -> Any:
-    return call_of(*value.split(":", 1)) if _is_short_call(value) else value
-
-
-def _decide(parts: list[Part], known: Known) -> dict[str, Any]:
-    if not any(part.given for part in parts):
-        if len(parts) > 1:
-            raise Malformed("A decision is missing at a semicolon.", _DECISION_RIGHT)
-        return _filled(SENT["decide"], parts[0], known)
-    own = SENT["decide"].fields() - {"decisions"}
+def _list(line: LineFormat, items: ListFormat, parts: list[Part], context: LineContext) -> dict[str, Any]:
+    """The fields of a line with semicolons: those of the line itself may stand in any part."""
+    if len(parts) == 1 and not parts[0].given:
+        return filled(line, parts[0], context)
+    if not all(part.given for part in parts):
+        raise Malformed(f"A {items.noun} is missing at a semicolon.", f"As in `{items.example}`.")
+    own = line.fields() - {items.field}
     ours = Part(
         [],
         {key: value for part in parts for key, value in part.named.items() if key in own},
         left=[name for part in parts for name in part.left if name in own],
     )
-    decisions = []
-    for part in parts:
-        if not part.given:
-            raise Malformed("A decision is missing at a semicolon.", _DECISION_RIGHT)
-        theirs = {key: value for key, value in part.named.items() if key not in own}
-        left = [name for name in part.left if name not in own]
-        decisions.append(_filled(DECISION, Part(part.given, theirs, part.added, left), known))
-    return {**_filled(SENT["decide"], ours, known), "decisions": decisions}
+    members = [filled(items.format, _without(part, own), context) for part in parts]
+    return {**filled(line, ours, context), items.field: members}
 
 
-_DECISION_RIGHT: Final = "As in `decide d1 resume c1 payload=false; d2 cancel c2`."
+def _without(part: Part, fields: set[str]) -> Part:
+    named = {key: value for key, value in part.named.items() if key not in fields}
+    return Part(part.given, named, part.added, [name for name in part.left if name not in fields])
 
 
-def _observation(kind: str, part: Part, known: Known) -> dict[str, Any]:
-    shape = OBSERVED[kind]
-    if kind in ("run.status", "call.status") and "->" in part.given:
-        return _status(shape, part, known)
-    if kind == "gate.open" and len(part.given) > 1 and _is_short_call(part.given[1]):
+# --- observations -------------------------------------------------------------------------------
+
+
+def _observation(kind: str, part: Part, context: LineContext) -> dict[str, Any]:
+    if kind == "unlisted":
+        return filled(UNLISTED, part, context, open_ended=True)
+    line = context.formats.observations.get(kind)
+    if line is None:
+        formats = context.formats
+        raise unknown(kind, (*formats.headings, *formats.answers), "word", formats)
+    return {"kind": kind, **_observed(line, part, context)}
+
+
+def _observed(line: LineFormat, part: Part, context: LineContext) -> dict[str, Any]:
+    if line.is_change and "->" in part.given:
+        return _change(line, part, context)
+    if line.word == "gate.open" and len(part.given) > 1 and is_short_call(part.given[1]):
         on, call = part.given[1].split(":", 1)
-        given = [part.given[0], on, *part.given[2:]]
-        shortened = Part(given, part.named, part.added, part.left)
-        return {**_filled(gate_of_a_call(call), shortened, known), "call": call}
-    if kind == "message" and "message" not in part.named:
-        own = {"run", *part.added}
-        filled = _filled(shape, part, known)
-        inner = {key: value for key, value in filled.items() if key not in own}
-        return {**{k: v for k, v in filled.items() if k in own}, "message": inner}
-    return _filled(shape, part, known)
+        shortened = Part([part.given[0], on, *part.given[2:]], part.named, part.added, part.left)
+        return {**filled(context.formats.gate_of_call(call), shortened, context), "call": call}
+    fields = filled(line, part, context)
+    if not line.inner or line.inner in part.named:
+        return fields
+    own = {*line.own_fields(), *part.added}
+    inner = {key: value for key, value in fields.items() if key not in own}
+    return {**{key: value for key, value in fields.items() if key in own}, line.inner: inner}
 
 
-def _status(shape: Shape, part: Part, known: Known) -> dict[str, Any]:
+def _change(line: LineFormat, part: Part, context: LineContext) -> dict[str, Any]:
     arrow = part.given.index("->")
     before, after = part.given[:arrow], part.given[arrow + 1 :]
-    count = len(shape.positions)
+    count = len(line.positions)
     if len(after) != 1 or not count <= len(before) <= count + 1:
-        right = " ".join([shape.word, *(name.upper() for name in shape.positions), "OLD -> NEW"])
+        right = " ".join([line.word, *(name.upper() for name in line.positions), "OLD -> NEW"])
         raise Malformed(
             "An arrow stands between two statuses.", f"Write `{right}`; OLD is left out at first."
         )
     origin = before[count] if len(before) > count else None
     rest = Part(before[:count], part.named, part.added, [name for name in part.left if name != "from"])
     moved = {"to": after[0]} if "from" in part.left else {"from": origin, "to": after[0]}
-    return {**_filled(shape, rest, known), **moved}
+    return {**filled(line, rest, context), **moved}
 
 
-def _scenario(part: Part, members: Sequence[str], notes: Mapping[str, Any]) -> dict[str, Any]:
-    scenario = _filled(SCENARIO, part, Known())
-    for line in members:
-        word, parts = _split(line, notes)
-        if word == "tool":
-            scenario.setdefault("tools", []).append(_filled(TOOL, parts[0], Known()))
-        elif word == "stop":
-            agent = scenario.setdefault("agent", {})
-            agent.setdefault("stop", []).append(_filled(STOP, parts[0], Known()))
-        elif word == "hook":
-            scenario.setdefault("hooks", []).append(_filled(HOOK, parts[0], Known()))
-        elif word == "hold":
-            scenario.setdefault("hold", []).extend(parts[0].given)
-        else:
-            raise unknown(word, ("tool", "stop", "hook", "hold"), "part of a scenario")
+# --- scenarios and reports ----------------------------------------------------------------------
+
+
+def _scenario(
+    part: Part, members: Sequence[str], context: LineContext, definitions: Definitions
+) -> dict[str, Any]:
+    scenario = filled(context.formats.scenario, part, context)
+    for text in members:
+        word, parts = _split(text, definitions)
+        member = context.formats.members.get(word)
+        if member is None:
+            raise unknown(word, tuple(context.formats.members), "part of a scenario", context.formats)
+        part = _only_part(word, parts, context.formats)
+        new = part.given if member.format is None else [filled(member.format, part, context)]
+        _list_at(member, scenario).extend(new)
     return scenario
 
 
-def _report(lines: Sequence[tuple[str, list[Part]]]) -> dict[str, Any]:
+def _list_at(member: MemberFormat, scenario: dict[str, Any]) -> list[Any]:
+    *outer, last = member.path
+    holder: Any = scenario
+    for key in outer:
+        holder = holder.setdefault(key, {}) if isinstance(holder, dict) else None
+    found = holder.setdefault(last, []) if isinstance(holder, dict) else None
+    if not isinstance(found, list):
+        place = ".".join(member.path)
+        raise Malformed(f"`{place}` is given, and is no list.", "Leave it to the indented lines.")
+    return found
+
+
+def _report(lines: Sequence[tuple[str, list[Part]]], context: LineContext) -> dict[str, Any]:
     report: dict[str, Any] = {"quiescent": True, "refused": []}
     for word, parts in lines:
+        part = _only_part(word, parts, context.formats)
         if word == "refused":
-            report["refused"].append(plain(_filled(REFUSED, parts[0], Known())))
+            report["refused"].append(plain(filled(REFUSED, part, context)))
+        elif part.given or part.named.keys() != {"quiescent"}:
+            raise Malformed(
+                "`report` says whether the runtime is quiescent.", "Write `report quiescent=false`."
+            )
         else:
-            if parts[0].given or parts[0].named.keys() != {"quiescent"}:
-                raise Malformed(
-                    "`report` says whether the runtime is quiescent.", "Write `report quiescent=false`."
-                )
-            report["quiescent"] = plain(parts[0].named["quiescent"])
+            report["quiescent"] = plain(part.named["quiescent"])
     return report
-
-
-def _filled(shape: Shape, part: Part, known: Known, open_ended: bool = False) -> dict[str, Any]:
-    """The fields that a part of a line gives, with what goes without saying."""
-    if len(part.given) > len(shape.positions):
-        extra = encode(part.given[len(shape.positions)])
-        takes = ", ".join(shape.positions) or "nothing"
-        raise Malformed(
-            f"{extra} stands in `{shape.word}` without a name.",
-            f"Without a name it takes {takes}, in this order.",
-        )
-    fields = dict(zip(shape.positions, part.given, strict=False))
-    if not open_ended:
-        _check_names(shape, part)
-    for name in part.named.keys() & fields.keys():
-        raise Malformed(f"`{name}` is given twice.", "Once without its name, and once with it.")
-    fields |= part.named
-    unsaid = about(shape, fields, known).unsaid
-    fields |= {name: value for name, value in unsaid.items() if name not in fields and name not in part.left}
-    return {name: _field_value(name, value) for name, value in fields.items()}
-
-
-def _check_names(shape: Shape, part: Part) -> None:
-    listed = shape.fields()
-    for name in part.named:
-        if name in listed or name in part.added:
-            continue
-        meant = get_close_matches(name, listed, n=1)
-        hint = f"Did you mean `{meant[0]}`?" if meant else f"It has {', '.join(sorted(listed)) or 'none'}."
-        raise Malformed(
-            f"`{shape.word}` has no field `{name}`.",
-            f"{hint} A field that the protocol does not list is `+{name}=…`.",
-        )
-
-
-def _field_value(name: str, value: Any) -> Any:
-    if name == "reason" and isinstance(value, Bare):
-        return reason_of(value)
-    if name == "tool_calls" and isinstance(value, list):
-        return [_long_call(call) for call in value]
-    return value

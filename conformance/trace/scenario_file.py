@@ -1,96 +1,79 @@
-"""Scenario files: the readable twin of a trace file, for people to write, read and review.
+"""Scenario files: a readable form of trace files, for people to write, read and review.
 
 A block is one stimulus in imperative words, `----`, what was observed, one line each, and a blank line,
-which says that the answer was complete.  Comments at the top say what the scenario shows.  A file may
-leave out what was observed; it is then only moves.  Every trace can be written so, and read back whole.
+which says that the answer was complete.  Comments at the top say what the scenario shows.  Every trace can
+be written so, and read back whole.
+
+A file may leave out what was observed.  It then holds moves alone, one a line, and a line `needs` says what
+they take of a runtime beyond what each move says by itself: `needs decisions live; stimulus cancel.waiting`.
+A file of another family than the default one says so in its first line, `family NAME`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from runlock.conformance.errors import UsageError
-from runlock.conformance.trace.definitions import Notes, define
-from runlock.conformance.trace.input_files import text_of
-from runlock.conformance.trace.line_formats import HEADS, SEEN, Known
+from runlock.conformance.protocol import Handshake
+from runlock.conformance.trace.definitions import Definitions, define
+from runlock.conformance.trace.document import ANSWERS, Document, Entry
+from runlock.conformance.trace.line_context import LineContext
+from runlock.conformance.trace.line_formats import FAMILY, TARGET, LineFormats
 from runlock.conformance.trace.parser import read, unknown
 from runlock.conformance.trace.printer import write
-from runlock.conformance.trace.trace import Record, Trace, read_trace
+from runlock.conformance.trace.trace import Record, Trace
 from runlock.conformance.trace.values import Malformed
 
 ENDING: Final = ".scenario"
 RULE: Final = "----"
-TARGET: Final = "target"
+NEEDS: Final = "needs"
 UNANSWERED: Final = "unanswered"
-ANSWERS: Final = ("observation", "report")
-
-
-@dataclass(slots=True)
-class Entry:
-    """A record with the comments above it and the line that it begins on; without one, only comments."""
-
-    record: Record | None
-    comments: list[str] = field(default_factory=list)
-    line: int = 0
-
-    @property
-    def is_answer(self) -> bool:
-        """Whether the runtime said it."""
-        return self.record is not None and next(iter(self.record)) in ANSWERS
-
-
-@dataclass(slots=True)
-class Document:
-    """A scenario file as it was read: its records, its comments, and the target it was recorded on."""
-
-    entries: list[Entry]
-    target: str = ""
-
-    @property
-    def trace(self) -> Trace:
-        """The records alone."""
-        return Trace([entry.record for entry in self.entries if entry.record is not None])
-
-    @property
-    def about(self) -> str:
-        """The comments at the top, without their marks."""
-        top = self.entries[0].comments if self.entries else []
-        return "\n".join(comment.lstrip("#").strip() for comment in top)
+DEFAULT_FAMILY: Final[str] = Handshake.model_fields["family"].default
+"""The family of a file, and of a handshake, that names none."""
 
 
 # --- writing ------------------------------------------------------------------------------------
 
 
-def to_text(trace: Trace) -> str:
-    """The scenario file that says this trace."""
-    return render(Document([Entry(record) for record in trace.records]))
+def to_text(trace: Trace, formats: LineFormats) -> str:
+    """The scenario file of a trace."""
+    return render(Document([Entry(record) for record in trace.records]), formats)
 
 
-def render(document: Document) -> str:
+def render(document: Document, formats: LineFormats) -> str:
     """The text of a scenario file."""
-    known, notes, blocks = Known(), Notes(), _Blocks()
+    context, definitions = LineContext(formats), Definitions()
+    blocks = _Blocks(is_spaced=any(entry.is_answer for entry in document.entries))
+    family = "" if formats.family == DEFAULT_FAMILY else formats.family
     for index, entry in enumerate(document.entries):
         blocks.comment(entry.comments)
-        if index == 0 and document.target:
-            blocks.head([f"{TARGET} {document.target}"])
+        if index == 0:
+            blocks.top([FAMILY, family], [TARGET, document.target], [NEEDS, "; ".join(document.needs)])
         if entry.record is not None:
-            blocks.add(entry.record, write(entry.record, known, notes))
-            known.learn(entry.record)
+            blocks.add(entry.record, write(entry.record, context, definitions))
+            context.learn(entry.record)
     blocks.end()
-    if notes:
-        blocks.comment(notes.lines())
+    if definitions:
+        blocks.comment(definitions.lines())
     return "\n".join(blocks.lines) + "\n" if blocks.lines else ""
 
 
 class _Blocks:
-    """Puts lines together to blocks."""
+    """Puts lines together to blocks, with a blank line between two moves if they are spaced."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_spaced: bool) -> None:
         self.lines: list[str] = []
         self.answering = False
+        self.is_spaced = is_spaced
+        self.ends_a_part = False  # the next line comes after a blank one in any case
+
+    def top(self, *words: list[str]) -> None:
+        """The lines before the scenario."""
+        told = [" ".join(line) for line in words if line[1]]
+        if told:
+            self.head(told)
+            self.ends_a_part = True
 
     def comment(self, comments: Sequence[str]) -> None:
         if comments:
@@ -101,6 +84,7 @@ class _Blocks:
         key = next(iter(record))
         if key not in ANSWERS:
             self.head(lines)
+            self.ends_a_part = key == "scenario"
             return
         if not self.answering:
             self.lines.append(RULE)
@@ -113,8 +97,9 @@ class _Blocks:
     def head(self, lines: Sequence[str]) -> None:
         self.end()
         last = self.lines[-1] if self.lines else "#"
-        if last and not last.startswith("#"):
+        if (self.is_spaced or self.ends_a_part) and last and not last.startswith("#"):
             self.lines.append("")
+        self.ends_a_part = False
         self.lines += lines
 
     def end(self) -> None:
@@ -129,36 +114,34 @@ class _Blocks:
 # --- reading ------------------------------------------------------------------------------------
 
 
-def from_text(text: str, source: str = "scenario") -> Trace:
-    """The trace that a scenario file says; `UsageError` names the line that says nothing."""
-    return parse(text, source).trace
+def family_of(text: str) -> str:
+    """The family that a scenario file names in its first line, or the default one."""
+    lines = (line for line in text.split("\n") if line[:1] not in ("", "#", "@") and not line[0].isspace())
+    word, _, name = next(lines, "").partition(" ")
+    return name.strip() if word == FAMILY else DEFAULT_FAMILY
 
 
-def read_scenario(path: Path) -> Trace:
-    """Read a scenario file."""
-    return from_text(text_of(path, "A scenario file is UTF-8 text."), str(path))
+def from_text(text: str, formats: LineFormats, source: str = "scenario") -> Trace:
+    """The trace in a scenario file; a `UsageError` names the line that cannot be read."""
+    return parse(text, formats, source).trace
 
 
-def read_recording(path: Path) -> Trace:
-    """Read a trace file, or its readable twin, by the ending of its name."""
-    return read_scenario(path) if path.suffix == ENDING else read_trace(path)
-
-
-def parse(text: str, source: str = "scenario") -> Document:
+def parse(text: str, formats: LineFormats, source: str = "scenario") -> Document:
     """A scenario file with its comments."""
-    parser = _Parser(source)
-    return parser.document(text)
+    return _Parser(formats, source).document(text)
 
 
 class _Parser:
-    """Goes through a file line by line, knowing what stands above."""
+    """Reads a file line by line, with what the lines above said."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, formats: LineFormats, source: str) -> None:
+        self.formats = formats
         self.source = source
         self.number = 0
-        self.known = Known()
-        self.notes: dict[str, Any] = {}
-        self.parsed = Document([])
+        self.context = LineContext(formats)
+        self.definitions: dict[str, Any] = {}
+        self.parsed = Document([], family=formats.family)
+        self.is_first = True  # no line but comments above
         self.comments: list[str] = []
         self.answering = False
         self.reported: list[str] = []  # lines of the report that the blank line will close
@@ -189,7 +172,7 @@ class _Parser:
     def _chunk(self, lines: list[str]) -> None:
         first = lines[0]
         if first.startswith("@"):
-            define(self.notes, "\n".join(lines))
+            define(self.definitions, "\n".join(lines))
         elif not first:
             if self.answering:
                 self._close()
@@ -217,51 +200,61 @@ class _Parser:
     def _open(self) -> None:
         if self.answering:
             raise Malformed(f"`{RULE}` stands in a block for the second time.", "A blank line ends a block.")
-        self.answering, self.closes, self.reported = True, True, []
+        self.answering, self.closes, self.reported, self.is_first = True, True, [], False
 
     def _close(self) -> None:
         if self.closes:
-            self._add(read(self.reported, self.known, self.notes))
+            self._add(read(self.reported, self.context, self.definitions))
         self.answering = False
 
     def _head(self, lines: list[str]) -> None:
-        word = lines[0].partition(" ")[0]
-        if word == TARGET:
-            self.parsed.target = lines[0].removeprefix(TARGET).strip()
-        elif word not in HEADS:
-            if word in SEEN:
-                raise Malformed(
-                    f"`{word}` is observed, and stands above `{RULE}`.", f"Put `{RULE}` before it."
-                )
-            raise unknown(word, (*HEADS, TARGET), "stimulus")
+        word, _, rest = lines[0].partition(" ")
+        formats, is_first, self.is_first = self.formats, self.is_first, False
+        if word == FAMILY:
+            self._check_family(rest.strip(), is_first)
+        elif word == TARGET:
+            self.parsed.target = rest.strip()
+        elif word == NEEDS:
+            self.parsed.needs = tuple(one.strip() for one in rest.split(";"))
+        elif word in formats.headings:
+            self._add(read(lines, self.context, self.definitions))
+        elif word in formats.answers:
+            raise Malformed(f"`{word}` is observed, and stands above `{RULE}`.", f"Put `{RULE}` before it.")
         else:
-            self._add(read(lines, self.known, self.notes))
+            raise unknown(word, (*formats.headings, TARGET, NEEDS, FAMILY), "stimulus", formats)
+
+    def _check_family(self, name: str, is_first: bool) -> None:
+        if not is_first:
+            raise Malformed(f"`{FAMILY}` stands below other lines.", "Only comments stand above it.")
+        if name != self.formats.family:
+            raise Malformed(
+                f"This is a file of the family `{name}`.", f"Here files of `{self.formats.family}` are read."
+            )
 
     def _answer(self, lines: list[str]) -> None:
         word = lines[0].partition(" ")[0]
         if lines[0] == UNANSWERED:
             self.closes = False
         elif word in ("refused", "report"):
-            read(lines, self.known, self.notes)  # here, where the number of the line is known
+            read(lines, self.context, self.definitions)  # here, where the number of the line is known
             self.reported += lines
-        elif word not in SEEN:
-            if word in HEADS:
+        elif word not in self.formats.answers:
+            if word in self.formats.headings:
                 raise Malformed(f"`{word}` is no observation.", "A blank line ends a block.")
-            raise _not_seen(word)
+            raise self._no_kind(word)
         else:
-            record = read(lines, self.known, self.notes)
+            record = read(lines, self.context, self.definitions)
             self.closes = self.closes and "report" not in record
             self._add(record)
+
+    def _no_kind(self, word: str) -> Malformed:
+        error = unknown(word, self.formats.answers, "kind of observation", self.formats)
+        return Malformed(error.what, f"{error.right} A kind of the runtime's own is `unlisted {word} …`.")
 
     def _add(self, record: Record) -> None:
         self.parsed.entries.append(Entry(record, self.comments, self.number))
         self.comments = []
-        self.known.learn(record)
-
-
-def _not_seen(word: str) -> Malformed:
-    error = unknown(word, SEEN, "kind of observation")
-    return Malformed(error.what, f"{error.right} A kind of the runtime's own is `unlisted {word} …`.")
+        self.context.learn(record)
 
 
 def _chunks(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -281,30 +274,3 @@ def _chunks(text: str) -> Iterator[tuple[int, list[str]]]:
 
 def _may_go_on(line: str) -> bool:
     return bool(line) and not line.startswith("#") and not line[0].isspace() and line != RULE
-
-
-# --- rewriting ----------------------------------------------------------------------------------
-
-
-def is_move(record: Record) -> bool:
-    """Whether it is something that the kit decides to send: `recover` is a part of the crash before it."""
-    if "crash" in record:
-        return True
-    stimulus: Mapping[str, Any] | None = record.get("stimulus")
-    return stimulus is not None and stimulus["method"] != "recover"
-
-
-def rewritten(document: Document, answers: Sequence[Sequence[Record]], end: Record | None) -> Document:
-    """The document with new answers: for each of its moves the records that sending it gave, or none."""
-    left = iter(answers)
-    entries: list[Entry] = []
-    for entry in document.entries:
-        record = entry.record
-        if record is None or not is_move(record):
-            keeps = record is None or next(iter(record)) in ("handshake", "scenario")
-            entries += [entry] if keeps else []
-            continue
-        gave = list(next(left, ())) or [record]
-        entries.append(Entry(gave[0], entry.comments, entry.line))
-        entries += [Entry(later) for later in gave[1:]]
-    return Document(entries + ([Entry(end)] if end is not None else []), document.target)

@@ -118,11 +118,11 @@ def plain(value: Any) -> Any:
 
 
 class Reader:
-    """Reads values from a text; `notes` are the values that `@name` stands for."""
+    """Reads values from a text; `definitions` are the values that `@name` stands for."""
 
-    def __init__(self, text: str, notes: Mapping[str, Any]) -> None:
+    def __init__(self, text: str, definitions: Mapping[str, Any]) -> None:
         self.text = text
-        self.notes = notes
+        self.definitions = definitions
         self.at = 0
 
     def parts(self) -> list[Part]:
@@ -176,10 +176,10 @@ class Reader:
     def _named(self, token: str) -> Any:
         if not token.startswith("@"):
             return scalar(token)
-        if token[1:] not in self.notes:
-            known = ", ".join(f"@{name}" for name in self.notes) or "none"
-            raise Malformed(f"There is no note {token}.", f"The notes at the end of the file are: {known}.")
-        return self.notes[token[1:]]
+        if token[1:] not in self.definitions:
+            known = ", ".join(f"@{name}" for name in self.definitions) or "none"
+            raise Malformed(f"{token} is not defined.", f"The definitions in this file are: {known}.")
+        return self.definitions[token[1:]]
 
     def _object(self, base: dict[str, Any] | None) -> dict[str, Any]:
         self.at += 1
@@ -240,16 +240,16 @@ def scalar(token: str) -> Any:
         raise Malformed(f"`{token[:20]}…` is too long for a number.", "Write it in quotes.") from None
 
 
-def decode(text: str, notes: Mapping[str, Any]) -> Any:
-    """The one value that the text is: any value, or a note and what has to be done to it."""
-    reader = Reader(text, notes)
+def decode(text: str, definitions: Mapping[str, Any]) -> Any:
+    """The one value that the text is: any value, or a defined one and what has to be done to it."""
+    reader = Reader(text, definitions)
     value = reader.value()
     if reader.peek() == "+":
         if not isinstance(value, list):
             reader.at += 1
         value = reader.value(value)
     if reader.peek():
-        raise Malformed(f"`{text[reader.at : reader.at + 20]}` is left over.", "A note is one value.")
+        raise Malformed(f"`{text[reader.at : reader.at + 20]}` is left over.", "A definition is one value.")
     return value
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.errors import AdapterError, RunlockError
-from runlock.conformance.families.lifecycle.messages import METHODS
 from runlock.conformance.protocol import UNSUPPORTED, ProtocolError
 from runlock.conformance.protocol.framing import NotALine, detached, quote
 
@@ -29,21 +28,20 @@ class InProcess:
     def __init__(self, verbs: object, *, again: Callable[[], object] | None = None) -> None:
         self._verbs: object | None = verbs
         self._again = again
-        self._methods = _methods_of(verbs)
+        _refuse_incomplete(verbs)
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Call the verb's method; the answer is the adapter's own dict, copied."""
         if self._verbs is None:
             self._live_again()
-        verb = self._methods.get(method)
-        if verb is None:
+        verb = getattr(self._verbs, _attribute(method), None)
+        if not callable(verb):
             raise ProtocolError(UNSUPPORTED, f"the adapter has no method {_attribute(method)}")
         return _answered(method, self._call(method, verb, params))
 
     def kill(self) -> None:
         """Drop the object, with no clean-up of its own."""
         self._verbs = None
-        self._methods = {}
 
     def close(self) -> None:
         """Drop the object; what it wants to put away, it does in `shutdown`."""
@@ -67,7 +65,7 @@ class InProcess:
                 "Give a factory, so that each life gets a new object.",
             )
         self._verbs = self._again()
-        self._methods = _methods_of(self._verbs)
+        _refuse_incomplete(self._verbs)
 
 
 def told(error: BaseException) -> str:
@@ -83,16 +81,15 @@ def _words(error: BaseException) -> str:
     return quote(words, WORDS_LIMIT) if words else "without words"
 
 
-def _methods_of(verbs: object) -> dict[str, Callable[[Any], Any]]:
-    methods = {name: getattr(verbs, _attribute(name), None) for name in METHODS}
-    missing = [_attribute(name) for name in MANDATORY if not callable(methods[name])]
+def _refuse_incomplete(verbs: object) -> None:
+    names = map(_attribute, MANDATORY)
+    missing = [name for name in names if not callable(getattr(verbs, name, None))]
     if missing:
         raise AdapterError(
             f"{_named(verbs)} has no method {', '.join(missing)}.",
             f"Each verb is a method that takes one dict and returns one, as in "
             f"`def {missing[0]}(self, params: dict) -> dict`.",
         )
-    return {name: method for name, method in methods.items() if callable(method)}
 
 
 def _answered(method: str, answer: Any) -> dict[str, Any]:

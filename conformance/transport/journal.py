@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.messages import STIMULI
 from runlock.conformance.protocol import ProtocolError
 from runlock.conformance.trace.moves import INSPECT, as_seen
 from runlock.conformance.trace.trace import Record, Trace
 from runlock.conformance.transport.sut import Sut
 
 _NOT_IN_A_TRACE: Final = ("initialize", "shutdown")
+_WITHOUT_REPORT: Final = ("initialize", "scenario.open", "scenario.close", "shutdown", "crash")
 
 
 class Journal:
@@ -82,10 +82,10 @@ class Journalled:
         answer = self._answer(method, params)
         if method == "initialize":
             self._journal.shook_hands(answer)
-        elif method in STIMULI and method != "crash":
-            self._journal.answered(answer)
         elif method == INSPECT:
             self._journal.answered({"observations": [as_seen(params, answer)]})
+        elif method not in _WITHOUT_REPORT:
+            self._journal.answered(answer)
         return answer
 
     def _answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:

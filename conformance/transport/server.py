@@ -11,19 +11,19 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO, Final
 
 from pydantic import ValidationError
 
 from runlock.conformance.errors import RunlockError, SutDied
-from runlock.conformance.families.lifecycle.messages import METHODS
 from runlock.conformance.protocol import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     SUT_CRASHED,
     ProtocolError,
+    Wire,
 )
 from runlock.conformance.protocol.framing import (
     LINE_LIMIT_BYTES,
@@ -44,21 +44,33 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM arrived; derived from the interrupt that nothing on the way treats as an error."""
 
 
-def serve(sut: Sut, stdin: BinaryIO, stdout: BinaryIO) -> None:
-    """Answer the requests that come in on `stdin`, one a line, until they end; then close the SUT."""
+Methods = Mapping[str, tuple[type[Wire], type[Wire]]]
+"""Each verb with the models of its parameters and of its answer."""
+
+
+def serve(sut: Sut, methods_of: Callable[[str | None], Methods], stdin: BinaryIO, stdout: BinaryIO) -> None:
+    """Answer the requests that come in on `stdin`, one a line, until they end; then close the SUT.
+
+    `methods_of` gives the verbs of the family that the handshake names; of none before there was one.
+    """
     with (
         _alone(stdin, stdout) as (requests, answers),
         contextlib.closing(sut),
         contextlib.suppress(Terminated, BrokenPipeError),
         _ended_by_sigterm(),
     ):
-        _loop(sut, requests, answers)
+        _loop(sut, methods_of, requests, answers)
 
 
-def _loop(sut: Sut, requests: BinaryIO, answers: BinaryIO) -> None:
+def _loop(
+    sut: Sut, methods_of: Callable[[str | None], Methods], requests: BinaryIO, answers: BinaryIO
+) -> None:
+    methods = methods_of(None)
     for line in _lines(requests):
         request = _read(line)
-        answer = request if isinstance(request, ProtocolError) else _asked(sut, request)
+        answer = request if isinstance(request, ProtocolError) else _asked(sut, methods, request)
+        if isinstance(request, dict) and request["method"] == "initialize" and isinstance(answer, dict):
+            methods = methods_of(answer.get("family"))
         answers.write(_written(request, answer))
         answers.flush()
         if isinstance(request, dict) and request["method"] == "shutdown" and isinstance(answer, dict):
@@ -101,14 +113,14 @@ def _flaw(request: Any) -> str | None:
     return None
 
 
-def _asked(sut: Sut, request: dict[str, Any]) -> dict[str, Any] | ProtocolError:
+def _asked(sut: Sut, methods: Methods, request: dict[str, Any]) -> dict[str, Any] | ProtocolError:
     method, params = request["method"], request["params"]
-    if method not in METHODS:
+    if method not in methods:
         return ProtocolError(
-            METHOD_NOT_FOUND, f"there is no method {quote(method)}; there are {', '.join(METHODS)}"
+            METHOD_NOT_FOUND, f"there is no method {quote(method)}; there are {', '.join(methods)}"
         )
     try:
-        METHODS[method][0].model_validate(params)
+        methods[method][0].model_validate(params)
         return sut.request(method, params)
     except ValidationError as error:
         return ProtocolError(INVALID_PARAMS, f"the parameters of {method} do not fit: {_misfit(error)}")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.messages import gate_name
+from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.families.lifecycle.wording import shown, step
 from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move, moves_of
@@ -45,7 +45,7 @@ Part = Sent | Noted
 def sequence(trace: Trace, because: str = "") -> list[Part]:
     """The parts of a trace in order; what it breaks, if it does, comes last."""
     parts: list[Part] = []
-    moves, gates, became = moves_of(trace), dict[str, str](), list[str]()
+    moves, gates, became = moves_of(trace, LINE_FORMATS.gate_name), dict[str, str](), list[str]()
     for record in trace.records:
         ((key, value),) = record.items()
         if key in ("stimulus", "crash"):
@@ -88,7 +88,7 @@ def _sent(move: Move) -> Iterator[Part]:
 def _asked(seen: Mapping[str, Any], gates: dict[str, str]) -> Iterator[Part]:
     """What goes out of the runtime; `gates` remembers whose line each gate is on."""
     if seen.get("kind") == "gate.open":
-        line = gates[seen["gate"]] = _line(gate_name(seen["on"], seen.get("at"), seen.get("call")))
+        line = gates[seen["gate"]] = _line(LINE_FORMATS.gate_name(seen))
         yield Sent(RUNTIME, line, shown(seen))
     elif seen.get("kind") == "gate.closed":
         yield Sent(RUNTIME, gates.get(str(seen.get("gate")), PERSON), "is given up", is_answer=True)

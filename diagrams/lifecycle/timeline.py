@@ -13,11 +13,12 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.families.lifecycle.messages import AnyObservation, Handshake, Scenario
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.families.lifecycle.wording import shown, step
-from runlock.conformance.protocol import Refusal
+from runlock.conformance.protocol import Refusal, Report
 from runlock.conformance.text import cut, plain
 from runlock.conformance.trace.moves import Move, moves_of
 from runlock.conformance.trace.trace import Trace
@@ -56,8 +57,8 @@ class _Moment:
 
 def timeline(trace: Trace) -> list[Row]:
     """The rows of a trace: one for each stimulus, and more where a status changes twice on one."""
-    state = _account(trace)
-    moves = moves_of(trace)
+    state = _state_of(trace)
+    moves = moves_of(trace, LINE_FORMATS.gate_name)
     rows: list[Row] = []
     moment = _Moment()
     for record in trace.records:
@@ -72,14 +73,14 @@ def timeline(trace: Trace) -> list[Row]:
                 moment = _Moment()
             _observe(state, value, moment)
         elif key == "report":
-            state.report(bool(value.get("quiescent", True)), _refusals(value))
+            state.report(Report(quiescent=bool(value.get("quiescent", True)), refused=_refusals(value)))
             moment.words += _refused(value)
             rows.append(_row(state, moment))
             moment = _Moment()
     return [*rows, _row(state, moment)] if moment.words else rows
 
 
-def _account(trace: Trace) -> ObservedState:
+def _state_of(trace: Trace) -> ObservedState:
     handshake = Handshake.model_validate(next(trace.of("handshake"), _NOBODY))
     scenario = Scenario.model_validate(next(trace.of("scenario"), {"scenario": "unknown"}))
     return ObservedState(handshake, {}, scenario)
@@ -204,7 +205,7 @@ def tools_of(trace: Trace) -> dict[str, str]:
     offered: dict[str, str] = {}
     for scenario in trace.of("scenario"):
         offered |= {tool["name"]: tool.get("permission", "allow") for tool in scenario.get("tools", ())}
-    asked = (call for move in moves_of(trace) for call in _asked(move))
+    asked = (call for move in moves_of(trace, LINE_FORMATS.gate_name) for call in _asked(move))
     return {call["id"]: offered.get(call["name"], "no such tool") for call in asked}
 
 

@@ -22,7 +22,7 @@ MODULES = {
     "runlock.conformance.families.lifecycle.adapter": "What an adapter implements.",
     "runlock.conformance.protocol": "The messages, as models.",
     "runlock.conformance.trace.trace": "Traces.",
-    "runlock.conformance.trace.scenario_file": "Scenario files.",
+    "runlock.conformance.family.recordings": "Scenario files.",
     "runlock.conformance.errors": "What can go wrong, and whose fault it is.",
     "runlock.machines.chart": "How a chart is written.",
     "runlock.machines.table": "A chart as a table.",

@@ -59,6 +59,7 @@ def in_the_tree():
     return {str(path.relative_to(ROOT)) for path in files if not NOT_SHIPPED & set(path.parts)}
 
 
+@pytest.mark.packaging
 def test_the_wheel_holds_every_module_and_every_word(wheel):
     """Nothing of the four packages is lost on the way through the source archive."""
     inside = {name.removeprefix("runlock/") for name in zipfile.ZipFile(wheel).namelist()}
@@ -71,6 +72,7 @@ def test_the_wheel_holds_every_module_and_every_word(wheel):
     } <= inside
 
 
+@pytest.mark.packaging
 def test_the_wheel_holds_nothing_outside_the_brand(wheel):
     """No package called spec, machines, conformance or diagrams lands among everybody's packages."""
     tops = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
@@ -78,15 +80,17 @@ def test_the_wheel_holds_nothing_outside_the_brand(wheel):
     assert tops == {"runlock", f"runlock-{importlib.metadata.version('runlock')}.dist-info"}
 
 
+@pytest.mark.packaging
 def test_the_source_archive_holds_the_tests(built):
     """Whoever packages it further can run the tests."""
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
 
-    assert {"tests/test_packaging.py", "pyproject.toml", "LICENSE", "README.md"} <= names
+    assert {"tests/architecture/test_packaging.py", "pyproject.toml", "LICENSE", "README.md"} <= names
     assert not [name for name in names if name.startswith(".links")]
 
 
+@pytest.mark.packaging
 def test_the_installed_packages_import_under_the_brand(installed):
     """Each package imports as `runlock.*` from the wheel, and brings its words along."""
     program = (
@@ -98,7 +102,7 @@ def test_the_installed_packages_import_under_the_brand(installed):
         "from runlock.conformance.transport.stdio import Pipe\n"
         "schemas = resources.files('runlock.conformance.protocol.json_schema')\n"
         "json.loads(schemas.joinpath('observation.json').read_text('utf-8'))\n"
-        "print(len(list(resources.files('runlock.spec').joinpath('profiles').iterdir())))\n"
+        "print(len(list(resources.files('runlock.spec').joinpath('lifecycle/profiles').iterdir())))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(installed)}
     ran = subprocess.run(
@@ -136,6 +140,7 @@ def test_each_package_says_that_it_is_typed(package):
     assert resources.files(f"runlock.{package}").joinpath("py.typed").is_file()
 
 
+@pytest.mark.packaging
 def test_a_users_file_type_checks(tmp_path):
     """Whoever imports the kit is checked against its types, strictly."""
     (tmp_path / "user.py").write_text(

@@ -18,13 +18,13 @@ from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.errors import RunlockError
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES
 from runlock.conformance.families.lifecycle.messages import Report, Scenario
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.family.chooser import Seeded
-from runlock.conformance.judging.applicability import CHECKED
 from runlock.conformance.judging.judge import Judge
 from runlock.conformance.trace.trace import Trace
 
@@ -46,16 +46,17 @@ AT_REST = frozenset(check.clause for check in INVARIANTS if check.seeing is None
 
 def matching(patterns: tuple[str, ...]) -> frozenset[str]:
     """The clauses that are meant."""
-    return frozenset(clause for clause in CHECKED if any(fnmatchcase(clause, one) for one in patterns))
+    return frozenset(clause for clause in FAMILY.checked if any(fnmatchcase(clause, one) for one in patterns))
 
 
 LEVELS: dict[str, frozenset[str]] = {
     "arrow legality alone": matching(LEGALITY),
     "+ continuity": matching(LEGALITY + CONTINUITY),
     "+ derived status": matching(LEGALITY + CONTINUITY + DERIVE),
-    "+ attribution": (CHECKED - AT_REST - CHECKED_BY_JOINT_STATES) | matching(LEGALITY + CONTINUITY + DERIVE),
-    "+ quiescence": CHECKED - CHECKED_BY_JOINT_STATES,
-    "+ joint states": frozenset(CHECKED),
+    "+ attribution": (FAMILY.checked - AT_REST - CHECKED_BY_JOINT_STATES)
+    | matching(LEGALITY + CONTINUITY + DERIVE),
+    "+ quiescence": FAMILY.checked - CHECKED_BY_JOINT_STATES,
+    "+ joint states": frozenset(FAMILY.checked),
     "joint states alone": CHECKED_BY_JOINT_STATES,
 }
 """Each level with the clauses that are asked; attribution is who did what, with which decision and result."""
@@ -64,7 +65,7 @@ LEVELS: dict[str, frozenset[str]] = {
 def traces(bench: Bench, walks: int) -> Iterator[Trace]:
     """What a runtime shows with nobody judging; what breaks the conversation is left out."""
     bench.applies = dict.fromkeys(bench.applies, False)
-    scripts = [script for script in corpus() if not applicable(script, bench.handshake)]
+    scripts = [script for script in corpus(FAMILY) if not applicable(FAMILY, script, bench.handshake)]
     plays = [(script.scenario, play(script)) for script in scripts]
     for index in range(walks):
         scenario = bench.scenarios[index % len(bench.scenarios)]
@@ -99,7 +100,7 @@ def seen_by(mutant: Mutant, walks: int) -> set[str]:
 def objects(bench: Bench, trace: Trace, asked: dict[str, bool]) -> bool:
     """Whether a judge that asks these clauses objects to a trace."""
     scenario = Scenario.model_validate(next(trace.of("scenario")))
-    judge = Judge(bench.handshake, bench.policies, scenario, asked)
+    judge = Judge(FAMILY, bench.handshake, bench.policies, scenario, asked)
     shown = []
     for record in trace.records:
         ((key, value),) = record.items()
@@ -119,7 +120,9 @@ def main(walks: int = 10, every: int = 1) -> None:
     """Print the table."""
     mutants = MUTANTS[::every]
     seen = [seen_by(mutant, walks) for mutant in mutants]
-    print(f"{len(mutants)} planted mutants, the corpus and {walks} walks each; {len(CHECKED)} clauses\n")
+    print(
+        f"{len(mutants)} planted mutants, the corpus and {walks} walks each; {len(FAMILY.checked)} clauses\n"
+    )
     print("| what is asked | clauses | mutants seen | share |\n|---|--:|--:|--:|")
     for level, clauses in LEVELS.items():
         count = sum(level in levels for levels in seen)

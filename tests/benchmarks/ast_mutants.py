@@ -2,10 +2,11 @@
 
     python tests/benchmarks/ast_mutants.py [EVERY] [SCHEDULES]
 
-One of EVERY changes (1 unless told otherwise) of one node of machines/runtime is loaded in a child process in
-the place of its module, and played through at most so many (150) schedules, corpus and seeded walks under
-five profiles and other values of policies, in a fixed order that mixes them.  Killed: the judge objects, the
-adapter breaks, or it hangs.  A survivor is equivalent if ast_equivalents.toml argues so; others are findings.
+One of EVERY changes (1 unless told otherwise) of one node of machines/lifecycle/runtime is loaded in a child
+process in the place of its module, and played through at most SCHEDULES (150) schedules, corpus and seeded
+walks under five profiles and other values of policies, in a fixed order that mixes them.  Killed: the judge
+objects, the adapter breaks, or it hangs.  A survivor is equivalent if ast_equivalents.toml argues so; others
+are findings.
 """
 
 from __future__ import annotations
@@ -29,13 +30,15 @@ from pathlib import Path
 from typing import Any
 
 from runlock import machines
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.family.chooser import Seeded
 
-RUNTIME = Path(machines.__path__[0]) / "runtime"
+RUNTIME = Path(machines.__path__[0]) / "lifecycle" / "runtime"
 FILES = ("inbox", "ledger", "replays", "rounds", "runtime", "sink", "state", "stops")
 HERE = Path(__file__).parent
 WALKS = 8
@@ -202,7 +205,7 @@ class _Put:
 Place = tuple[int, int]
 """A configuration, and a schedule of it: the scripts of the corpus first, then the walks."""
 
-SCRIPTS = corpus()
+SCRIPTS = corpus(FAMILY)
 
 
 def bench_of(profile: str, policies: dict[str, Any]) -> Bench:
@@ -220,7 +223,7 @@ def placed(benches: list[Bench]) -> list[Place]:
         (configuration, schedule)
         for configuration, bench in enumerate(benches)
         for schedule in range(len(SCRIPTS) + WALKS)
-        if schedule >= len(SCRIPTS) or not applicable(SCRIPTS[schedule], bench.handshake)
+        if schedule >= len(SCRIPTS) or not applicable(FAMILY, SCRIPTS[schedule], bench.handshake)
     ]
     random.Random(1).shuffle(every)
     return every

@@ -21,8 +21,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "doubles"))
 
 from observation_filter import Veiled
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.families.lifecycle.variants import VARIANTS

@@ -21,7 +21,7 @@ Files = Mapping[str, bytes]
 def made(folder: Path, environments: Path, only: str) -> Files:
     """What one run writes, by name."""
     folder.mkdir()
-    runlock = [sys.executable, "-m", "runlock.conformance.cli.main"]
+    runlock = [sys.executable, "-m", "runlock.conformance.cli"]
     words = [*runlock, "matrix", "--only", only, "--envs", str(environments), "-o", "matrix"]
     subprocess.run(words, cwd=folder, stdout=subprocess.DEVNULL, check=True)
     paths = (path for path in sorted((folder / "matrix").rglob("*")) if path.is_file())

@@ -21,8 +21,8 @@ from typing import NamedTuple
 from throughput import SEED, bench_of, empty, play, recorded
 
 from runlock.conformance.campaign.worker import collect_rarely
-from runlock.conformance.driving.bench import Tally
 from runlock.conformance.driving.strategies import hypothesis_machine as suite
+from runlock.conformance.driving.tally import Tally
 
 CACHE = "1048576,16,64"
 """A cache that a core has to itself: its bytes, how many ways it has, and how many bytes a line has."""

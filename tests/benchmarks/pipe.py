@@ -17,8 +17,9 @@ import time
 from pathlib import Path
 
 from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.transport.server import serve
 from runlock.conformance.transport.stdio import Pipe

@@ -35,8 +35,9 @@ from hypothesis.stateful import rule, run_state_machine_as_test
 
 from runlock.conformance.campaign.stages import SCRIPTED, Order
 from runlock.conformance.cli.commands.check import EXAMPLES
-from runlock.conformance.driving.bench import ERRORS_MAX, SHARDS, Tally
+from runlock.conformance.driving.bench import ERRORS_MAX
 from runlock.conformance.driving.session import Session
+from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.hypothesis_machine import (
     Drawing,
     Gathering,
@@ -44,6 +45,7 @@ from runlock.conformance.driving.strategies.hypothesis_machine import (
     generate,
 )
 from runlock.conformance.driving.strategies.random_walk import walk, walk_over
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant

@@ -32,16 +32,13 @@ from hypothesis.stateful import (
 )
 
 from runlock.conformance.campaign.worker import collect_rarely
-from runlock.conformance.driving.bench import (
-    SHARDS,
-    Bench,
-    Tally,
-    shard_sizes,
-)
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.shards import SHARDS, shard_sizes
 from runlock.conformance.driving.strategies import hypothesis_machine as suite
 from runlock.conformance.driving.strategies.exhaustive import Level
 from runlock.conformance.driving.strategies.move_enumeration import Scope
 from runlock.conformance.driving.strategies.shortest_first import Point
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario

@@ -36,6 +36,7 @@ def commands(text):
         yield words.split(), int(ends or 0)
 
 
+@pytest.mark.processes
 def test_every_command_of_the_page_ends_as_it_says(capsys, folder):
     """The blocks are run in their order; what the page shows of a file is what is in it by then."""
     played = []
@@ -62,6 +63,7 @@ def act(folder, **inputs):
     return subprocess.run(["bash", ACTION / "check"], env=env, cwd=folder, capture_output=True, check=False)
 
 
+@pytest.mark.processes
 def test_the_action_leaves_its_reports_and_ends_as_the_check(folder):
     """A violation fails the job, after every report was written."""
     ran = act(folder, TARGET="py:tiny:Adapter", SPEC="1.0")

@@ -7,9 +7,9 @@ from itertools import chain, combinations
 from pathlib import Path
 
 import pytest
-from places import LIFECYCLE, ROOT
+from places import ROOT
+from witness_traces import trace_of
 
-from runlock.conformance.trace.scenario_file import read_recording
 from runlock.diagrams.charts.playable import playable, script
 from runlock.diagrams.lifecycle.timeline import timeline
 from runlock.machines.catalogue import tables
@@ -19,7 +19,6 @@ from runlock.spec.model import load_spec
 
 HERE = Path(__file__).parent
 PAGE = ROOT / "docs" / "assets" / "play.js"
-WITNESSES = LIFECYCLE / "witnesses"
 NODE = shutil.which("node")
 PROFILES = playable()["profiles"]
 
@@ -89,7 +88,7 @@ def test_a_run_and_its_calls_move_alike(ask, profile, calls, length):
 @pytest.mark.parametrize("name", ["RunsTheRejected", "AbortsTheSiblings", "ConcludesBeforeItDrains"])
 def test_a_trace_is_played_as_it_is_told(ask, tmp_path, name):
     """After each stimulus the page shows the statuses of the last row that the timeline has for it."""
-    trace = read_recording(WITNESSES / f"{name}.scenario")
+    trace = trace_of(name)
     file = tmp_path / "trace.jsonl"
     file.write_text(trace.to_jsonl())
     answer = ask(what="trace", trace=str(file))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runlock.conformance.cli.main import main
 
-HERE = Path(__file__).parent
+IMPORTED = os.pathsep.join(filter(None, (str(Path(__file__).parent), os.environ.get("PYTHONPATH"))))
 
 
 class Ran:
@@ -36,7 +36,7 @@ AS_FROM_A_SHELL = """
 import runpy, signal
 # A runner that ignores interrupts, as those of pytest-xdist do, hands that down to its children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-runpy.run_module("runlock.conformance.cli.main", run_name="__main__", alter_sys=True)
+runpy.run_module("runlock.conformance.cli", run_name="__main__", alter_sys=True)
 """
 
 
@@ -47,7 +47,7 @@ def child(*words, **more):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(HERE), "COLUMNS": "100", "NO_COLOR": "1"},
+        env={**os.environ, "PYTHONPATH": IMPORTED, "COLUMNS": "100", "NO_COLOR": "1"},
         **more,
     )
 

@@ -9,11 +9,12 @@ from functools import cache
 from pathlib import Path
 
 from runlock.conformance.campaign.audit import facts_of, judged, scenes
-from runlock.conformance.campaign.worker import Facts
+from runlock.conformance.campaign.units import Facts
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.errors import UsageError
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.family.chooser import Seeded
@@ -129,8 +130,8 @@ def _facts(handshake: str) -> Facts:
 def recorded(profile: str, walks: int = 0, seed: int = 1) -> Iterator[tuple[str, Trace]]:
     """Traces of the reference under a profile: the corpus as far as it applies, and so many walks."""
     bench = Bench(lambda: Hosted(factory(profile)))
-    for script in corpus():
-        if not applicable(script, bench.handshake):
+    for script in corpus(FAMILY):
+        if not applicable(FAMILY, script, bench.handshake):
             session = bench.session(script.scenario)
             play(script)(session)
             yield f"{profile} {script.name}", session.trace

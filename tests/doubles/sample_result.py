@@ -2,13 +2,8 @@
 
 from pathlib import Path
 
-from runlock.conformance.campaign.result import (
-    ClauseVerdict,
-    Result,
-    Toured,
-    Trouble,
-    Witness,
-)
+from runlock.conformance.campaign.result import ClauseVerdict, Result, Toured
+from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.families.lifecycle.monitors.status_charts import CALLS, RUNS
 from runlock.conformance.family.coverage import ChartCoverage
 from runlock.conformance.trace.moves import Move

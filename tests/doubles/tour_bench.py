@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.chart_tours import (
     goals,
     tour,

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from runlock.conformance.campaign.result import Witness
 from runlock.conformance.campaign.stages import Order
-from runlock.conformance.campaign.worker import Between, WatchedBench
-from runlock.conformance.driving.bench import Found
-from runlock.conformance.families.lifecycle.inference.learner import Learner, unconditional
-from runlock.conformance.judging.determinism import DETERMINISM
-from runlock.conformance.judging.judge import NOTHING_OPEN
+from runlock.conformance.campaign.units import Between, WatchedBench
+from runlock.conformance.driving.findings import Witness
+from runlock.conformance.driving.tally import Found
+from runlock.conformance.errors import UsageError
+from runlock.conformance.family.family import Inference
+from runlock.conformance.judging.judge import NOTHING_OPEN, Judge
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.transport.journal import Journal
-from runlock.spec.model import load_spec
 
 
 class LearningBench(WatchedBench):
@@ -26,16 +25,31 @@ class LearningBench(WatchedBench):
         self.wanted = ""
         super().__init__(order, between, journal)
         self.undeclared = NOTHING_OPEN
-        self.applies = {**unconditional(self.handshake, order.aside), DETERMINISM: False}
+        self.applies = {
+            **self.inference.unconditional(self.handshake, order.aside),
+            self.family.determinism: False,
+        }
 
     def _policies(self) -> dict[str, Any]:
         said = super()._policies()
-        sets = {key: value for key, value in said.items() if load_spec().policy(key).kind == "set of"}
+        sets = {key: value for key, value in said.items() if self.family.spec.policy(key).kind == "set of"}
         return {**sets, **self.settled}
 
-    def judge(self, scenario: Scenario) -> Learner:
+    @property
+    def inference(self) -> Inference:
+        """How policies of this family are found out."""
+        if self.family.inference is None:
+            raise UsageError(
+                f"Policies of the family {self.family.name} cannot be inferred yet.", "Declare them."
+            )
+        return self.family.inference
+
+    def judge(self, scenario: Scenario) -> Judge:
         """Who learns from a scenario."""
-        return Learner(self.handshake, self.policies, scenario, self.applies, self.wanted)
+        learner: Judge = self.inference.new_learner(
+            self.handshake, self.policies, scenario, self.applies, self.wanted
+        )
+        return learner
 
     def witness(self, found: Found) -> Witness:
         """What rules a value out, with the shortest schedule that leaving things out leads to."""

@@ -6,40 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from runlock.conformance.campaign.result import Trouble
-from runlock.conformance.families.lifecycle.inference.learner import Value
-from runlock.conformance.families.lifecycle.inference.questions import signs
+from runlock.conformance.driving.findings import Trouble
+from runlock.conformance.family.family import Family, Inference, family_named
 from runlock.conformance.protocol import Handshake
 from runlock.conformance.trace.trace import Trace
-from runlock.spec.model import Policy, Profile, load_spec
+from runlock.spec.model import Policy, Profile
 
-LATE: Final = frozenset({"after_round", "waiting", "between_segments"})
+Value = tuple[str, str]
+"""A policy, and a value of it."""
 
-ALIKE: Final[Mapping[str, tuple[frozenset[str], str]]] = {
-    "decision.window": (
-        LATE,
-        "each acts when the round is over, and whether the run is shown Waiting in between is left open",
-    ),
-    "decision.early": (frozenset({"refuse", "ignore"}), "what is refused has no effect either"),
-    "durability": (
-        frozenset({"call", "round", "step", "segment"}),
-        "a runtime may keep more than it promises, and nothing was lost that speaks against these",
-    ),
-    "state": (
-        frozenset({"runtime", "caller"}),
-        "an adapter that holds the value for its caller shows the same",
-    ),
-}
-"""Values that show the same, and why."""
 
-IDLE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
-    "round.rest": (("round.executor", "parallel"),),
-    "replay.start": (("waiting", "parked"), ("round.mixed", "wait")),
-}
-"""The values of other policies under which a policy says nothing, or nothing that shows."""
+def named(value: Value) -> str:
+    """A value as it stands for a clause while a witness that rules it out is made short."""
+    return "=".join(value)
 
-OF_STOPS: Final = ("stop.threshold", "stop.tools")
-"""Policies that show only where a run can be stopped."""
 
 NOT_SEEN: Final = "no schedule that was played shows it"
 
@@ -67,9 +47,20 @@ class Inferred:
     partial: str = ""
 
     @property
+    def family(self) -> Family:
+        """The family of the runtime."""
+        return family_named(self.handshake.family)
+
+    @property
+    def inference(self) -> Inference:
+        """What is known of finding out the policies of this family."""
+        assert self.family.inference is not None  # it was found out by that
+        return self.family.inference
+
+    @property
     def declared(self) -> dict[str, Any]:
         """What the runtime says of itself, profile included."""
-        return load_spec().policies_of(self.handshake.profile, self.handshake.policies)
+        return self.family.spec.policies_of(self.handshake.profile, self.handshake.policies)
 
     @property
     def sets(self) -> dict[str, Any]:
@@ -78,17 +69,17 @@ class Inferred:
 
     def left(self, key: str) -> list[str]:
         """The values that a policy may still have."""
-        return left(key, self.against)
+        return left(self.family, key, self.against)
 
     @property
     def policies(self) -> list[Policy]:
         """The policies that can be found out."""
-        return to_find_out()
+        return to_find_out(self.family)
 
     @property
     def settled(self) -> dict[str, str]:
         """The policies with one value left."""
-        return settled(self.against)
+        return settled(self.family, self.against)
 
     @property
     def mixed(self) -> list[str]:
@@ -116,27 +107,31 @@ class Inferred:
 
     def _why_alike(self, key: str) -> str:
         """Why what is left shows the same on this runtime, if that is known."""
-        for other, value in IDLE.get(key, ()):
+        for other, value in self.inference.idle.get(key, ()):
             if self.settled.get(other) == value:
                 return f"it makes no difference where {other} is {value}"
         if self._is_hidden(key):
             return self._why_hidden(key)
-        alike, why = ALIKE.get(key, (frozenset(), ""))
+        alike, why = self.inference.alike.get(key, (frozenset(), ""))
         return why if frozenset(self.left(key)) <= alike else ""
 
     def _is_hidden(self, key: str) -> bool:
         """Whether no sign of what is left can show, whatever the runtime does."""
         lacks = self._lacks(key)
-        return (bool(lacks) and all(lacks)) or (key in OF_STOPS and not self.sets.get("stop.conditions"))
+        return (bool(lacks) and all(lacks)) or bool(self.inference.hidden(key, self.sets))
 
     def _why_hidden(self, key: str) -> str:
-        if key in OF_STOPS and not self.sets.get("stop.conditions"):
-            return "the runtime declares no stop.conditions"
-        return "; ".join(dict.fromkeys(one for lacks in self._lacks(key) for one in lacks))
+        return self.inference.hidden(key, self.sets) or "; ".join(
+            dict.fromkeys(one for lacks in self._lacks(key) for one in lacks)
+        )
 
     def _lacks(self, key: str) -> list[list[str]]:
         """For each sign that could rule out one of what is left, why it is never seen."""
-        telling = [one for one in signs() if one.policy == key and set(self.left(key)) & set(one.values)]
+        telling = [
+            one
+            for one in self.inference.signs()
+            if one.policy == key and set(self.left(key)) & set(one.values)
+        ]
         return [one.lacks(self.handshake) for one in telling]
 
     # -- profiles
@@ -148,7 +143,7 @@ class Inferred:
     @property
     def nearest(self) -> Profile:
         """The profile with the fewest differences, and then with the most values in common."""
-        known = [one for one in load_spec().profiles.values() if one.policies]
+        known = [one for one in self.family.spec.profiles.values() if one.policies]
         settled = self.settled.items()
         return min(known, key=lambda one: (len(self.differences(one)), -len(settled & _plain(one).items())))
 
@@ -160,7 +155,7 @@ class Inferred:
     @property
     def pasteable(self) -> dict[str, Any]:
         """What belongs into the handshake: a profile, and the policies for which it is not enough."""
-        nearest = self.nearest if self.is_claimable(self.nearest) else load_spec().profile("core")
+        nearest = self.nearest if self.is_claimable(self.nearest) else self.family.core_profile
         found = {**self.settled, **self.sets}
         own = {key: value for key, value in found.items() if nearest.policies.get(key) != value}
         return {"profile": nearest.name, "policies": own}
@@ -168,7 +163,7 @@ class Inferred:
     @property
     def undecided(self) -> list[str]:
         """The policies that cannot be written down: the profile is wrong, and no one value is left."""
-        profile = load_spec().profile(self.pasteable["profile"])
+        profile = self.family.spec.profile(self.pasteable["profile"])
         return [key for key in self.differences(profile) if len(self.left(key)) != 1]
 
     @property
@@ -179,19 +174,19 @@ class Inferred:
         return 0 if self.settled else 3
 
 
-def to_find_out() -> list[Policy]:
+def to_find_out(family: Family) -> list[Policy]:
     """The policies that have one value each."""
-    return [one for one in load_spec().policies.values() if one.kind == "one of"]
+    return [one for one in family.spec.policies.values() if one.kind == "one of"]
 
 
-def left(key: str, against: Mapping[Value, Any]) -> list[str]:
+def left(family: Family, key: str, against: Mapping[Value, Any]) -> list[str]:
     """The values of a policy against which nothing speaks."""
-    return [value for value in load_spec().policy(key).values if (key, value) not in against]
+    return [value for value in family.spec.policy(key).values if (key, value) not in against]
 
 
-def settled(against: Mapping[Value, Any]) -> dict[str, str]:
+def settled(family: Family, against: Mapping[Value, Any]) -> dict[str, str]:
     """The policies with one value left."""
-    remaining = {one.key: left(one.key, against) for one in to_find_out()}
+    remaining = {one.key: left(family, one.key, against) for one in to_find_out(family)}
     return {key: values[0] for key, values in remaining.items() if len(values) == 1}
 
 

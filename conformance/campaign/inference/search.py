@@ -7,17 +7,17 @@ then without the clauses that broke.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from runlock.conformance.campaign.inference.result import (
     Against,
     Inferred,
+    Value,
     left,
+    named,
     settled,
 )
-from runlock.conformance.campaign.result import Trouble, Witness
 from runlock.conformance.campaign.stages import Order, stages_of
 from runlock.conformance.campaign.supervisor import (
     Limits,
@@ -26,17 +26,12 @@ from runlock.conformance.campaign.supervisor import (
     made_short,
     merged,
 )
-from runlock.conformance.campaign.worker import Facts
-from runlock.conformance.driving.bench import Found, Tally
-from runlock.conformance.families.lifecycle.inference.learner import Value, named
+from runlock.conformance.campaign.units import Facts
+from runlock.conformance.driving.findings import Trouble, Witness
+from runlock.conformance.driving.tally import Found, Tally
+from runlock.conformance.family.family import Family
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.judging.policy_hypotheses import Exclusion
-
-READ_UNDER: Final[Mapping[str, Value]] = {
-    "replay.start": ("round.mixed", "continue"),
-    "stop.tools": ("stop.threshold", "reaches"),
-}
-"""Policies of which a sign can be read only where another policy is known to have this value."""
 
 Advanced = Callable[[int], None]
 
@@ -50,12 +45,12 @@ class _Known:
     schedules: int = 0
     troubles: list[Trouble] = field(default_factory=list)
 
-    def learn(self, tally: Tally) -> None:
+    def learn(self, family: Family, tally: Tally) -> None:
         """Take in what a pass showed; behind a breach only as far as a value is left then."""
         for one, (exclusion, found) in tally.excluded.items():
             known = self.against.get(one)
             is_shorter = known is None or len(found.moves) < len(known[1].moves)
-            is_news = known is None and len(left(one[0], self.against)) > 1
+            is_news = known is None and len(left(family, one[0], self.against)) > 1
             if is_news if self.aside else is_shorter:
                 self.against[one] = (exclusion, found)
         self.schedules += tally.schedules
@@ -70,10 +65,11 @@ def infer(
     while True:
         with employed(order, jobs) as workforce:
             facts = workforce.facts()
-            tally, partial = _pass(order, workforce, limits, advanced)
-            known.learn(tally)
-            more = replace(order, settled=tuple(settled(known.against).items()))
-            if partial or not _reads_more(order, more, known):
+            family = facts.family
+            tally, partial = _pass(order, family, workforce, limits, advanced)
+            known.learn(family, tally)
+            more = replace(order, settled=tuple(settled(family, known.against).items()))
+            if partial or not _reads_more(family, order, more, known):
                 known.aside = tuple(sorted({*order.aside, *tally.found}))
                 if partial or known.aside == order.aside:
                     return _concluded(order, workforce, facts, known, partial)
@@ -81,18 +77,23 @@ def infer(
         order = more
 
 
-def _pass(order: Order, workforce: Workforce, limits: Limits, advanced: Advanced) -> tuple[Tally, str]:
+def _pass(
+    order: Order, family: Family, workforce: Workforce, limits: Limits, advanced: Advanced
+) -> tuple[Tally, str]:
     """Play everything once; and why it was cut off, if it was."""
-    units = [(at, unit) for at, stage in enumerate(stages_of(order)) for unit in range(stage.units)]
+    units = [(at, unit) for at, stage in enumerate(stages_of(order, family)) for unit in range(stage.units)]
     played = workforce.play(units, limits, advanced)
     tally, hopeless = merged(units, played)
     return tally, limits.cut_off or hopeless
 
 
-def _reads_more(before: Order, after: Order, known: _Known) -> bool:
+def _reads_more(family: Family, before: Order, after: Order, known: _Known) -> bool:
     """Whether a policy is still open of which a sign can be read by now."""
     news = set(after.settled or ()) - set(before.settled or ())
-    return any(READ_UNDER[key] in news and len(left(key, known.against)) > 1 for key in READ_UNDER)
+    read_under = family.inference.read_under if family.inference is not None else {}
+    return any(
+        value in news and len(left(family, key, known.against)) > 1 for key, value in read_under.items()
+    )
 
 
 def _concluded(order: Order, workforce: Workforce, facts: Facts, known: _Known, partial: str) -> Inferred:

@@ -20,7 +20,7 @@ from runlock.conformance.campaign.baseline import (
 )
 from runlock.conformance.campaign.exhaustive_campaign import exhaust
 from runlock.conformance.campaign.result import Result
-from runlock.conformance.campaign.stages import Order, stages_of
+from runlock.conformance.campaign.stages import Order, total_of
 from runlock.conformance.campaign.supervisor import INTERRUPTED, campaign
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.cli.commands.output_streams import results
@@ -92,7 +92,7 @@ def found(
     if order.is_exhaustive:
         with searching(is_silent=is_silent) as told:
             return exhaust(order, jobs, budget_seconds, told, out)
-    total = sum(stage.schedules for stage in stages_of(order))
+    total = total_of(order)
     with progress(order.target, total, is_silent=is_silent) as advanced:
         return campaign(order, jobs, budget_seconds, advanced)
 

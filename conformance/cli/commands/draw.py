@@ -12,8 +12,9 @@ from typing import Any, Final
 from runlock.conformance.campaign.audit import facts_of, judged, the_scene
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
+from runlock.conformance.family.recordings import read_recording
 from runlock.conformance.trace.input_files import text_of
-from runlock.conformance.trace.scenario_file import ENDING, read_recording
+from runlock.conformance.trace.scenario_file import ENDING
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams import matrix
 from runlock.diagrams.charts.formats import FORMS

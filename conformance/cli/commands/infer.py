@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from runlock.conformance.campaign.inference.search import infer as inferred
-from runlock.conformance.campaign.stages import Order, stages_of
+from runlock.conformance.campaign.stages import Order, total_of
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.cli.commands.progress import progress
@@ -40,7 +40,7 @@ def infer(order: Order, jobs: int, budget_seconds: float | None, wish: Wish) -> 
         )
     with results() as stdout:
         folder.ready(wish.out)
-        total = sum(stage.schedules for stage in stages_of(order))
+        total = total_of(order)
         with progress(order.target, total, is_silent=wish.as_json) as advanced:
             found = inferred(order, jobs, budget_seconds, advanced)
         files = report.write_witnesses(found, wish.out)

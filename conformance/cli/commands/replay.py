@@ -21,12 +21,12 @@ from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.errors import UsageError
 from runlock.conformance.families.lifecycle.wording import shown, step
+from runlock.conformance.family.recordings import moves_of, read_recording
 from runlock.conformance.report import result_json as machine
 from runlock.conformance.report.clause_names import file_of, title
 from runlock.conformance.report.console import Page
 from runlock.conformance.text import plain
-from runlock.conformance.trace.moves import Move, moves_of
-from runlock.conformance.trace.scenario_file import read_recording
+from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Record, Trace
 from runlock.diagrams.lifecycle.timeline import render
 from runlock.spec.model import load_spec
@@ -91,8 +91,8 @@ def replay(path: Path, target: str, *, is_stepped: bool, as_json: bool, timeout_
         show = (lambda _step, _number: None) if as_json else _showing(page, is_stepped, stdout)
         bench = Bench(resolved.open)
         try:
-            session = bench.session(scenario_of(path, scene))
-            steps = _play(session, list(moves_of(scene)), show)
+            session = bench.session(scenario_of(path, scene, bench.family))
+            steps = _play(session, list(moves_of(scene, bench.family.name)), show)
             session.close()
         finally:
             bench.close()

@@ -7,7 +7,8 @@ from typing import Final
 
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.errors import UsageError
-from runlock.conformance.transport.server import serve
+from runlock.conformance.family.family import DEFAULT, family_named
+from runlock.conformance.transport.server import Methods, serve
 
 HOLDERS: Final = ("kit", "own")
 """Who may hold the checkpoints of the reference."""
@@ -20,5 +21,9 @@ def run(target: str, store: str) -> int:
     resolved = resolve(target, own_store=store == "own")
     if resolved.path is not None:
         raise UsageError(f"`{target}` is recorded, so that nothing can be asked of it.", "Serve a runtime.")
-    serve(resolved.open(), sys.stdin.buffer, sys.stdout.buffer)
+    serve(resolved.open(), _methods_of, sys.stdin.buffer, sys.stdout.buffer)
     return 0
+
+
+def _methods_of(family: str | None) -> Methods:
+    return family_named(family or DEFAULT).vocabulary.methods

@@ -48,7 +48,7 @@ def smoke(target: str, *, as_json: bool, timeout_scale: float) -> int:
 
 def _apart(target: str, timeout_scale: float) -> Callable[[], Sut]:
     """A runtime in Python in a process of its own, which it may end or keep without harm."""
-    words = [sys.executable, "-m", "runlock.conformance.cli.main", "serve", target]
+    words = [sys.executable, "-m", "runlock.conformance.cli", "serve", target]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     return lambda: Pipe(words, timeout_scale=timeout_scale, env=environment)
 

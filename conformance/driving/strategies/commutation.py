@@ -12,12 +12,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.session_snapshot import Bookmark
 from runlock.conformance.driving.strategies.move_enumeration import Scope, menu
-from runlock.conformance.families.lifecycle.actions import Stage
-from runlock.conformance.families.lifecycle.messages import gate_name
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 
@@ -103,7 +102,8 @@ class _Way:
         session.close()
 
     def _offers(self, session: Session, move: Move) -> bool:
-        offered = menu(Stage(session.state), self.scope, self.scope.uneven)
+        actions = session.family.actions
+        offered = menu(actions, actions.new_context(session.state), self.scope, self.scope.uneven)
         return session.state.quiescent and _place(move) in {_place(option.move) for option in offered}
 
 
@@ -114,13 +114,13 @@ def _answers(session: Session) -> Iterator[Answer]:
     for record in session.trace.records:
         ((key, value),) = record.items()
         if key == "observation":
-            shown.append(_named(value, names))
+            shown.append(_named(session, value, names))
         elif key == "report":
             yield {"shown": shown, **value}
             shown = []
 
 
-def _named(seen: Mapping[str, Any], names: dict[str, str]) -> Mapping[str, Any]:
+def _named(session: Session, seen: Mapping[str, Any], names: dict[str, str]) -> Mapping[str, Any]:
     if seen.get("kind") == "gate.open":
-        names[seen["gate"]] = gate_name(seen["on"], seen.get("at"), seen.get("call"))
+        names[seen["gate"]] = session.family.line_formats.gate_name(seen)
     return {**seen, "gate": names.get(seen["gate"])} if "gate" in seen else seen

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Final
 from zlib import crc32
 
-from runlock.conformance.driving.bench import SHARDS, Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.session_snapshot import Bookmark
+from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.commutation import are_alike, is_second
 from runlock.conformance.driving.strategies.move_enumeration import (
     Option,
@@ -23,7 +24,7 @@ from runlock.conformance.driving.strategies.move_enumeration import (
     pairs,
 )
 from runlock.conformance.driving.strategies.shortest_first import Point, Siblings, length
-from runlock.conformance.families.lifecycle.actions import Stage
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Chooser, Seeded
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move
@@ -129,9 +130,10 @@ class Level:
 def options(point: Point, session: Session, scope: Scope, left: int) -> list[Option]:
     """Every move at this point that takes no more stimuli than are left."""
     counts = dict(point.options[-1].counts) if point.options else {}
-    stage = Stage(session.state, counts)
-    races = pairs(stage, scope, point.uneven) if left > 1 else []
-    return [*menu(stage, scope, point.uneven), *races]
+    actions = session.family.actions
+    context = actions.new_context(session.state, counts)
+    races = pairs(actions, context, scope, point.uneven) if left > 1 else []
+    return [*menu(actions, context, scope, point.uneven), *races]
 
 
 class _schedule:

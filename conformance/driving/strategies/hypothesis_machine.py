@@ -6,7 +6,7 @@ shortest schedule that Hypothesis finds.  A campaign uses the same machine to ge
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from hypothesis import HealthCheck, Phase, seed, settings
@@ -19,21 +19,17 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
+from runlock.conformance.driving.strategies.random_walk import with_turns
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
-from runlock.conformance.families.lifecycle.actions import (
-    ACTIONS,
-    NEEDS,
-    Stage,
-    at_hand,
-    may_race,
-    with_turns,
-)
 from runlock.conformance.family.chooser import PLAIN
+from runlock.conformance.family.family import Action, Actions
+from runlock.conformance.family.races import RACES, may_race
+from runlock.conformance.family.recordings import to_text
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move
-from runlock.conformance.trace.scenario_file import to_text
 from runlock.conformance.transport.sut import Sut
 
 STEPS_MAX: Final = 20
@@ -72,10 +68,15 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.session: Session | None = None
-        self.stage: Stage | None = None
-        self.aside: Stage | None = None  # where actions try whether they have an occasion
+        self.context: Any = None
+        self.aside: Any = None  # where actions try whether they have an occasion
         self.at_hand: set[str] = set()  # of what actions need
         self.occasions: dict[str, bool] = {}  # since the newest action
+
+    @property
+    def actions(self) -> Mapping[str, Action]:
+        """The classes of action of the runtime's family, and races of several."""
+        return self.bench.family.actions.table
 
     # -- what its kinds differ in
 
@@ -99,30 +100,30 @@ class Machine(RuleBasedStateMachine):
         """A scenario is opened, and its first run begins."""
         self.session = self.opened(self.bench.scenarios[index])
         if self.session is not None:
-            self.stage = Stage(self.session.state)
-            self.act("start", PLAIN)
+            self.context = self.bench.family.actions.new_context(self.session.state)
+            self.act(Actions.start, PLAIN)
 
     def act(self, name: str, chooser: Any) -> None:
         """Let an action of this class happen, if there is still something to find."""
-        if self.session is None or self.stage is None or self.session.violation is not None:
+        if self.session is None or self.context is None or self.session.violation is not None:
             return
-        move = ACTIONS[name](self.stage, chooser)
+        move = self.actions[name](self.context, chooser)
         if move is not None:
-            move = with_turns(move, self.stage, chooser)
+            move = with_turns(move, self.session.handshake, chooser)
             try:
                 self.session.send(move)
             except RunlockError as error:
                 self.have_trouble(error)
         can_go_on = self.session is not None and self.session.violation is None
-        self.aside = self.stage.aside() if can_go_on else None
-        self.at_hand = at_hand(self.stage) if can_go_on else set()
+        self.aside = self.context.aside() if can_go_on else None
+        self.at_hand = self.bench.family.actions.met(self.context) if can_go_on else set()
         self.occasions = {}
         if self.session is not None:
             self.look_at(self.session)
 
     def has_occasion(self, name: str) -> bool:
         """Whether an action of this class has something to act on."""
-        need = NEEDS.get(name)
+        need = self.bench.family.actions.prerequisites.get(name)
         if need is not None and need not in self.at_hand:
             return False
         known = self.occasions.get(name)  # Hypothesis asks about some rules several times a step
@@ -133,9 +134,9 @@ class Machine(RuleBasedStateMachine):
     def _may(self, name: str) -> bool:
         if self.aside is None:
             return name == "settle"  # Hypothesis wants a rule at every step
-        if name == "races":
-            return may_race(self.aside, self.has_occasion)
-        return ACTIONS[name](self.aside, PLAIN) is not None
+        if name == RACES:
+            return may_race(self.bench.family.actions, self.aside.handshake, self.has_occasion)
+        return self.actions[name](self.aside, PLAIN) is not None
 
     def teardown(self) -> None:
         """Give the run whatever it still waits for; then nothing may be left open."""
@@ -148,7 +149,7 @@ class Machine(RuleBasedStateMachine):
             self.have_trouble(error)
         if self.session is session:
             self.take(session)
-        self.session = self.stage = self.aside = None  # Hypothesis keeps the machine until a collection
+        self.session = self.context = self.aside = None  # Hypothesis keeps the machine until a collection
 
     def finish(self, session: Session) -> None:
         """Drain the run, judge what is left to be judged, and close the scenario in any case."""
@@ -217,7 +218,7 @@ def _replayed(session: Session, moves: Sequence[Move]) -> None:
     session.close()
 
 
-def _rule(name: str) -> Any:
+def _rule(name: str, action: Action) -> Any:
     def act(self: Machine, data: st.DataObject) -> None:
         self.act(name, Drawing(data))
 
@@ -225,7 +226,7 @@ def _rule(name: str) -> Any:
         return self.has_occasion(name)
 
     act.__name__ = name
-    act.__doc__ = ACTIONS[name].__doc__
+    act.__doc__ = action.__doc__
     return precondition(has_occasion)(rule(data=st.data())(act))
 
 
@@ -241,8 +242,13 @@ def machine(bench: Bench, tally: Tally | None = None) -> type[Machine]:
 
     With a tally it gathers, without it raises.
     """
-    rules = {name: _rule(name) for name in ACTIONS if name not in ("start", "kill")}
-    rules |= {"start_again": _rule("start"), "open": _opening(len(bench.scenarios))}
+    actions = bench.family.actions
+    left_out = (Actions.start, *actions.seldom)
+    rules = {name: _rule(name, action) for name, action in actions.table.items() if name not in left_out}
+    rules |= {
+        "start_again": _rule(Actions.start, actions.table[Actions.start]),
+        "open": _opening(len(bench.scenarios)),
+    }
     if tally is None:
         return type("RuntimeMachine", (Raising,), {**rules, "bench": bench})
     return type("RuntimeMachine", (Gathering,), {**rules, "bench": bench, "tally": tally})

@@ -9,27 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from itertools import product
-from math import prod
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any
 
-from runlock.conformance.families.lifecycle.actions import (
-    ACTIONS,
-    PAYLOADS,
-    RACERS,
-    Stage,
-    meets,
-)
-from runlock.conformance.families.lifecycle.messages import ToolSpec
-from runlock.conformance.protocol import Scenario
+from runlock.conformance.family.family import Actions
+from runlock.conformance.family.races import meets
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move, race
-
-LEFT_OUT: Final = ("model_asks", "model_asks_for_one_kind", "races", "settle", "kill")
-"""Classes that are put on the menu in a way of their own, and the one that costs a process."""
-
-PAYLOADS_TRIED: Final = {"approve": 3}
-"""So many payloads are tried there, `null` and `false` among them; everywhere else the plainest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +44,25 @@ class Option:
     stands_for: int = 1
 
 
-def menu(stage: Stage, scope: Scope, uneven: int = 0) -> list[Option]:
+def menu(actions: Actions, context: Any, scope: Scope, uneven: int = 0) -> list[Option]:
     """Every single stimulus at this point, each once, after so many uneven moves."""
-    plain = list(_distinct(_plain(stage, scope)))
-    return plain if uneven >= scope.uneven else [*plain, *_in_few_turns(plain, stage, scope)]
+    plain = list(_distinct(_plain(actions, context, scope)))
+    return plain if uneven >= scope.uneven else [*plain, *_in_few_turns(plain, context, scope)]
 
 
-def pairs(stage: Stage, scope: Scope, uneven: int = 0) -> list[Option]:
+def pairs(actions: Actions, context: Any, scope: Scope, uneven: int = 0) -> list[Option]:
     """Every two stimuli that can be sent at once at this point, after so many uneven moves."""
-    return [] if uneven >= scope.uneven else list(_distinct(_races(stage, scope)))
+    return [] if uneven >= scope.uneven else list(_distinct(_races(actions, context, scope)))
 
 
-def _plain(stage: Stage, scope: Scope) -> Iterator[Option]:
-    if not stage.state.quiescent:
-        yield Option(Move("settle", {}), stage.counts)
-    yield from _asks(stage, scope)
-    for name in ACTIONS:
-        if name not in LEFT_OUT:
-            yield from _allowed(every(name, stage), stage, scope)
+def _plain(actions: Actions, context: Any, scope: Scope) -> Iterator[Option]:
+    if not context.state.quiescent:
+        yield Option(Move("settle", {}), context.counts)
+    for enumeration in actions.enumerations.values():
+        yield from enumeration(context, scope, is_race=False)
+    for name in actions.table:
+        if name not in actions.enumerations and name not in actions.not_enumerated:
+            yield from actions.reduced(every(actions, name, context), context, scope)
 
 
 def _distinct(options: Iterable[Option]) -> Iterator[Option]:
@@ -94,13 +80,13 @@ def _distinct(options: Iterable[Option]) -> Iterator[Option]:
 class Dial:
     """A chooser that makes the choices it is set to, then the plainest; `turned` is the next setting."""
 
-    def __init__(self, setting: Sequence[int], payloads: int) -> None:
+    def __init__(self, setting: Sequence[int], limits: Mapping[int, int] = MappingProxyType({})) -> None:
         self.setting = setting
-        self.payloads = payloads
+        self.limits = limits  # how many choices are tried, by the length of their list
         self.made: list[tuple[int, int]] = []
 
     def choose(self, count: int) -> int:
-        options = min(count, self.payloads) if count == len(PAYLOADS) else count
+        options = min(count, self.limits.get(count, count))
         at = len(self.made)
         made = self.setting[at] if at < len(self.setting) else 0
         self.made.append((made, options))
@@ -115,100 +101,25 @@ class Dial:
         return None
 
 
-def every(name: str, stage: Stage) -> Iterator[Option]:
+def every(actions: Actions, name: str, context: Any) -> Iterator[Option]:
     """What a class of action may propose, over all the choices that it makes."""
+    limits = {count: tried.get(name, 1) for count, tried in actions.long_lists.items()}
     setting: list[int] | None = []
     while setting is not None:
-        dial = Dial(setting, PAYLOADS_TRIED.get(name, 1))
-        trial = replace(stage, counts=dict(stage.counts))
-        move = ACTIONS[name](trial, dial)
+        dial = Dial(setting, limits)
+        trial = context.aside()
+        move = actions.table[name](trial, dial)
         if move is not None:
             yield Option(move, trial.counts)
         setting = dial.turned()
 
 
-# --- turns of the model -------------------------------------------------------------------------
-
-
-def _asks(stage: Stage, scope: Scope) -> Iterator[Option]:
-    """One call and more in any mixture of tools; three of one tool, and three of three."""
-    tools = stage.state.scenario.tools
-    some = range(len(tools))
-    for count in range(1, scope.calls + 1):
-        yield from _allowed((_ask(stage, asked) for asked in product(some, repeat=count)), stage, scope)
-    threes = [*([tool] * 3 for tool in some), *([some[:3]] if len(tools) > 2 else [])]
-    yield from _allowed((_ask(stage, asked) for asked in threes), stage, scope)
-
-
-def _ask(stage: Stage, asked: Sequence[int]) -> Option:
-    trial = replace(stage, counts=dict(stage.counts))
-    move = ACTIONS["model_asks"](trial, Dial([len(asked) - 1, *asked], 1))
-    return Option(move or Move("settle", {}), trial.counts)
-
-
-def _allowed(options: Iterable[Option], stage: Stage, scope: Scope) -> Iterator[Option]:
-    """Of turns that differ by a name alone, one; without pruning all, under both orders of the names."""
-    for option in options:
-        if option.move.method == "settle":
-            continue
-        calls = option.move.params.get("outcome", {}).get("tool_calls", ())
-        if not scope.is_pruned:
-            yield option
-            yield from _renamed(option, calls)
-        elif _is_first_of_its_kind([call["name"] for call in calls], stage.state.scenario):
-            orders = 1 + sum(1 for _ in _renamed(option, calls))
-            yield replace(option, stands_for=orders * _renamings(calls, stage.state.scenario))
-
-
-def _is_first_of_its_kind(names: Sequence[str], scenario: Scenario) -> bool:
-    """Whether of tools that are declared alike the first is asked for first, then the second."""
-    return all(name == left[0] for name, left in _choices(names, scenario))
-
-
-def _renamings(calls: Sequence[Mapping[str, Any]], scenario: Scenario) -> int:
-    """How many turns there are that differ from this one by which of several like tools it asks for."""
-    return prod(len(left) for _, left in _choices([call["name"] for call in calls], scenario))
-
-
-def _choices(names: Sequence[str], scenario: Scenario) -> Iterator[tuple[str, list[str]]]:
-    """Each tool of a turn when it is first asked for, and the tools like it that were not asked for yet."""
-    met: list[str] = []
-    for name in names:
-        kind = next((tool for tool in scenario.tools if tool.name == name), None)
-        if kind is None or name in met:
-            continue
-        alike = [tool.name for tool in scenario.tools if _kind(tool, scenario) == _kind(kind, scenario)]
-        yield name, [one for one in alike if one not in met]
-        met.append(name)
-
-
-def _kind(tool: ToolSpec, scenario: Scenario) -> tuple[str, bool]:
-    named = any(condition.tool_name == tool.name for condition in scenario.agent.stop)
-    return _but_for_its_name(tool), named
-
-
-@lru_cache(maxsize=100)
-def _but_for_its_name(tool: ToolSpec) -> str:
-    return repr(tool.model_copy(update={"name": ""}))
-
-
-def _renamed(option: Option, calls: Sequence[Mapping[str, Any]]) -> Iterator[Option]:
-    if len({call["id"] for call in calls}) < 2:
-        return
-    backwards = [
-        {**call, "id": other["id"], "args": other["args"]}
-        for call, other in zip(calls, reversed(calls), strict=True)
-    ]
-    outcome = {**option.move.params["outcome"], "tool_calls": backwards}
-    yield replace(option, move=replace(option.move, params={**option.move.params, "outcome": outcome}))
-
-
 # --- uneven moves -------------------------------------------------------------------------------
 
 
-def _in_few_turns(plain: Sequence[Option], stage: Stage, scope: Scope) -> Iterator[Option]:
+def _in_few_turns(plain: Sequence[Option], context: Any, scope: Scope) -> Iterator[Option]:
     """Each move with so few turns that the next one may meet the runtime at work."""
-    if stage.handshake.control.step != "turns":
+    if context.handshake.control.step != "turns":
         return
     for option in plain:
         if option.move.method != CRASH_AND_RECOVER:
@@ -216,21 +127,22 @@ def _in_few_turns(plain: Sequence[Option], stage: Stage, scope: Scope) -> Iterat
                 yield replace(option, move=replace(option.move, turns=turns), is_uneven=True)
 
 
-def _races(stage: Stage, scope: Scope) -> Iterator[Option]:
+def _races(actions: Actions, context: Any, scope: Scope) -> Iterator[Option]:
     """Two things that happen before the runtime runs again, in both orders."""
-    if "deliver" not in stage.handshake.stimuli:
+    if "deliver" not in context.handshake.stimuli:
         return
-    for first in _racing(stage, scope):
-        for second in _racing(replace(stage, counts=dict(first.counts)), scope):
+    for first in _racing(actions, context, scope):
+        after_first = actions.new_context(context.state, dict(first.counts))
+        for second in _racing(actions, after_first, scope):
             if not meets(second.move, [first.move]):
                 both = first.stands_for * second.stands_for
                 yield Option(race([first.move, second.move]), second.counts, True, both)
 
 
-def _racing(stage: Stage, scope: Scope) -> Iterator[Option]:
-    for name in RACERS:
-        if name != "model_asks":
-            yield from _distinct(every(name, stage))
-        elif stage.gates("model"):
-            alone = range(len(stage.state.scenario.tools))
-            yield from _allowed((_ask(stage, [tool]) for tool in alone), stage, scope)
+def _racing(actions: Actions, context: Any, scope: Scope) -> Iterator[Option]:
+    for name in actions.racers:
+        enumeration = actions.enumerations.get(name)
+        if enumeration is None:
+            yield from _distinct(every(actions, name, context))
+        else:
+            yield from enumeration(context, scope, is_race=True)

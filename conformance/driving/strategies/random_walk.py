@@ -2,65 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
+from runlock.conformance.driving.bench import ERRORS_MAX, Bench
 from runlock.conformance.driving.session import Session
-from runlock.conformance.families.lifecycle.actions import ACTIONS, Stage, with_turns
-from runlock.conformance.family.chooser import Chooser, chance, pick
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.family.chooser import Chooser, Seeded, chance, pick
+from runlock.conformance.family.family import Actions
+from runlock.conformance.protocol import (
+    Handshake,
+)
+from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 
 MOVES_MAX: Final = 24
 
-LIKELY: Final[Mapping[str, int]] = {
-    "start": 8,
-    "model_asks": 6,
-    "model_asks_for_one_kind": 3,
-    "tool_ok": 5,
-    "tool_pending": 2,
-    "permission_allow": 4,
-    "store_takes": 8,
-    "approve": 4,
-    "races": 3,
-    "hook_continues": 8,
-}
-"""How much likelier than others these classes are, so that most schedules get somewhere."""
-
-SELDOM: Final[Mapping[str, int]] = {"kill": 40}
-"""Classes that cost much, a new process at least: one of so many schedules has them."""
-
-ALWAYS: Final = ("start", "model_asks", "tool_ok", "store_takes", "permission_allow", "hook_continues")
-"""Classes without which hardly any schedule gets anywhere: they are never switched off."""
+TURNS_MAX: Final = 7
+"""A move that is bounded in turns gives the runtime fewer than this."""
 
 
-def swarm(chooser: Chooser) -> list[str]:
-    """A part of the classes of action; each of the others is in it as often as not."""
-    kept = [name for name in ACTIONS if name in ALWAYS or chance(chooser, SELDOM.get(name, 2))]
-    return [name for name in kept for _ in range(LIKELY.get(name, 1))]
+def swarm(actions: Actions, chooser: Chooser) -> list[str]:
+    """A random part of the classes of action; each of the others is in it half of the time."""
+    kept = [
+        name
+        for name in actions.table
+        if name in actions.always or chance(chooser, actions.seldom.get(name, 2))
+    ]
+    return [name for name in kept for _ in range(actions.weights.get(name, 1))]
 
 
 def walk(session: Session, chooser: Chooser) -> None:
     """Take a walk on an open scenario, give the run whatever it still waits for, and close."""
-    walk_over(session, chooser, swarm(chooser))
+    walk_over(session, chooser, swarm(session.family.actions, chooser))
 
 
 def walk_over(session: Session, chooser: Chooser, names: Sequence[str]) -> None:
     """Take a walk over these classes of action; one that stands there twice is twice as likely."""
-    stage = Stage(session.state)
+    context = session.family.actions.new_context(session.state)
     for _ in range(MOVES_MAX):
         if session.violation is not None:
             break
-        proposed = ACTIONS[pick(chooser, names)](stage, chooser)
+        proposed = session.family.actions.table[pick(chooser, names)](context, chooser)
         if proposed is not None:
-            session.send(with_turns(proposed, stage, chooser))
-    finish(session, stage, chooser)
+            session.send(with_turns(proposed, session.handshake, chooser))
+    finish(session, context, chooser)
 
 
-def finish(session: Session, stage: Stage, chooser: Chooser) -> None:
+def finish(session: Session, context: Any, chooser: Chooser) -> None:
     """Drain the run, and now and then begin the next one on the thread, which sees what was left behind."""
     session.drain()
     if session.violation is None and chance(chooser, 3):
-        move = ACTIONS["start"](stage, chooser)
+        move = session.family.actions.table[Actions.start](context, chooser)
         if move is not None:
             session.send(move)
             session.drain()
     session.close()
+
+
+def with_turns(move: Move, handshake: Handshake, chooser: Chooser) -> Move:
+    """The move, now and then with so few turns that the next one meets the runtime at work."""
+    if handshake.control.step != "turns" or move.method == CRASH_AND_RECOVER:
+        return move
+    return Move(move.method, move.params, chooser.choose(TURNS_MAX)) if chance(chooser, 4) else move
+
+
+def run_shard(bench: Bench, shard: int, schedules: int, seed: int) -> Tally:
+    """Play one shard: walks with seeds of its own, each in the next scenario."""
+    tally = Tally()
+    for index in range(schedules):
+        scenario = bench.scenarios[(shard + index) % len(bench.scenarios)]
+        chooser = Seeded(seed, shard, index)
+        bench.play(scenario, lambda session, chooser=chooser: walk(session, chooser), tally)  # type: ignore[misc]
+        if len(tally.troubles) >= ERRORS_MAX:
+            break
+    return tally

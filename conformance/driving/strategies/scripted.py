@@ -6,10 +6,9 @@ those of one reference, for the reader; whether a runtime is right is for the ju
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Final
 
@@ -17,30 +16,16 @@ from pydantic import TypeAdapter, ValidationError
 
 from runlock.conformance.driving.session import Session
 from runlock.conformance.errors import UsageError
-from runlock.conformance.families.lifecycle.messages import METHODS, OUTCOMES_BY_GATE, STIMULI, AnyObservation
-from runlock.conformance.families.lifecycle.requirements import needs_of, unmet_policy
+from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.protocol import Handshake, Scenario
-from runlock.conformance.trace.moves import (
-    CRASH_AND_RECOVER,
-    INSPECT,
-    Move,
-    moves_of,
-)
-from runlock.conformance.trace.scenario_file import (
-    ENDING,
-    Document,
-    is_move,
-    parse,
-    rewritten,
-)
+from runlock.conformance.trace.document import Document, is_move, rewritten
+from runlock.conformance.trace.moves import CRASH_AND_RECOVER, INSPECT, Move, moves_of
+from runlock.conformance.trace.scenario_file import ENDING, parse
 from runlock.conformance.trace.trace import Record
-from runlock.spec.model import load_spec
+from runlock.conformance.trace.witness_file import Witness, read_witnesses
 
-DEFAULT_TARGET: Final = "reference:awaken-8"
 WITNESSES: Final = "witnesses"
-SENT: Final = (*STIMULI, INSPECT)
-"""What a script may send."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,74 +34,92 @@ class Script:
 
     name: str
     about: str
-    scenario: Scenario
+    scenario: Any
     moves: tuple[Move, ...]
     needs: tuple[str, ...]
     target: str  # whose observations its file holds
 
 
+def corpus(family: Family) -> tuple[Script, ...]:
+    """Every script that comes with a family, by name."""
+    return _corpus(family.name)
+
+
 @cache
-def corpus() -> tuple[Script, ...]:
-    """Every script that comes with the kit, by name."""
-    return tuple(map(_read, corpus_files()))
+def _corpus(family: str) -> tuple[Script, ...]:
+    return tuple(_read(family_named(family), path) for path in corpus_files(family_named(family)))
 
 
-def _read(path: Traversable) -> Script:
-    return script_of(path.name.removesuffix(ENDING), path.read_text("utf-8"))
+def _read(family: Family, path: Traversable) -> Script:
+    return script_of(family, path.name.removesuffix(ENDING), path.read_text("utf-8"))
 
 
-def corpus_files(folder: str = "scenarios") -> list[Traversable]:
-    """The scenario files that come with the kit, by name."""
-    there = (files("runlock.conformance.families.lifecycle") / folder).iterdir()
+def corpus_files(family: Family) -> list[Traversable]:
+    """The scenario files of a family, by name."""
+    there = (family.files / "scenarios").iterdir() if (family.files / "scenarios").is_dir() else ()
     return sorted((one for one in there if one.name.endswith(ENDING)), key=lambda one: one.name)
 
 
+def witness_files(family: Family) -> Mapping[str, Witness]:
+    """The witnesses of a family, by the names of their mutants."""
+    return _witness_files(family.name)
+
+
 @cache
-def witnesses(most: int) -> tuple[Script, ...]:
-    """What gave planted faults away, each schedule once and as many as that: it may give away others."""
+def _witness_files(name: str) -> Mapping[str, Witness]:
+    family = family_named(name)
+    return read_witnesses(family.files / WITNESSES, family.vocabulary, family.line_formats)
+
+
+def witnesses(family: Family, most: int) -> tuple[Script, ...]:
+    """The schedules of at most so many witnesses, each once: what shows one fault may show others."""
     scripts: dict[str, Script] = {}
-    for path in corpus_files(WITNESSES):
+    for witness in witness_files(family).values():
         if len(scripts) == most:
             break
-        script = _read(path)
-        scripts.setdefault(_schedule_of(script), script)
+        scripts.setdefault(_schedule_of(witness), _script_of_witness(family, witness))
     return tuple(scripts.values())
 
 
-def _schedule_of(script: Script) -> str:
-    """What is played, whatever it is called."""
-    return repr((script.scenario.model_copy(update={"scenario": ""}), script.moves))
+def _schedule_of(witness: Witness) -> str:
+    """What is played, without its name."""
+    return repr((witness.scenario.model_copy(update={"scenario": ""}), witness.moves))
 
 
-def script_of(name: str, text: str) -> Script:
+def _script_of_witness(family: Family, one: Witness) -> Script:
+    needs = tuple(dict.fromkeys(family.needs_of_script(one.document)))
+    return Script(one.mutant, one.reason, one.scenario, one.moves, needs, f"mutant:{one.mutant}")
+
+
+def script_of(family: Family, name: str, text: str) -> Script:
     """The script that a scenario file holds; everything that it sends has to fit the protocol."""
     source = f"{name}{ENDING}"
-    document = parse(text, source)
+    document = parse(text, family.line_formats, source)
     for entry in document.entries:
         if entry.record is not None:
-            _check_record(entry.record, f"{source}:{entry.line}")
-    moves = tuple(moves_of(document.trace))
+            _check_record(family, entry.record, f"{source}:{entry.line}")
+    moves = tuple(moves_of(document.trace, family.line_formats.gate_name))
     lines = [entry.line for entry in document.entries if entry.record is not None and is_move(entry.record)]
     for move, line in zip(moves, lines, strict=True):
-        _check_outcomes(move, f"{source}:{line}")
+        _check_outcomes(family, move, f"{source}:{line}")
     return Script(
         name,
         document.about,
-        _scenario(document, name, source),
+        _scenario(family, document, name, source),
         moves,
-        tuple(dict.fromkeys(needs_of(document))),
-        document.target or DEFAULT_TARGET,
+        tuple(dict.fromkeys(family.needs_of_script(document))),
+        document.target or f"reference:{family.default_profile}",
     )
 
 
-def _scenario(document: Document, name: str, source: str) -> Scenario:
+def _scenario(family: Family, document: Document, name: str, source: str) -> Scenario:
     given = list(document.trace.of("scenario"))
     if [one.get("scenario") for one in given] != [name]:
         raise UsageError(
             f"{source} does not hold one scenario of its own name.", f"Write `scenario {name}` in it."
         )
     try:
-        return Scenario.model_validate(given[0])
+        return family.vocabulary.scenario.model_validate(given[0])
     except ValidationError as error:
         raise _misfit(error, source) from None
 
@@ -136,45 +139,44 @@ def _by(way: str, move: Move) -> Move:
 # --- what fits the protocol ---------------------------------------------------------------------
 
 
-def _check_record(record: Record, where: str) -> None:
+def _check_record(family: Family, record: Record, where: str) -> None:
     stimulus = record.get("stimulus")
     try:
         if "observation" in record:
-            _OBSERVATION.validate_python(record["observation"])
+            family.vocabulary.check_observation(record["observation"])
         elif stimulus is not None:
-            _check_stimulus(stimulus.get("method"), stimulus.get("params"), where)
+            _check_stimulus(family, stimulus.get("method"), stimulus.get("params"), where)
     except ValidationError as error:
         raise _misfit(error, where) from None
 
 
-def _check_stimulus(method: Any, params: Any, where: str) -> None:
-    if method not in SENT:
-        raise UsageError(f"{where}: {method} is no stimulus.", f"There are {', '.join(SENT)}.")
-    METHODS[method][0].model_validate(params)
+def _check_stimulus(family: Family, method: Any, params: Any, where: str) -> None:
+    sent, methods = (*family.vocabulary.stimuli, INSPECT), family.vocabulary.methods
+    if method not in sent:
+        raise UsageError(f"{where}: {method} is no stimulus.", f"There are {', '.join(sent)}.")
+    methods[method][0].model_validate(params)
     for part in params["stimuli"] if method == "deliver" else ():
-        METHODS[part["method"]][0].model_validate(part["params"])
+        methods[part["method"]][0].model_validate(part["params"])
 
 
-def _check_outcomes(move: Move, where: str) -> None:
+def _check_outcomes(family: Family, move: Move, where: str) -> None:
     try:
         for method, params in move.parts():
             if method == "gate.release":
-                _outcomes_at(params["gate"], where).validate_python(params["outcome"])
+                _outcomes_at(family, params["gate"], where).validate_python(params["outcome"])
     except ValidationError as error:
         raise _misfit(error, where) from None
 
 
-_OBSERVATION: Final[TypeAdapter[Any]] = TypeAdapter(AnyObservation)
-
-
-def _outcomes_at(gate: str, where: str) -> TypeAdapter[Any]:
-    on = gate.partition(":")[0]
-    if on not in OUTCOMES_BY_GATE:
-        names = "`model`, `tool:CALL`, `permission:CALL`, `store.put`"
+def _outcomes_at(family: Family, gate: str, where: str) -> TypeAdapter[Any]:
+    on, known = gate.partition(":")[0], family.vocabulary.outcomes
+    if on not in known:
         raise UsageError(
-            f"{where}: no gate is called {gate}.", f"A script names a gate by what waits there: {names}."
+            f"{where}: no gate is called {gate}.",
+            f"A script names a gate by what waits there: {', '.join(f'`{one}`' for one in known)}, "
+            "with `:CALL` where it is about a call.",
         )
-    return OUTCOMES_BY_GATE[on]
+    return known[on]
 
 
 def _misfit(error: ValidationError, where: str) -> UsageError:
@@ -183,11 +185,20 @@ def _misfit(error: ValidationError, where: str) -> UsageError:
     return UsageError(f"{where}: {place or 'params'} is {first.get('input')!r}.", f"{first['msg']}.")
 
 
-def applicable(script: Script, handshake: Handshake) -> str:
-    """Why the script cannot be played on such a runtime, or nothing."""
-    policies = load_spec().policies_of(handshake.profile, handshake.policies)
-    whys = (unmet_policy(need, policies) or unmet(need, handshake) for need in script.needs)
+def applicable(family: Family, script: Script, handshake: Handshake) -> str:
+    """Why the script cannot be played on such a runtime, or an empty string."""
+    policies = family.spec.policies_of(handshake.profile, handshake.policies)
+    whys = (_unmet_policy(need, policies) or unmet(family, need, handshake) for need in script.needs)
     return next((why for why in whys if why), "")
+
+
+def _unmet_policy(need: str, policies: Mapping[str, Any]) -> str:
+    """Why a policy does not hold what is needed; one that is open may hold it."""
+    word, _, what = need.partition(" ")
+    key, _, value = what.partition("=")
+    if word != "policy" or value in policies.get(key, (value,)):
+        return ""
+    return f"the policy {key} has no {value}"
 
 
 # --- playing ------------------------------------------------------------------------------------
@@ -223,23 +234,16 @@ def _run_is_open(session: Session) -> bool:
 
 
 def _is_timely(session: Session, move: Move) -> bool:
-    idle = session.state.quiescent and not session.state.open_gates
-    offered = session.handshake
     if move.method == CRASH_AND_RECOVER:
         run = session.state.run
         return run is not None and not run.is_done
-    for method, _ in move.parts():
-        if method == "decide" and not idle and not offered.decisions.live:
-            return False
-        if method == "cancel" and idle and "cancel.waiting" not in offered.stimuli:
-            return False
-    return True
+    return session.family.is_timely(move, session.state)
 
 
 def recorded(document: Document, session: Session) -> Document:
     """The document with what this session shows at each of its moves."""
     answers: list[list[Record]] = []
-    for move in moves_of(document.trace):
+    for move in moves_of(document.trace, session.family.line_formats.gate_name):
         before = len(session.trace.records)
         send(session, move)
         answers.append(session.trace.records[before:])

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import Any
 
-from runlock.conformance.driving.bench import Bench, Found
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.session_snapshot import Bookmark
 from runlock.conformance.driving.strategies.move_enumeration import (
@@ -21,14 +22,15 @@ from runlock.conformance.driving.strategies.move_enumeration import (
     menu,
     pairs,
 )
+from runlock.conformance.driving.tally import Found
 from runlock.conformance.errors import RunlockError
-from runlock.conformance.families.lifecycle.actions import Stage
+from runlock.conformance.family.family import Actions
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move
 
 Wanted = Callable[[Violation], bool]
-Menu = Callable[[Stage, Scope, int], list[Option]]
+Menu = Callable[[Actions, Any, Scope, int], list[Option]]
 
 
 def length(moves: Iterable[Move]) -> int:
@@ -152,7 +154,8 @@ class Search:
 
     def _options(self, point: Point, session: Session, moves: Menu) -> list[Option]:
         counts = dict(point.options[-1].counts) if point.options else {}
-        return moves(Stage(session.state, counts), self.scope, point.uneven)
+        actions = session.family.actions
+        return moves(actions, actions.new_context(session.state, counts), self.scope, point.uneven)
 
     def _enter(self, session: Session) -> None:
         self.searched.schedules += 1

@@ -1,0 +1,1 @@
+"""The family lifecycle: runs, tool calls, decisions, checkpoints, recovery."""

@@ -12,10 +12,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from runlock.conformance.driving.bench import SHARDS, Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
-from runlock.conformance.driving.strategies.random_walk import finish
-from runlock.conformance.families.lifecycle.actions import ACTIONS, Stage, with_turns
+from runlock.conformance.driving.shards import SHARDS
+from runlock.conformance.driving.strategies.random_walk import finish, with_turns
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.actions import ACTIONS, Stage
 from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.families.lifecycle.monitors.coverage_targets import covered
 from runlock.conformance.families.lifecycle.monitors.derived_statuses import status_of
@@ -24,6 +26,7 @@ from runlock.conformance.families.lifecycle.monitors.status_charts import (
     RESUME_GATE,
     RUNS,
     RUNS_WITH_CREATED,
+    Oracle,
 )
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.chooser import (
@@ -205,7 +208,7 @@ class Tour:
             if move is None:
                 break
             if self.is_hasty:
-                move = with_turns(move, self.stage, self.chooser)
+                move = with_turns(move, self.session.handshake, self.chooser)
             self.session.send(move)
             self.before = move.method
         finish(self.session, self.stage, self.chooser)
@@ -229,7 +232,7 @@ class Tour:
     def _standing(self) -> Iterator[tuple[Call | Run | None, str]]:
         run = self.stage.run
         if self.table is RESUME_GATE:
-            state = self.session.judge.oracle.resume_gate
+            state = self.session.judge.monitor(Oracle).resume_gate
             yield None, RESUME_GATE.initial if state is None or RESUME_GATE.is_final(state) else state
         elif run is not None and self.table is CALLS:
             for call in run.calls.values():

@@ -1,39 +1,43 @@
-"""What a script needs of a runtime, read off what it sends and when it sends it.
+"""What a script needs of a runtime: what its moves say by themselves, and what depends on their moment.
 
-Beside the needs that clauses have there is `policy KEY=VALUE`: a value that a set of the profile holds.
+`needs_of` reads the first off the moves.  `occasions_of` reads the second off a recording; a scenario file
+without observations keeps it in its line `needs`.  Next to the needs that clauses have, there is
+`policy KEY=VALUE`: a value that a set of the profile holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from runlock.conformance.trace.line_formats import Known
+from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
+from runlock.conformance.trace.document import Document, is_move
+from runlock.conformance.trace.line_context import LineContext
 from runlock.conformance.trace.moves import Move
-from runlock.conformance.trace.scenario_file import Document, is_move
 from runlock.conformance.trace.trace import Record
-
-
-def unmet_policy(need: str, policies: Mapping[str, Any]) -> str:
-    """Why a policy does not hold what is needed; one that is open may hold it."""
-    word, _, what = need.partition(" ")
-    key, _, value = what.partition("=")
-    if word != "policy" or value in policies.get(key, (value,)):
-        return ""
-    return f"the policy {key} has no {value}"
 
 
 def needs_of(document: Document) -> Iterator[str]:
     """What a runtime has to offer for the script in this file, in the words of the clauses' needs."""
-    state = _Occasion()
+    sent = _Sent()
+    yield from document.needs
     for entry in document.entries:
         record = entry.record or {}
         if "scenario" in record:
             yield from _scenario_needs(record["scenario"])
         elif is_move(record):
-            yield from state.needs(record)
+            yield from sent.needs(record)
         if record:
-            state.learn(record)
+            sent.learn(record)
+
+
+def occasions_of(records: Iterable[Record]) -> Iterator[str]:
+    """What the moves of a recording need because of the moment at which they are sent."""
+    moment = _Moment()
+    for record in records:
+        if is_move(record) and "stimulus" in record:
+            yield from moment.needs(record["stimulus"])
+        moment.learn(record)
 
 
 def _scenario_needs(scenario: Mapping[str, Any]) -> Iterator[str]:
@@ -50,25 +54,46 @@ def _scenario_needs(scenario: Mapping[str, Any]) -> Iterator[str]:
         yield f"gate {gate}"
 
 
-class _Occasion:
-    """How things stand at a move: what it takes to send it depends on that."""
+class _Moment:
+    """Whether the runtime is busy, and whether the run is over."""
 
     def __init__(self) -> None:
-        self.known = Known()
-        self.refs: dict[str, str] = {}
-        self.ids: set[str] = set()
-        self.runs = 0
+        self.context = LineContext(LINE_FORMATS)
         self.settled = True
         self.is_done = False
 
     def learn(self, record: Record) -> None:
-        self.known.learn(record)
-        self.refs |= self.known.gates
+        self.context.learn(record)
         if "report" in record:
             self.settled = record["report"].get("quiescent", True)
         seen = record.get("observation", {})
         if seen.get("kind") == "run.finished":
             self.is_done = seen["reason"]["code"] != "Suspended"
+
+    def needs(self, stimulus: Mapping[str, Any]) -> Iterator[str]:
+        parts = Move(stimulus["method"], stimulus["params"]).parts()
+        busy = len(parts) > 1 or bool(self.context.gates) or not self.settled
+        for method, params in parts:
+            if method == "run.start":
+                self.is_done = False
+            if method == "cancel" and not busy and not self.is_done:
+                yield "stimulus cancel.waiting"
+            if busy and (method == "decide" or params.get("decisions")):
+                yield "decisions live"
+
+
+class _Sent:
+    """What was sent so far: a second run or a repeated decision id needs more than the first."""
+
+    def __init__(self) -> None:
+        self.context = LineContext(LINE_FORMATS)
+        self.refs: dict[str, str] = {}
+        self.ids: set[str] = set()
+        self.runs = 0
+
+    def learn(self, record: Record) -> None:
+        self.context.learn(record)
+        self.refs |= self.context.gates
 
     def needs(self, record: Record) -> Iterator[str]:
         if "crash" in record:
@@ -77,27 +102,22 @@ class _Occasion:
         move = Move(record["stimulus"]["method"], record["stimulus"]["params"])
         if "turns" in move.params:
             yield "control step=turns"
-        races = len(move.parts()) > 1
-        if races:
+        if len(move.parts()) > 1:
             yield "stimulus deliver"
         for method, params in move.parts():
-            yield from self._part(method, params, races)
+            yield from self._part(method, params)
 
-    def _part(self, method: str, params: Mapping[str, Any], races: bool) -> Iterator[str]:
-        busy = races or bool(self.known.gates) or not self.settled
+    def _part(self, method: str, params: Mapping[str, Any]) -> Iterator[str]:
         if method == "run.start":
             self.runs += 1
-            self.is_done = False
             if self.runs > 1:
                 yield "stimulus run.again"
         elif method == "gate.release":
             yield from self._release(params)
         elif method == "cancel":
             yield "stimulus cancel"
-            if not busy and not self.is_done:
-                yield "stimulus cancel.waiting"
         elif method == "decide":
-            yield from self._decide(busy)
+            yield "stimulus decide"
         elif method in ("watch", "unwatch"):
             yield "stimulus watch"
         elif method in ("run.input", "clock.advance"):
@@ -109,18 +129,13 @@ class _Occasion:
         if params.get("stream") is not None:
             yield f"stream {params['stream']}"
         for decision in params.get("decisions", ()):
-            yield from self._decide(busy)
+            yield "stimulus decide"
             yield from self._decision(decision)
 
     def _release(self, params: Mapping[str, Any]) -> Iterator[str]:
         on = self.refs.get(params["gate"], params["gate"]).partition(":")[0]
         yield f"gate {on}"
         yield f"outcome {on}.{params['outcome']['kind']}"
-
-    def _decide(self, busy: bool) -> Iterator[str]:
-        yield "stimulus decide"
-        if busy:
-            yield "decisions live"
 
     def _decision(self, decision: Mapping[str, Any]) -> Iterator[str]:
         if decision["id"] in self.ids:

@@ -16,17 +16,16 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from runlock.conformance.protocol import (
+from runlock.conformance.families.lifecycle.messages import (
     LISTED,
     METHODS,
     AnyObservation,
-    Closed,
     GateOutcome,
     Handshake,
-    Refusal,
     Request,
     Scenario,
 )
+from runlock.conformance.protocol import Closed, Refusal
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REF: Final = "#/$defs/{model}"

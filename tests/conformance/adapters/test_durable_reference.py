@@ -7,8 +7,9 @@ import sys
 import pytest
 
 from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import UsageError
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import STORE_FILE, durable
@@ -16,7 +17,7 @@ from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.protocol import ProtocolError
 from runlock.conformance.transport.stdio import Pipe
 
-SERVE = [sys.executable, "-m", "runlock.conformance.cli.main", "serve"]
+SERVE = [sys.executable, "-m", "runlock.conformance.cli", "serve"]
 HELLO = {"protocol": {"min": 1, "max": 1}, "kit": {"name": "t", "version": "1"}, "spec": {"revision": "1.0"}}
 OPEN = {"scenario": "s", "tools": [{"name": "write", "permission": "ask"}, {"name": "read"}]}
 ASKS = {"kind": "turn", "text": "", "tool_calls": [{"id": "c1", "name": "write", "args": {"k": "c1"}}]}

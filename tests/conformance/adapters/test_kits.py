@@ -11,7 +11,8 @@ from places import DOUBLES
 
 from runlock.conformance import adapters
 from runlock.conformance.campaign.stages import Order
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.protocol import ProtocolError
 from runlock.conformance.selftest.mutation_testing import Hunt, portions
 from runlock.conformance.transport.stdio import Pipe

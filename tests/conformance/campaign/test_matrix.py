@@ -132,12 +132,13 @@ def test_a_name_that_is_none_is_told(capsys, words, sentence):
     assert sentence in capsys.readouterr().err
 
 
+@pytest.mark.processes
 def test_a_runtime_is_driven_through_the_pipe_of_its_environment(capsys, tmp_path):
     """What its environment serves is judged, and its witness plays again."""
     environments, out = tmp_path / "envs", tmp_path / "out"
     serve = environments / "pydantic-ai" / BIN / "runlock"
     serve.parent.mkdir(parents=True)
-    serve.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m runlock.conformance.cli.main "$@"\n')
+    serve.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m runlock.conformance.cli "$@"\n')
     serve.chmod(0o755)
     words = ["matrix", "--only", "pydantic-ai", "--envs", str(environments), "--examples", "200"]
     code = main([*words, "-o", str(out), "--json"])

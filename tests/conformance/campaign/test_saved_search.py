@@ -9,9 +9,11 @@ from runlock.conformance.campaign.exhaustive_campaign import exhaust
 from runlock.conformance.campaign.saved_search import FILE, Kept
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import INTERRUPTED
-from runlock.conformance.campaign.worker import Facts, Played
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.campaign.units import Facts, Played
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
 from runlock.conformance.report import result_json as machine
@@ -100,8 +102,8 @@ def test_what_is_kept_of_a_shard_is_all_of_it(folder):
     """Violations, what rules out a policy, and every count are read as they were written."""
     bench = Bench(lambda: Hosted(lambda: ReferenceAdapter("awaken-8", declare={"policies": {}})))
     tally = Tally()
-    for script in corpus():
-        if not (tally.excluded or applicable(script, bench.handshake)):
+    for script in corpus(FAMILY):
+        if not (tally.excluded or applicable(FAMILY, script, bench.handshake)):
             bench.play(script.scenario, play(script), tally)
     found = next(iter(tally.excluded.values()))[1]
     tally.note(found.violation.clause, found)

@@ -6,12 +6,14 @@ import signal
 import pytest
 from command_line import child, run, run_child
 
-from runlock.conformance.campaign.result import Trouble
 from runlock.conformance.campaign.stages import Order, stages_of
 from runlock.conformance.campaign.supervisor import campaign, given_up_at, merged
-from runlock.conformance.campaign.worker import KitBroke, Played
+from runlock.conformance.campaign.units import Played
+from runlock.conformance.campaign.worker import KitBroke
 from runlock.conformance.cli.commands.check import jobs_of
-from runlock.conformance.driving.bench import Tally
+from runlock.conformance.driving.findings import Trouble
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.trace.trace import read_trace
 
 
@@ -22,6 +24,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.processes
 def test_a_runtime_that_ends_its_process_is_blamed(capsys, folder):
     """The worker that it took along is replaced, and the trace that led there is kept."""
     ran = run(capsys, "check", "py:cli_fakes:EndsItsProcess", "--examples", 200, "--jobs", 2, "--json")
@@ -33,6 +36,7 @@ def test_a_runtime_that_ends_its_process_is_blamed(capsys, folder):
     assert ran.json["partial"].startswith("it gave up after ")
 
 
+@pytest.mark.processes
 def test_a_runtime_that_keeps_its_process_is_blamed(capsys):
     """A worker in which nothing moves any more is ended; the limit is the protocol's."""
     ran = run(
@@ -46,6 +50,7 @@ def test_a_runtime_that_keeps_its_process_is_blamed(capsys):
         assert one["what"].startswith("The runtime did not give its process back at ")
 
 
+@pytest.mark.processes
 def test_a_runtime_that_ends_its_process_at_once_is_told_so(capsys):
     """Without a handshake there is no campaign, and one sentence."""
     ran = run(capsys, "check", "py:cli_fakes:EndsAtOnce", "--jobs", 2)
@@ -57,6 +62,7 @@ def test_a_runtime_that_ends_its_process_at_once_is_told_so(capsys):
     )
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(("toy", "code"), [("GoesNowhere", 1), ("Tiny", 3)])
 def test_an_interrupt_keeps_what_was_found(folder, jobs, toy, code):
@@ -108,7 +114,7 @@ def test_what_could_not_be_judged_is_counted_in_a_row():
 
 def test_every_schedule_of_the_budget_is_in_one_stage():
     """The budget is shared among the stages; only what is scripted comes on top."""
-    scripted, *drawn = stages_of(Order("reference", 37))
+    scripted, *drawn = stages_of(Order("reference", 37), FAMILY)
 
     assert (scripted.name, sum(stage.schedules for stage in drawn)) == ("scripted scenarios", 37)
 
@@ -139,6 +145,7 @@ def test_a_campaign_is_a_function(folder):
     assert (result.schedules > 20, result.partial) == (True, "")
 
 
+@pytest.mark.processes
 def test_a_worker_of_the_reference_is_not_the_runtimes_fault(folder):
     """The reference in two workers holds as it does in one."""
     ran = run_child("check", "reference", "--examples", 20, "--jobs", 2, "--json", cwd=folder)

@@ -173,6 +173,7 @@ def test_a_witness_has_as_many_stimuli_as_steps(capsys):
     assert all(len(one["witness"]) == one["steps"] for one in ran.json["violations"])
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_a_runtime_prints_is_no_result(folder, jobs):
     """A runtime that writes to standard output does not reach the kit's, in process or in a worker."""

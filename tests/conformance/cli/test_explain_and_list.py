@@ -13,9 +13,9 @@ from places import GOLDEN
 from runlock.conformance.campaign import matrix
 from runlock.conformance.cli.commands import check, infer
 from runlock.conformance.driving.strategies.scripted import corpus
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.variants import VARIANTS
-from runlock.conformance.judging.applicability import CHECKED
 from runlock.conformance.report.clause_sheet import checks_of, sheets_of
 from runlock.conformance.report.console import Page
 from runlock.conformance.selftest.witnesses import mutants_of, witnessed
@@ -152,7 +152,7 @@ def names_of(kind):
     own = {
         "mutants": [mutant.name for mutant in MUTANTS],
         "variants": [variant.name for variant in VARIANTS],
-        "scenarios": [script.name for script in corpus()],
+        "scenarios": [script.name for script in corpus(FAMILY)],
         "charts": [table.name for table in tables()],
         "words": list(spec.glossary),
         "targets": [f"reference:{one.name}" for one in spec.profiles.values() if one.policies],
@@ -193,7 +193,7 @@ def test_a_clause_is_listed_with_what_stands_behind_it(capsys):
     """How many checks look at a clause, and how many mutants show that they see."""
     clauses = {entry["id"]: entry for entry in run(capsys, "list", "clauses", "--json").json["clauses"]}
 
-    assert {clause for clause, entry in clauses.items() if entry["checks"]} == CHECKED
+    assert {clause for clause, entry in clauses.items() if entry["checks"]} == FAMILY.checked
     assert {clause: entry["since"] for clause, entry in clauses.items()} == {
         clause.id: clause.since for clause in load_spec().clauses.values()
     }
@@ -206,7 +206,7 @@ def test_what_is_checked_is_explained_by_what():
     """Of a clause that a run may find broken, nobody is told that nothing checks it yet."""
     silent = {clause.id for clause in load_spec().clauses.values() if checks_of(clause) == ["none yet"]}
 
-    assert silent & CHECKED == set()
+    assert silent & FAMILY.checked == set()
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_a_runtime_is_served_over_the_pipe():
 
 def test_what_is_served_can_be_checked(tmp_path):
     """A runtime in process behaves over the pipe as it does without."""
-    target = f"cmd:{sys.executable} -m runlock.conformance.cli.main serve py:cli_fakes:ExecutesRejected"
+    target = f"cmd:{sys.executable} -m runlock.conformance.cli serve py:cli_fakes:ExecutesRejected"
     ran = run_child(
         "check", target, "--examples", 60, "--only", "GATE-2", "--jobs", 1, "--json", cwd=tmp_path
     )

@@ -69,6 +69,7 @@ def test_nothing_is_overwritten(folder, lang):
     assert [path for path in folder.rglob("*") if path.is_file()] == [folder / last]
 
 
+@pytest.mark.kits
 @pytest.mark.parametrize(
     ("lang", "words"),
     [
@@ -121,7 +122,10 @@ def test_a_python_adapter_is_smoked_apart(capsys, folder, monkeypatch):
     ("words", "what", "state", "says"),
     [
         (("does_not_support_it", "cancel"), "cancel", "does not work", "Leave it out of the handshake"),
-        (("hangs", "decide"), "decide", "does not work", "did not answer decide within 3 s"),
+        pytest.param(
+            ("hangs", "decide"), "decide", "does not work", "did not answer decide within 3 s",
+            marks=pytest.mark.processes,
+        ),
         (("mistypes_a_field", "run.start"), "run.start", "does not work", "step of a gate.open is \"one\""),
         (("mistypes_a_field", "run.start"), "decide", "not reached", "run.start does not work"),
         (("ends_with_exit_code_0", "scenario.open"), "inspect", "not reached", "scenario.open does not work"),

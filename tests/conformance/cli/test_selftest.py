@@ -86,6 +86,7 @@ def test_a_variant_that_is_blamed_is_a_false_alarm(capsys, small):
     assert f"asking-on was blamed on {WRONG.clause}" in ran.out
 
 
+@pytest.mark.processes
 def test_who_shares_the_mutants_changes_nothing(capsys):
     """Two processes give what one gives, but for the seconds."""
     words = ("selftest", "--only", "DECIDE-10", "--only", "DECIDE-7", "--json", "--shortest", "20")

@@ -6,8 +6,8 @@ import pytest
 from command_line import run
 from sample_result import RESULT
 
-from runlock.conformance.driving.bench import Tally
 from runlock.conformance.driving.leaks import Leak, told
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.report.html import web
 from runlock.conformance.report.markdown import markdown
 from runlock.conformance.report.result_json import as_json

@@ -11,13 +11,14 @@ from typing import NamedTuple
 import policy_fakes
 import pytest
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies import exhaustive as levels
 from runlock.conformance.driving.strategies.commutation import are_alike
 from runlock.conformance.driving.strategies.exhaustive import play_level
 from runlock.conformance.driving.strategies.move_enumeration import Scope
 from runlock.conformance.driving.strategies.shortest_first import search
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import SutDied
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
@@ -179,7 +180,7 @@ def test_what_was_attempted_ends_with_the_move_that_has_no_answer(behind_it, mon
 
 def test_a_kill_is_a_step_of_a_bookmark():
     """Over the pipe the process is killed again on the way to the bookmark, and the judge knows of it."""
-    words = ["-m", "runlock.conformance.cli.main", "serve", "reference:awaken-9", "--store", "own"]
+    words = ["-m", "runlock.conformance.cli", "serve", "reference:awaken-9", "--store", "own"]
     bench = Bench(lambda: Pipe([sys.executable, *words], timeout_scale=6))
     try:
         mark = judged(bench, [START, TURN, KILL]).bookmark()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runlock.conformance.judging.applicability import CHECKED
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.judging.spec_binding import unchecked, unspoken
 from runlock.spec.model import load_spec, read_spec
 
@@ -46,7 +46,7 @@ def test_every_check_is_of_a_clause():
 @pytest.mark.parametrize("level", ["MUST", "SHOULD"])
 def test_a_clause_that_nothing_checks_is_refused(spec_of, level):
     """The sentence names the file and the clause, and says what would be right."""
-    assert unchecked(spec_of(LIFE.format(level=level)), CHECKED) == {
+    assert unchecked(spec_of(LIFE.format(level=level)), FAMILY.checked) == {
         "LIFE-1": "life.toml, clause LIFE-1: nothing checks it; write an invariant or an arrow for it, "
         "or say why it is untestable."
     }

@@ -8,9 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import AdapterError
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.messages import LISTED
 from runlock.conformance.families.lifecycle.wording import shown
 from runlock.conformance.protocol import ProtocolError
@@ -174,8 +176,10 @@ def played(profile, script, at, change, begin=Bench.session):
     return None, session
 
 
-SCRIPTS = {profile: [one for one in corpus() if not applicable(one, bench_of(profile).handshake)]
-           for profile in ("awaken-9", "tirea-stream")}  # fmt: skip
+SCRIPTS = {
+    profile: [one for one in corpus(FAMILY) if not applicable(FAMILY, one, bench_of(profile).handshake)]
+    for profile in ("awaken-9", "tirea-stream")
+}
 
 
 @pytest.mark.parametrize("begin", [Bench.session, Bench.session_judged_later])
@@ -208,7 +212,7 @@ def test_a_place_is_printable_whatever_it_is_called():
     seen = {"kind": "checkpoint", "run": "r1", "trigger": "UserMessage", "state": stored}
 
     with pytest.raises(AdapterError, match=r"state\.decisions\.\\x1b of a checkpoint") as raised:
-        fitted_report({"observations": [seen]}, "run.start")
+        fitted_report(FAMILY.vocabulary, {"observations": [seen]}, "run.start")
 
     assert str(raised.value).isprintable()
 
@@ -217,17 +221,19 @@ def test_what_is_repeated_is_read_once():
     """An answer that is the same as one before it is the very same report."""
     raw = {"observations": [{"kind": "gate.open", "gate": "g1", "on": "model", "run": "r1"}]}
 
-    assert fitted_report(raw, "settle") is fitted_report(copy.deepcopy(raw), "settle")
+    assert fitted_report(FAMILY.vocabulary, raw, "settle") is fitted_report(
+        FAMILY.vocabulary, FAMILY.vocabulary, copy.deepcopy(raw), "settle"
+    )
 
 
 @pytest.mark.parametrize("wrong", [{"quiescent": 1}, {"quiescent": 1.0}, {"refused": ()}])
 def test_what_python_takes_for_equal_is_not_the_same_answer(wrong):
     """What was read before does not let a number pass for a truth value."""
-    fitted_report({"quiescent": True}, "settle")
-    fitted_report({"refused": []}, "settle")
+    fitted_report(FAMILY.vocabulary, {"quiescent": True}, "settle")
+    fitted_report(FAMILY.vocabulary, {"refused": []}, "settle")
 
     with pytest.raises(AdapterError):
-        fitted_report(wrong, "settle")
+        fitted_report(FAMILY.vocabulary, wrong, "settle")
 
 
 class Greeting:

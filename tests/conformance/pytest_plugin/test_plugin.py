@@ -87,6 +87,7 @@ def report(folder):
     return folder / "report.xml"
 
 
+@pytest.mark.processes
 def test_the_suite_of_the_readme_holds(report):
     """Each clause of a right runtime passes or is skipped with its why, under its id."""
     said = cases(report, "TestTiny")
@@ -98,6 +99,7 @@ def test_the_suite_of_the_readme_holds(report):
     assert "not applicable: " in said["test_clause[ROUND-20]"][1]
 
 
+@pytest.mark.processes
 def test_a_broken_clause_fails_alone_with_its_violation(report, folder):
     """The text is that of `check`, from because to replay, and the trace that it names is there."""
     said = cases(report, "TestSlip")
@@ -112,6 +114,7 @@ def test_a_broken_clause_fails_alone_with_its_violation(report, folder):
     assert (folder / "runlock-results/test_suites.TestSlip/GATE-2.jsonl").is_file()
 
 
+@pytest.mark.processes
 def test_nothing_exercised_is_an_error(report):
     """A runtime of which no schedule could be judged passes nothing and skips nothing."""
     said = cases(report, "TestDeaf")
@@ -120,6 +123,7 @@ def test_nothing_exercised_is_an_error(report):
     assert "could not be judged" in said["test_clause[GATE-2]"][1]
 
 
+@pytest.mark.processes
 def test_the_processes_of_xdist_share_one_campaign(folder):
     """A target has its tests without a file, and whoever runs them, one process plays the campaign."""
     words = ("--runlock-target", "py:counted:Adapter", "--runlock-examples", "0", "-m", "runlock")
@@ -159,8 +163,8 @@ def test_a_suite_without_a_runtime_is_no_suite(tmp_path):
     assert "There is no mutant `no`." in run.stdout
 
 
-def test_a_run_that_does_not_ask_for_it_loads_nothing():
-    """Beside the plugin's own module nothing of the kit is imported, and it is the one that is entered."""
+def test_a_run_that_does_not_ask_for_it_loads_nothing() -> None:
+    """Without an option of the kit, pytest imports the entry point's module and its packages only."""
     names = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]["pytest11"]
     loaded = "print([name for name in sys.modules if name.split('.')[0] in ('runlock', 'pydantic')])"
     run = subprocess.run(
@@ -174,5 +178,6 @@ def test_a_run_that_does_not_ask_for_it_loads_nothing():
     assert sorted(eval(run.stdout)) == [
         "runlock",
         "runlock.conformance",
+        "runlock.conformance.pytest_plugin",
         "runlock.conformance.pytest_plugin.plugin",
     ]

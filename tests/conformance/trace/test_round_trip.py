@@ -8,12 +8,9 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.random_walk import walk
+from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.families.lifecycle.messages import LISTED
-from runlock.conformance.family.chooser import Seeded
-from runlock.conformance.trace.scenario_file import from_text, to_text
+from runlock.conformance.family.recordings import from_text, to_text
 from runlock.conformance.trace.trace import Record, Trace
 
 ODD = (
@@ -209,22 +206,9 @@ def exactly(trace: Trace) -> list[str]:
 def test_any_trace_is_read_back_whole(found):
     """Whatever records in whatever order: no kind, field, text, number or order is lost."""
     trace = Trace(found)
-    text = to_text(trace)
-    back = from_text(text)
+    text = to_text(trace, LINE_FORMATS)
+    back = from_text(text, LINE_FORMATS)
 
     assert back.records == trace.records
     assert exactly(back) == exactly(trace)
-    assert to_text(back) == text
-
-
-def test_what_the_references_show_is_read_back_whole_and_without_a_makeshift():
-    """Real traces need no `record` line: the words fit everything that the protocol says."""
-    for target in ("reference:awaken-8", "reference:tirea"):
-        bench = Bench(resolve(target).open)
-        for index in range(12):
-            session = bench.session(bench.scenarios[index % len(bench.scenarios)])
-            walk(session, Seeded(7, index))
-            text = to_text(session.trace)
-
-            assert exactly(from_text(text)) == exactly(session.trace)
-            assert "\nrecord " not in text
+    assert to_text(back, LINE_FORMATS) == text

@@ -7,14 +7,9 @@ from pathlib import Path
 import pytest
 
 from runlock.conformance.errors import UsageError
+from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.family.recordings import from_text, parse, read_scenario, render, to_text
 from runlock.conformance.trace.moves import moves_of
-from runlock.conformance.trace.scenario_file import (
-    from_text,
-    parse,
-    read_scenario,
-    render,
-    to_text,
-)
 from runlock.conformance.trace.trace import Trace
 
 RECORDED = """\
@@ -86,7 +81,7 @@ def test_a_gate_is_found_by_what_waits_there():
 
     assert trace.stimuli[1]["params"]["gate"] == "g1"
     assert trace.stimuli[2]["params"]["stimuli"][0]["params"]["gate"] == "g2"
-    assert [move.params.get("gate") for move in moves_of(trace)][1] == "model"
+    assert [move.params.get("gate") for move in moves_of(trace, FAMILY.line_formats.gate_name)][1] == "model"
 
 
 def test_moves_can_be_written_without_what_they_lead_to():

@@ -21,22 +21,21 @@ import pytest
 from command_line import run
 from places import MISBEHAVING
 
-from runlock.conformance.driving.bench import (
-    Bench,
-    Tally,
-    run_shard,
-    verdicts,
-)
+from runlock.conformance.campaign.verdicts import verdicts
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.strategies.random_walk import run_shard
 from runlock.conformance.driving.strategies.scripted import corpus, play
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.families.lifecycle.adapter import Segment
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Handshake
 from runlock.conformance.protocol import Party
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.transport.stdio import Pipe
 
-SCRIPTS = {script.name: script for script in corpus()}
+SCRIPTS = {script.name: script for script in corpus(FAMILY)}
 REACHED_BY = {
     "decide": "reject",
     "cancel": "cancel-while-waiting",

@@ -10,7 +10,8 @@ import sys
 import pytest
 from places import FAULTY
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.reference import durable
@@ -93,10 +94,11 @@ def swept(open_sut, profile):
 
 def served(profile):
     """Makes pipes to the reference with its own store, as the command line serves it."""
-    words = [sys.executable, "-m", "runlock.conformance.cli.main", "serve", f"reference:{profile}"]
+    words = [sys.executable, "-m", "runlock.conformance.cli", "serve", f"reference:{profile}"]
     return lambda: Pipe([*words, "--store", "own"], timeout_scale=6)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("profile", ["tirea", "awaken-9"])
 def test_a_kill_at_any_boundary_of_the_store_breaks_nothing(profile):
     """Before and after each checkpoint the process dies, comes back and ends its run; nothing is broken."""

@@ -6,10 +6,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from places import LIFECYCLE
+from witness_traces import trace_of
 
 from runlock.conformance.cli.main import main
-from runlock.conformance.trace.scenario_file import read_recording
+from runlock.conformance.family.recordings import to_text
+from runlock.conformance.selftest.witnesses import witnesses
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams import matrix
 from runlock.diagrams.lifecycle import sequence
@@ -30,14 +31,19 @@ from runlock.machines.lifecycle.joint.policies import choose
 from runlock.machines.lifecycle.joint.search import Search
 from runlock.machines.lifecycle.joint.transitions import Joint
 
-WITNESSES = LIFECYCLE / "witnesses"
-RECORDED = WITNESSES / "RunsTheRejected.scenario"
-
 
 @pytest.fixture
 def trace():
     """A run whose call is rejected, and executed all the same."""
-    return read_recording(RECORDED)
+    return trace_of("RunsTheRejected")
+
+
+@pytest.fixture
+def recorded(trace, tmp_path):
+    """The same run as a scenario file."""
+    path = tmp_path / "RunsTheRejected.scenario"
+    path.write_text(to_text(trace), "utf-8")
+    return path
 
 
 def words(drawing):
@@ -100,9 +106,9 @@ def test_mermaid_reads_words_as_words():
 
 
 def test_every_witness_can_be_drawn():
-    """No trace that the kit keeps is too odd for a picture; nothing is drawn outside of its paper."""
-    for path in sorted(WITNESSES.iterdir())[::9]:
-        trace = read_recording(path)
+    """Every witness fits into a picture; nothing is drawn outside of its paper."""
+    for name in [*witnesses()][::9]:
+        trace = trace_of(name)
         for made in (drawn_timeline.drawn(trace), drawn_sequence.drawn(trace)):
             places = [float(x) for x in re.findall(r' x="([-\d.]+)"', made.text())]
 
@@ -241,9 +247,9 @@ def test_a_file_is_drawn_beside_itself(tmp_path, capsys, name, content, made):
     assert all((tmp_path / one).read_text().startswith("<svg") for one in made)
 
 
-def test_a_trace_is_drawn_three_times(tmp_path, capsys):
+def test_a_trace_is_drawn_three_times(tmp_path, capsys, recorded):
     """A timeline, a sequence, and the text of the sequence."""
-    assert main(["draw", str(RECORDED), "-o", str(tmp_path)]) == 0
+    assert main(["draw", str(recorded), "-o", str(tmp_path)]) == 0
     assert [Path(line).name for line in capsys.readouterr().out.splitlines()] == [
         "RunsTheRejected.timeline.svg",
         "RunsTheRejected.sequence.svg",
@@ -263,16 +269,18 @@ def test_a_trace_is_drawn_three_times(tmp_path, capsys):
         (("Run", "-o", "-"), "`-o -` writes one file to standard output, and this makes 4."),
         (("no.jsonl",), "no.jsonl cannot be read: No such file or directory."),
         (("no.json",), "no.json cannot be read: No such file or directory."),
-        (
-            (str(RECORDED), "--format", "png", "-o", "-"),
-            "is not drawn as png. It is drawn as svg or mermaid.",
-        ),
     ],
 )
 def test_a_slip_is_told(capsys, words, said):
     """Whatever is mistyped, a sentence says what was written and what would have been right."""
     assert main(["draw", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_trace_has_no_png(capsys, recorded):
+    """A format that a trace is not drawn in is turned down with those that it is drawn in."""
+    assert main(["draw", str(recorded), "--format", "png", "-o", "-"]) == 2
+    assert "is not drawn as png. It is drawn as svg or mermaid." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", "{"])

@@ -7,16 +7,39 @@ search can switch whole classes off, which finds more than any mixture of all of
 `stage` is what they look at, `table` names them all; between the two is a file for each part of the world.
 """
 
+from typing import Final
+
 from runlock.conformance.families.lifecycle.actions.context import Stage
 from runlock.conformance.families.lifecycle.actions.decisions import PAYLOADS
+from runlock.conformance.families.lifecycle.actions.enumeration import asks, without_renamings
 from runlock.conformance.families.lifecycle.actions.registry import (
     ACTIONS,
+    ALWAYS,
+    GATE_OF,
     NEEDS,
     RACERS,
+    SELDOM,
+    TELLING,
+    WEIGHTS,
     at_hand,
-    may_race,
-    meets,
-    with_turns,
 )
+from runlock.conformance.family.family import Actions
 
-__all__ = ["ACTIONS", "NEEDS", "PAYLOADS", "RACERS", "Stage", "at_hand", "may_race", "meets", "with_turns"]
+__all__ = ["ACTIONS", "LIFECYCLE_ACTIONS", "NEEDS", "PAYLOADS", "RACERS", "Stage", "at_hand"]
+
+LIFECYCLE_ACTIONS: Final = Actions(
+    table=ACTIONS,
+    new_context=Stage,
+    racers=RACERS,
+    prerequisites=NEEDS,
+    gates=GATE_OF,
+    met=at_hand,
+    weights=WEIGHTS,
+    always=ALWAYS,
+    seldom=SELDOM,
+    telling=TELLING,
+    enumerations={"model_asks": asks},
+    not_enumerated=("model_asks_for_one_kind", "races", "settle", "kill"),
+    long_lists={len(PAYLOADS): {"approve": 3}},
+    reduced=without_renamings,
+)

@@ -8,13 +8,14 @@ be what was seen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from runlock.conformance.families.lifecycle.messages import Handshake
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call
+from runlock.conformance.family.family import family_named
 from runlock.conformance.family.invariant import HELD, Invariant
+from runlock.conformance.family.state import PolicyView
 from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.protocol import Observation
 
@@ -41,8 +42,10 @@ class Evidence:
 
     def _whole(self, unit: str) -> list[Call]:
         run = self.state.run
-        with supposing(self.state, {"durability": unit}):
-            return [c for c in run.calls.values() if self.state.is_whole(run, c)] if run is not None else []
+        supposed = supposing(self.state, {"durability": unit})
+        return (
+            [call for call in run.calls.values() if supposed.is_whole(run, call)] if run is not None else []
+        )
 
     def _stored(self) -> Iterator[str]:
         for checkpoint in self.state.checkpoints:
@@ -52,15 +55,9 @@ class Evidence:
                     yield str(one.get("call"))
 
 
-@contextmanager
-def supposing(state: ObservedState, values: Mapping[str, str]) -> Iterator[None]:
-    """The state of a runtime that has these values."""
-    before = state.policies
-    state.policies = {**before, **values}
-    try:
-        yield
-    finally:
-        state.policies = before
+def supposing(state: ObservedState, values: Mapping[str, str]) -> ObservedState:
+    """The state, read as that of a runtime whose policies have these values."""
+    return state.under(PolicyView({**state.policies, **values}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,7 @@ class Sign:
 
     def lacks(self, handshake: Handshake) -> list[str]:
         """Why it is never seen on such a runtime."""
-        whys = [why for need in self.needs if (why := unmet(need, handshake))]
+        whys = [why for need in self.needs if (why := unmet(family_named("lifecycle"), need, handshake))]
         if self.seeing is None and not handshake.control.settles_exactly:
             whys.append("it rests on silence, and the runtime settles as observed")
         return whys
@@ -93,8 +90,8 @@ def by_a_clause(
 
     def seen(evidence: Evidence, *shown: Observation) -> Excluded:
         for value in values if not unless(evidence) else ():
-            with supposing(evidence.state, {policy: value}):
-                because = next((one for one in check.judge(evidence.state, *shown) if one != HELD), HELD)
+            supposed = supposing(evidence.state, {policy: value})
+            because = next((one for one in check.judge(supposed, *shown) if one != HELD), HELD)
             if because != HELD:
                 yield value, because
 

@@ -12,25 +12,17 @@ from typing import Any
 from runlock.conformance.families.lifecycle.inference.evidence import Evidence
 from runlock.conformance.families.lifecycle.inference.questions import signs
 from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES
-from runlock.conformance.families.lifecycle.messages import Handshake, Report, Scenario
+from runlock.conformance.families.lifecycle.messages import Handshake, Scenario
+from runlock.conformance.family.family import family_named
 from runlock.conformance.judging.applicability import standings
 from runlock.conformance.judging.judge import Judge, Violation
 from runlock.conformance.judging.policy_hypotheses import Exclusion
-from runlock.conformance.protocol import Observation
-from runlock.spec.model import load_spec
-
-Value = tuple[str, str]
-"""A policy, and a value of it."""
-
-
-def named(value: Value) -> str:
-    """A value as it stands for a clause while a witness that rules it out is made short."""
-    return "=".join(value)
+from runlock.conformance.protocol import Observation, Report
 
 
 def unconditional(handshake: Handshake, aside: Collection[str] = ()) -> dict[str, bool]:
     """The clauses that are asked whatever the policies are, without those that are set aside."""
-    known = standings(load_spec(), handshake, {})
+    known = standings(family_named("lifecycle"), handshake, {})
     not_asked = {*aside, *CHECKED_BY_JOINT_STATES}  # which suppose every policy themselves
     return {
         one: of.is_judged and of.clause.core and not of.clause.applies and one not in not_asked
@@ -49,7 +41,7 @@ class Learner(Judge):
         applies: Mapping[str, bool],
         wanted: str = "",
     ) -> None:
-        super().__init__(handshake, known, scenario, applies)
+        super().__init__(family_named("lifecycle"), handshake, known, scenario, applies)
         self.evidence = Evidence(self.state)
         self.signs = [one for one in signs() if not one.lacks(handshake)]
         self.wanted = wanted
@@ -62,17 +54,17 @@ class Learner(Judge):
     def report(self, report: Report) -> None:
         """The answer is complete, and what it taught may be what was sought."""
         super().report(report)
-        sought = next((one for one in self.open.excluded if named(one) == self.wanted), None)
+        sought = next((one for one in self.open.excluded if "=".join(one) == self.wanted), None)
         if sought is not None and self.violation is None:
             because = self.open.excluded[sought].because
             self.violation = Violation(self.wanted, because, self.state.stimuli)
 
-    def _look_at(self, seen: Observation) -> None:
-        super()._look_at(seen)
+    def _check(self, seen: Observation) -> None:
+        super()._check(seen)
         self._learn(seen)
 
-    def _look_at_rest(self) -> None:
-        super()._look_at_rest()
+    def _check_at_rest(self) -> None:
+        super()._check_at_rest()
         self._learn()
 
     def _learn(self, *seen: Observation) -> None:

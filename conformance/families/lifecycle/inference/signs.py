@@ -211,9 +211,9 @@ def _came_at_work(call: Call) -> Decided | None:
 
 def an_early_decision_turned_down(evidence: Evidence) -> Excluded:
     """A decision that came before its call was suspended is turned down."""
-    with supposing(evidence.state, {"decision.early": "refuse"}):
-        if list(early_decisions_are_treated_as_declared(evidence.state)) == [HELD]:
-            yield "ignore", "a decision that came before its call was suspended was turned down"
+    supposed = supposing(evidence.state, {"decision.early": "refuse"})
+    if list(early_decisions_are_treated_as_declared(supposed)) == [HELD]:
+        yield "ignore", "a decision that came before its call was suspended was turned down"
 
 
 def an_early_decision_without_effect(evidence: Evidence) -> Excluded:
@@ -313,8 +313,8 @@ def a_loss(evidence: Evidence, seen: GateOpened) -> Excluded:
 def _lost(state: ObservedState, run: Run, unit: str, whole: list[Call], seen: GateOpened) -> Iterator[str]:
     before, run.paid_for = run.paid_for, whole
     try:
-        with supposing(state, {"durability": unit}):
-            yield from (one for one in a_crash_costs_no_more_than_declared(state, seen) if one != HELD)
+        supposed = supposing(state, {"durability": unit})
+        yield from (one for one in a_crash_costs_no_more_than_declared(supposed, seen) if one != HELD)
     finally:
         run.paid_for = before
 

@@ -51,7 +51,6 @@ from runlock.conformance.families.lifecycle.messages import (
     MessageAppended,
     PhaseEntered,
     Published,
-    Report,
     ResumeEntered,
     RunMoved,
     SegmentEnded,
@@ -62,7 +61,7 @@ from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, 
 from runlock.conformance.family.coverage import Trails
 from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.family.monitor import Monitor
-from runlock.conformance.protocol import GateClosed, Observation
+from runlock.conformance.protocol import GateClosed, Observation, Report
 from runlock.machines.lifecycle.joint.facts import is_over
 
 SEEN_CLAUSE: Final = "RUN-31"

@@ -9,7 +9,6 @@ from runlock.conformance.families.lifecycle.messages.handshake import (
 from runlock.conformance.families.lifecycle.messages.methods import METHODS, STIMULI, Report
 from runlock.conformance.families.lifecycle.messages.observations import (
     LISTED,
-    PART_OF_A_STATE,
     AnyObservation,
     CallMoved,
     CallSnapshot,
@@ -84,7 +83,7 @@ __all__ = [
     "LISTED",
     "METHODS",
     "OUTCOMES_BY_GATE",
-    "PART_OF_A_STATE",
+   
     "STIMULI",
     "Action",
     "Agent",

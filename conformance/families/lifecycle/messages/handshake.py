@@ -64,7 +64,7 @@ class Handshake(shared.Handshake):
 
     profile: str = "core"
     gates: list[GateKind] = Field(default=["model", "tool"])  # type: ignore[assignment]
-    observes: list[ShownKind] = Field(default_factory=list)  # type: ignore[assignment]
+    observes: list[ShownKind] = Field(default_factory=list)
     stimuli: list[StimulusKind] = Field(default=ALL_STIMULI)  # type: ignore[assignment]
     outcomes: OfferedOutcomes = OfferedOutcomes()
     tools: list[Literal["allow", "ask", "gate"]] = Field(default=["allow", "ask", "gate"])

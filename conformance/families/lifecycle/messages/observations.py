@@ -19,7 +19,7 @@ from runlock.conformance.families.lifecycle.messages.vocabulary import (
 )
 from runlock.conformance.protocol import observations as shared
 from runlock.conformance.protocol.observations import GateClosed, Message, Observation, Unlisted
-from runlock.conformance.protocol.wire import Json, JsonObject, Wire
+from runlock.conformance.protocol.wire import PART_OF_A_WHOLE, Json, JsonObject, Wire
 
 
 class StopReason(Wire):
@@ -80,17 +80,13 @@ class DurableState(Wire):
     messages: list[Message] | None = None
 
 
-PART_OF_A_STATE: Final = "part_of_a_state"
-"""The type of an error about a listed part of a state; its context is the error of that part."""
-
-
 def _with_its_parts(state: dict[str, Any]) -> dict[str, Any]:
     try:
         DurableState.model_validate(state)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise PydanticCustomError(
-            PART_OF_A_STATE,
+            PART_OF_A_WHOLE,
             "its {place} does not fit: {msg}",
             {
                 "place": ".".join(map(str, first["loc"])),

@@ -16,7 +16,6 @@ from runlock.conformance.families.lifecycle.messages import (
     Checkpointed,
     GateOpened,
     Handshake,
-    Report,
     Scenario,
 )
 from runlock.conformance.families.lifecycle.state.decisions import turned_down
@@ -29,7 +28,8 @@ from runlock.conformance.families.lifecycle.state.records import (
     Run,
 )
 from runlock.conformance.families.lifecycle.state.stimuli import SENT
-from runlock.conformance.protocol import Message, Observation, Refusal
+from runlock.conformance.family.state import PolicyView
+from runlock.conformance.protocol import Message, Observation, Report
 
 Feature = Literal[
     "a stop condition", "calls", "a wait", "a decision", "a cancel", "a crash", "a watcher", "a plugin",
@@ -58,9 +58,8 @@ class ObservedState:
 
     def __init__(self, handshake: Handshake, policies: Mapping[str, Any], scenario: Scenario) -> None:
         self.handshake = handshake
-        self.policies = dict(policies)
+        self.policies: Mapping[str, Any] = dict(policies)
         self.features: frozenset[Feature] = frozenset(["a stop condition"] if scenario.agent.stop else [])
-        self.asked: set[str] = set()  # policies that somebody has read since this was emptied
         self.kinds = frozenset(handshake.observes)  # of observations that the SUT shows
         self.scenario = scenario
         self.tools = {tool.name: tool for tool in scenario.tools}
@@ -109,9 +108,14 @@ class ObservedState:
         return self.observes("run.status") or self.observes("run.finished")
 
     def policy(self, key: str) -> Any:
-        """The value of a policy, or nothing while it is open."""
-        self.asked.add(key)
+        """The value of a policy, or None while it is open."""
         return self.policies.get(key)
+
+    def under(self, policies: PolicyView) -> ObservedState:
+        """The same state, read under other policies."""
+        view = object.__new__(ObservedState)
+        vars(view).update(vars(self), policies=policies)
+        return view
 
     def call_of(self, seen: Observation) -> Call | None:
         """The call that an observation speaks of."""
@@ -220,15 +224,15 @@ class ObservedState:
         """Take a whole answer in: what the SUT shows, in order, and its end."""
         for seen in report.observations:
             self.observe(seen)
-        self.report(report.quiescent, report.refused)
+        self.report(report)
 
-    def report(self, quiescent: bool, refused: list[Refusal]) -> None:
+    def report(self, report: Report) -> None:
         """The answer is complete."""
-        self.quiescent = quiescent
+        self.quiescent = report.quiescent
         self.known.clear()
-        for refusal in refused:
+        for refusal in report.refused:
             turned_down(self, refusal)
-        if quiescent:
+        if report.quiescent:
             self.last_settled = self.stimuli
             self.audience.possible = {self.audience.watcher}
             for run in self.runs.values():

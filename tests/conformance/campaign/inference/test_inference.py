@@ -17,26 +17,20 @@ from places import DOUBLES, GOLDEN
 from policy_fakes import BELIED, BESIDE
 
 from runlock.conformance.campaign.inference.bench import LearningBench
-from runlock.conformance.campaign.inference.result import (
-    ALIKE,
-    IDLE,
-    NOT_SEEN,
-    Against,
-    Inferred,
-    to_find_out,
-)
+from runlock.conformance.campaign.inference.result import NOT_SEEN, Against, Inferred, Value, to_find_out
 from runlock.conformance.campaign.inference.search import infer
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.cli.commands.infer import EXAMPLES
-from runlock.conformance.families.lifecycle.inference.learner import Value
+from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.families.lifecycle.inference.known import ALIKE, IDLE
 from runlock.conformance.families.lifecycle.inference.questions import TELLING, signs
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.messages import DecisionSupport, Handshake, Scenario
 from runlock.conformance.families.lifecycle.variants import VARIANTS
+from runlock.conformance.family.recordings import moves_of
 from runlock.conformance.protocol import Control, Party
 from runlock.conformance.report import inference as report
 from runlock.conformance.report.console import Page
-from runlock.conformance.trace.moves import moves_of
 from runlock.conformance.trace.trace import Trace
 from runlock.machines.lifecycle.runtime.choices import policies_of
 from runlock.spec.model import load_spec
@@ -96,7 +90,7 @@ def ruled_out_again(found: Inferred) -> Iterator[tuple[Value, bool]]:
     bench = LearningBench(Order(found.target, 0, settled=tuple(found.settled.items())), lambda _: True)
     for value, against in found.against.items():
         session = bench.session(Scenario.model_validate(next(against.trace.of("scenario"))))
-        session.play(moves_of(against.trace))
+        session.play(moves_of(against.trace, FAMILY.line_formats.gate_name))
         session.close()
         yield value, value in session.judge.open.excluded
     bench.close()
@@ -156,7 +150,7 @@ def test_behind_a_breach_only_what_nothing_speaks_against_is_believed() -> None:
 PROFILES = {"replay.start": "tirea", "decision.window": "tirea-stream", "replay.commit": "tirea"}
 """The profile under which a policy makes a difference; else it is awaken-8."""
 
-VALUES = [(policy.key, value) for policy in to_find_out() for value in policy.values]
+VALUES = [(policy.key, value) for policy in to_find_out(FAMILY) for value in policy.values]
 
 
 @pytest.mark.long
@@ -206,7 +200,7 @@ def test_a_weak_adapter_leads_to_no_wrong_value(weakness: str, profile: str, mon
 
 def test_each_policy_can_be_told_or_says_why_not() -> None:
     """There is a sign for every policy but for who holds a suspended run."""
-    unsigned = {policy.key for policy in to_find_out()} - {sign.policy for sign in signs()}
+    unsigned = {policy.key for policy in to_find_out(FAMILY)} - {sign.policy for sign in signs()}
 
     assert unsigned == {"state"}
 

@@ -3,11 +3,12 @@
 import pytest
 from command_line import run
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.commutation import are_alike, is_second
 from runlock.conformance.driving.strategies.exhaustive import PLAYED, REORDERED, Level
 from runlock.conformance.driving.strategies.move_enumeration import Option, Scope
 from runlock.conformance.driving.strategies.shortest_first import Point, length
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.mutants import MUTANTS

@@ -10,14 +10,11 @@ from runlock.conformance.campaign.exhaustive_campaign import Progress
 from runlock.conformance.campaign.result import Level, Search
 from runlock.conformance.campaign.stages import LEVELS_FROM, Order, stages_of
 from runlock.conformance.campaign.supervisor import search_of
-from runlock.conformance.campaign.worker import Played, shortened
+from runlock.conformance.campaign.units import Played
+from runlock.conformance.campaign.worker import shortened
 from runlock.conformance.cli.commands import check
-from runlock.conformance.driving.bench import (
-    SHARDS,
-    Bench,
-    Found,
-    Tally,
-)
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.exhaustive import (
     GUESSED,
     NAMED,
@@ -27,6 +24,8 @@ from runlock.conformance.driving.strategies.exhaustive import (
 )
 from runlock.conformance.driving.strategies.move_enumeration import Scope
 from runlock.conformance.driving.strategies.shortest_first import length, search
+from runlock.conformance.driving.tally import Found, Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
@@ -107,7 +106,7 @@ def test_what_is_expected_follows_what_was_played():
 def test_a_level_is_whole_when_every_shard_of_it_could_be_judged():
     """What is cut off ends the depth that counts as tried, whatever was played beyond it."""
     order = Order("", 0, depth=2)
-    stages = stages_of(order)
+    stages = stages_of(order, FAMILY)
     units = [(at, unit) for at, stage in enumerate(stages) for unit in range(stage.units)]
     played = {unit: Played() for unit in units}
     assert search_of(order, stages, Tally(), played).is_exhaustive
@@ -146,6 +145,7 @@ def test_every_violation_within_the_bound_is_found(capsys):
     assert three.json["search"]["exhaustive"] and three.err == ""
 
 
+@pytest.mark.processes
 def test_jobs_find_the_same(capsys):
     """Who plays the shards changes nothing in the result."""
     one, two = (
@@ -169,8 +169,8 @@ def test_what_is_cut_off_is_never_called_exhaustive(capsys, folder):
 
 def test_a_campaign_of_some_size_plays_every_short_schedule():
     """Every schedule of up to two stimuli is a stage of a whole campaign, and none of a small one."""
-    assert [stage.level for stage in stages_of(Order("", LEVELS_FROM)) if stage.level] == [1, 2]
-    assert not any(stage.level for stage in stages_of(Order("", LEVELS_FROM - 1)))
+    assert [stage.level for stage in stages_of(Order("", LEVELS_FROM), FAMILY) if stage.level] == [1, 2]
+    assert not any(stage.level for stage in stages_of(Order("", LEVELS_FROM - 1), FAMILY))
 
 
 def test_the_default_depth_is_said_in_the_help():

@@ -11,24 +11,25 @@ from typing import Any
 
 import pytest
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.hypothesis_machine import (
     ClauseBroken,
     Machine,
     conformance_test,
     generate,
 )
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS, NEEDS
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
-from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.family.chooser import PLAIN
+from runlock.conformance.family.recordings import from_text
 from runlock.conformance.judging.judge import Judge
 from runlock.conformance.protocol import SUT_CRASHED, ProtocolError
-from runlock.conformance.selftest.witnesses import exhibit_of, witnessed
+from runlock.conformance.selftest.witnesses import witnessed, witnesses
 from runlock.conformance.trace.moves import Move, moves_of
-from runlock.conformance.trace.scenario_file import from_text
 
 REFERENCE = partial(Hosted, factory("tirea"))
 LATER = (Move("settle", {}), Move("clock.advance", {"ms": 1}), Move("settle", {}))
@@ -98,15 +99,14 @@ def test_every_scenario_has_one_number(bench: Bench, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("mutant", witnessed()[::8], ids=lambda mutant: mutant.name)
 def test_who_is_judged_later_is_judged_alike(mutant: Mutant) -> None:
     """The same is broken for the same reason behind the same stimuli, and what came later is left out."""
-    exhibit = exhibit_of(mutant)
-    assert exhibit is not None
-    scenario = Scenario.model_validate(next(exhibit.trace.of("scenario")))
+    witness = witnesses()[mutant.name]
+    scenario = witness.scenario
     bench = Bench(lambda: Hosted(mutant))
     at_once = bench.session(scenario)
-    at_once.play(moves_of(exhibit.trace))
+    at_once.play(witness.moves)
     at_once.close()
     later = bench.session_judged_later(scenario)
-    later.play([*moves_of(exhibit.trace), *LATER])
+    later.play([*witness.moves, *LATER])
     assert later.violation is None
     later.close()
     bench.close()
@@ -222,7 +222,9 @@ def test_it_raises_what_is_broken() -> None:
         conformance_test(lambda: Hosted(mutant), examples=200)
 
     shown = next(note for note in raised.value.__notes__ if "\nstart r1" in note)
-    assert next(move.method for move in moves_of(from_text(shown))) == "run.start"
+    assert (
+        next(move.method for move in moves_of(from_text(shown), FAMILY.line_formats.gate_name)) == "run.start"
+    )
 
 
 # --- what it leaves behind ----------------------------------------------------------------------

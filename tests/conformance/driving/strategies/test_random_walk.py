@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.family.chooser import Seeded
@@ -53,8 +55,8 @@ TABLES = [(profile, turn) for profile in LIFECYCLES for turn in turns(profile)]
 def test_the_reference_is_right_under_the_values_that_it_does_not_choose(profile, turn):
     """What is left open is free: a runtime that takes the other values breaks nothing."""
     bench, total = Bench(lambda: Hosted(factory(profile, table(profile, turn)))), Tally()
-    for script in corpus():
-        if not applicable(script, bench.handshake):
+    for script in corpus(FAMILY):
+        if not applicable(FAMILY, script, bench.handshake):
             bench.play_twice(script.scenario, play(script), total)
     for index in range(WALKS):
         scenario = bench.scenarios[index % len(bench.scenarios)]

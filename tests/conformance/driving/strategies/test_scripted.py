@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 
 import pytest
+from places import LIFECYCLE
 
-import runlock.conformance
 from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.scripted import (
     ENDING,
     Script,
@@ -20,17 +19,19 @@ from runlock.conformance.driving.strategies.scripted import (
     recorded,
     script_of,
 )
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import UsageError
 from runlock.conformance.families.lifecycle.adapter import Segment
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Handshake
+from runlock.conformance.family.recordings import parse, render
 from runlock.conformance.protocol import Party
-from runlock.conformance.trace.scenario_file import parse, render
 from runlock.spec.model import load_spec
 
-FOLDER = Path(runlock.conformance.__path__[0]) / "scenarios"
+FOLDER = LIFECYCLE / "scenarios"
 NAMES = sorted(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))
-SCRIPTS = corpus()
+SCRIPTS = corpus(FAMILY)
 PLAYED_ON = ("reference:awaken-8", "reference:tirea")
 
 
@@ -41,7 +42,7 @@ def bench(target: str) -> Bench:
 
 def recording(text: str, name: str) -> str:
     """The file with what its target shows now."""
-    script, document = script_of(name, text), parse(text, name)
+    script, document = script_of(FAMILY, name, text), parse(text, name)
     return render(recorded(document, bench(script.target).session(script.scenario)))
 
 
@@ -63,7 +64,7 @@ def test_each_file_says_what_its_target_does(name, rewrites):
 def test_every_script_is_legal_on_every_reference(script, target):
     """One script serves every profile: what it has no occasion for there is left out, nothing is broken."""
     on = bench(target)
-    if applicable(script, on.handshake):
+    if applicable(FAMILY, script, on.handshake):
         return
     tally = Tally()
     on.play(script.scenario, play(script), tally)
@@ -78,7 +79,7 @@ def test_hardly_a_script_is_left_out():
         (script.name, why)
         for script in SCRIPTS
         for on in PLAYED_ON
-        if (why := applicable(script, bench(on).handshake))
+        if (why := applicable(FAMILY, script, bench(on).handshake))
     }
 
     assert left_out == {
@@ -94,7 +95,7 @@ def test_hardly_a_script_is_left_out():
 def test_a_script_is_short_and_says_what_it_shows(name):
     """A scenario fits a head: at most 12 stimuli and 120 lines, with its clauses named at the top."""
     text = (FOLDER / f"{name}{ENDING}").read_text("utf-8")
-    script = script_of(name, text)
+    script = script_of(FAMILY, name, text)
     named = re.findall(r"\b[A-Z]{3,}-\d+\b", script.about)
 
     assert len(script.moves) <= 12
@@ -167,7 +168,7 @@ WEAK = Handshake(
 )
 def test_a_script_says_why_it_does_not_apply(name, why):
     """What a runtime has not declared is not sent to it, and the reason is said."""
-    assert applicable(by_name(name), WEAK) == why
+    assert applicable(FAMILY, by_name(name), WEAK) == why
 
 
 @pytest.mark.parametrize(
@@ -254,6 +255,6 @@ def by_name(name: str) -> Script:
 def test_a_script_that_does_not_fit_the_protocol_is_turned_down(text, says):
     """What cannot be sent is found when the script is loaded, with the line that it stands on."""
     with pytest.raises(UsageError) as caught:
-        script_of("x", text)
+        script_of(FAMILY, "x", text)
 
     assert says in str(caught.value)

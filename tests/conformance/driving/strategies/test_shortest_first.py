@@ -3,11 +3,13 @@
 import pytest
 
 from runlock.conformance.campaign.stages import Order
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.exhaustive import play_level
-from runlock.conformance.driving.strategies.move_enumeration import LEFT_OUT, Scope, menu
+from runlock.conformance.driving.strategies.move_enumeration import Scope, menu
 from runlock.conformance.driving.strategies.shortest_first import length, search
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS, Stage
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
@@ -161,7 +163,7 @@ def test_of_tools_that_are_declared_alike_the_first_is_asked_for_first():
     session.play(MOVES[1])
     turns = [
         option.move.params.get("outcome", {}).get("tool_calls")
-        for option in menu(Stage(session.state), Scope())
+        for option in menu(FAMILY.actions, Stage(session.state), Scope())
     ]
     asked = [[call["name"] for call in calls] for calls in turns if calls]
 
@@ -194,12 +196,14 @@ MOVES = (
 
 
 @pytest.mark.parametrize("moves", MOVES, ids=["nothing yet", "asked", "parked and gated"])
-@pytest.mark.parametrize("name", [name for name in ACTIONS if name not in LEFT_OUT])
+@pytest.mark.parametrize("name", [name for name in ACTIONS if name not in FAMILY.actions.not_enumerated])
 def test_what_a_walk_may_do_is_on_the_menu(moves, name):
     """Whatever an action proposes is tried, but for payloads and for tools that others stand for."""
     session = reference().session(TWINS)
     session.play(moves)
-    listed = [_blank(option.move) for option in menu(Stage(session.state), Scope(is_pruned=False))]
+    listed = [
+        _blank(option.move) for option in menu(FAMILY.actions, Stage(session.state), Scope(is_pruned=False))
+    ]
 
     for index in range(20):
         proposed = ACTIONS[name](Stage(session.state), Seeded(index))

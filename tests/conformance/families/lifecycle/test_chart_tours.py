@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from tour_bench import PROFILES, ROUNDS, bench_of, toured, walked
 
-from runlock.conformance.campaign.stages import TOUR_SHARE, Order, stages_of
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.campaign.stages import Order, stages_of
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS
 from runlock.conformance.families.lifecycle.chart_tours import (
     CAUSES,
@@ -21,6 +22,7 @@ from runlock.conformance.families.lifecycle.chart_tours import (
     shortest,
     tour,
 )
+from runlock.conformance.families.lifecycle.family import FAMILY, TOUR_SHARE
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.monitors.status_charts import CALLS
 from runlock.conformance.families.lifecycle.variants import VARIANTS
@@ -84,7 +86,7 @@ def test_the_shards_share_the_tours_out():
 
 def test_tours_have_a_fixed_share_of_the_budget():
     """They take schedules from the walks, and add none."""
-    stages = {stage.name: stage.schedules for stage in stages_of(Order("reference", 800))}
+    stages = {stage.name: stage.schedules for stage in stages_of(Order("reference", 800), FAMILY)}
 
     assert stages["tours"] == 800 // TOUR_SHARE
     assert sum(stages.values()) - stages["scripted scenarios"] == 800

@@ -2,10 +2,11 @@
 
 import pytest
 
+from runlock.conformance.families.lifecycle.grounding import admit
 from runlock.conformance.families.lifecycle.messages import DecisionSupport, Handshake, Report, Scenario
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.protocol import Party
-from runlock.conformance.trace.moves import Move, admitted, race
+from runlock.conformance.trace.moves import Move, race
 
 
 def ended_as(code, **support):
@@ -32,7 +33,7 @@ LATE = Move("decide", {"run": "r1", "decisions": [{"id": "d1", "call": "c1", "ac
 @pytest.mark.parametrize("code", ["NaturalEnd", "Cancelled", "Error"])
 def test_a_decision_may_come_too_late(code):
     """A run that is over stays over: that is worth a try, unless the handshake says that it means more."""
-    assert admitted(LATE, ended_as(code)) == LATE
+    assert admit(LATE, ended_as(code)) == LATE
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_a_decision_may_come_too_late(code):
 def test_a_decision_that_would_try_again_is_not_sent(support, kept):
     """Where a runtime takes up again what stopped, a decision behind that end is no late one."""
     ends = ("NaturalEnd", "Cancelled", "Error")
-    sent = {code: admitted(LATE, ended_as(code, **{support: False})) is not None for code in ends}
+    sent = {code: admit(LATE, ended_as(code, **{support: False})) is not None for code in ends}
 
     assert sent == {code: code != kept for code in ends}
 
@@ -51,8 +52,8 @@ def test_what_is_for_a_run_that_was_not_begun_is_not_sent():
     state = ended_as("NaturalEnd")
     other = Move("decide", {**LATE.params, "run": "r2"})
 
-    assert admitted(other, state) is None
-    assert admitted(LATE, state) == LATE
+    assert admit(other, state) is None
+    assert admit(LATE, state) == LATE
 
 
 def test_what_meets_the_start_of_its_run_is_sent():
@@ -62,4 +63,4 @@ def test_what_meets_the_start_of_its_run_is_sent():
     )
     together = race([Move("run.start", {"run": "r1", "input": "go"}), Move("cancel", {"run": "r1"})])
 
-    assert admitted(together, ObservedState(handshake, {}, Scenario(scenario="toy", tools=[]))) == together
+    assert admit(together, ObservedState(handshake, {}, Scenario(scenario="toy", tools=[]))) == together

@@ -1,52 +1,64 @@
 """The reference of which only a part is seen: what it hides, or does not declare, is not held against it."""
 
+from collections.abc import Sequence
+
 import pytest
 from observation_filter import HIDEABLE, KINDS, Veiled
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.family.chooser import Seeded
+from runlock.conformance.transport.sut import SutFactory
 from runlock.spec.model import load_spec
 
 PROFILES = [name for name, profile in load_spec().profiles.items() if profile.policies]
 VEILS = 8
 WALKS = 12
 
+shares = pytest.mark.parametrize(
+    "every", [3, pytest.param(1, marks=pytest.mark.long)], ids=["a third", "everything"]
+)
+"""The default lane plays a third of what the long lane plays."""
 
+
+@shares
 @pytest.mark.parametrize("veil", range(VEILS))
 @pytest.mark.parametrize("profile", PROFILES)
-def test_what_is_not_seen_is_not_objected_to(profile, veil):
-    """Scripts and walks behind a veil break nothing, and rule no policy out."""
-    not_objected_to(lambda: Veiled(Hosted(factory(profile)), Seeded(veil)), veil)
+def test_what_is_not_seen_is_not_objected_to(profile: str, veil: int, every: int) -> None:
+    """Scripts and walks of which a part is hidden break nothing, and rule no policy out."""
+    not_objected_to(lambda: Veiled(Hosted(factory(profile)), Seeded(veil)), veil, every)
 
 
 @pytest.mark.parametrize(
     "shown", [(), *((kind,) for kind in KINDS)], ids=lambda one: "".join(one) or "nothing"
 )
 @pytest.mark.parametrize("profile", PROFILES)
-def test_what_is_shown_alone_is_not_objected_to(profile, shown):
-    """Who shows gates and one kind more, or none, breaks nothing either."""
+@shares
+def test_what_is_shown_alone_is_not_objected_to(profile: str, shown: Sequence[str], every: int) -> None:
+    """A runtime that shows gates and one kind of observation, or gates alone, breaks nothing either."""
     seed = len("".join(shown)) % VEILS
-    not_objected_to(lambda: Veiled(Hosted(factory(profile)), Seeded(seed), shown), seed)
+    not_objected_to(lambda: Veiled(Hosted(factory(profile)), Seeded(seed), shown), seed, every)
 
 
-def not_objected_to(open_sut, seed):
-    """Play a share of the scripts, and walks."""
+def not_objected_to(open_sut: SutFactory, seed: int, every: int) -> None:
+    """Play one script in VEILS, and random walks; of these, one in `every`."""
     bench, tally = Bench(open_sut), Tally()
-    for script in corpus()[seed::VEILS]:
-        if not applicable(script, bench.handshake):
+    for script in corpus(FAMILY)[seed :: VEILS * every]:
+        if not applicable(FAMILY, script, bench.handshake):
             bench.play(script.scenario, play(script), tally)
-    for index in range(WALKS):
+    for index in range(seed % every, WALKS, every):
         scenario = bench.scenarios[index % len(bench.scenarios)]
         bench.play(scenario, lambda session, index=index: walk(session, Seeded(seed, index)), tally)
     tally.settle(bench.undeclared)
 
     assert {clause: found.violation.because for clause, found in tally.found.items()} == {}
     assert [str(trouble) for trouble in tally.troubles] == []
-    assert tally.schedules > WALKS
+    assert tally.schedules > WALKS / every
 
 
 def test_each_kind_is_hidden_by_a_veil_and_left_by_another():

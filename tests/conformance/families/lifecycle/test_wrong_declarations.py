@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import pytest
 from policy_fakes import BESIDE
 
-from runlock.conformance.driving.bench import Bench, Tally
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
 from runlock.conformance.family.chooser import Seeded
@@ -93,8 +95,8 @@ def runtime(word: Word) -> ReferenceAdapter:
 def shown(word: Word) -> Iterator[dict[str, str]]:
     """What each schedule blames on the runtime."""
     bench = Bench(lambda: Hosted(lambda: runtime(word)))
-    for script in corpus():
-        if not applicable(script, bench.handshake):
+    for script in corpus(FAMILY):
+        if not applicable(FAMILY, script, bench.handshake):
             yield _blamed(bench, script.scenario, play(script))
     for index in range(WALKS):
         scenario = bench.scenarios[index % len(bench.scenarios)]

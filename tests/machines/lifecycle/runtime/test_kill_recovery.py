@@ -18,8 +18,10 @@ def told(*words):
     return json.loads(ran.stdout)
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_a_killed_run_comes_back_and_ends(case):
+@pytest.mark.parametrize(
+    "case", [pytest.param(one, marks=() if one == "step" else pytest.mark.processes) for one in CASES]
+)
+def test_a_killed_run_comes_back_and_ends(case: str) -> None:
     """Nothing durable is lost or half there, nothing final runs again, nothing twice for one kill."""
     swept = told(case, "500")
 
@@ -28,6 +30,7 @@ def test_a_killed_run_comes_back_and_ends(case):
     assert {"before", "inside: statement", "inside: machine", "after"} == set(swept["store"])
 
 
-def test_what_is_wrong_with_a_store_or_with_a_recovery_shows():
+@pytest.mark.processes
+def test_what_is_wrong_with_a_store_or_with_a_recovery_shows() -> None:
     """Runtimes and stores that are wrong on purpose are found out, each by its own sentence."""
     assert told("wrong") == dict.fromkeys(WRONG, True)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from runlock.conformance.driving.bench import Bench, Tally, verdicts
+from runlock.conformance.campaign.verdicts import verdicts
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.scripted import corpus, play
+from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import AdapterError
+from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter, factory
+from runlock.conformance.family.recordings import from_text, to_text
 from runlock.conformance.protocol import METHOD_NOT_FOUND, UNSUPPORTED, ProtocolError
 from runlock.conformance.trace.moves import Move
-from runlock.conformance.trace.scenario_file import from_text, to_text
 
-LOOKED_AT = next(script for script in corpus() if script.name == "when-looked-at")
+LOOKED_AT = next(script for script in corpus(FAMILY) if script.name == "when-looked-at")
 CLAUSES = ("RUN-33", "CALL-25")
 
 

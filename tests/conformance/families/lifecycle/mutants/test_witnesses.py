@@ -1,104 +1,107 @@
-"""The exhibits: each mutant has a file with its shortest witness, and each file still shows what it says.
+"""Each mutant has a stored witness: the shortest known schedule that breaks its clause.
 
-`pytest -m "" tests/conformance/test_witnesses.py --rewrite` searches for every witness anew.
+`pytest -m "" -k test_witnesses --rewrite` searches for all of them again.  test_mutants.py replays each one.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
+from places import LIFECYCLE
 
-import runlock.conformance
-from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.scripted import (
-    WITNESSES,
-    Script,
-    corpus_files,
-    script_of,
-)
-from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.errors import UsageError
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
-from runlock.conformance.judging.judge import Violation
 from runlock.conformance.selftest.witnesses import (
-    exhibit_of,
-    fault_of,
+    found,
     innocent,
-    rewritten,
+    shortest,
     witnessed,
-    written,
+    witnesses,
 )
-from runlock.conformance.trace.scenario_file import ENDING
-from runlock.machines.lifecycle.runtime.runtime import Runtime
+from runlock.conformance.trace.witness_file import ENDING, parse_witnesses, render_witnesses
 
-FOLDER = Path(runlock.conformance.__path__[0]) / WITNESSES
-HOW = '; `pytest -m "" tests/conformance/test_witnesses.py --rewrite` puts it right'
-
-
-def file_of(mutant: Mutant) -> Path:
-    return FOLDER / f"{mutant.name}{ENDING}"
+FOLDER = LIFECYCLE / "witnesses"
+HOW = '; `pytest -m "" -k test_witnesses --rewrite` repairs it'
 
 
-def script(mutant: Mutant) -> Script:
-    return script_of(mutant.name, file_of(mutant).read_text("utf-8"))
+def area_of(mutant: Mutant) -> str:
+    return mutant.clause.rpartition("-")[0].lower()
 
 
-def test_every_mutant_has_a_witness_and_every_witness_a_mutant(rewrites: bool) -> None:
-    """A mutant without a file cannot be shown, and a file without a mutant shows nothing."""
+AREAS = sorted({area_of(mutant) for mutant in witnessed()} | {one.area for one in witnesses().values()})
+
+
+def test_every_mutant_has_a_witness_and_every_witness_a_mutant() -> None:
+    """A mutant without a witness cannot be shown, and a witness without a mutant shows nothing."""
     names = {mutant.name for mutant in witnessed()}
-    files = {file.name.removesuffix(ENDING) for file in corpus_files(WITNESSES)}
-    if rewrites:
-        for name in files - names:
-            (FOLDER / f"{name}{ENDING}").unlink()
-        return
 
-    assert sorted(names - files) == [], f"these mutants have no witness{HOW}"
-    assert sorted(files - names) == [], f"these witnesses are of no mutant{HOW}"
+    assert sorted(names - witnesses().keys()) == [], f"these mutants have no witness{HOW}"
+    assert sorted(witnesses().keys() - names) == [], f"these witnesses have no mutant{HOW}"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("mutant", witnessed(), ids=lambda mutant: mutant.name)
-def test_a_witness_gives_its_mutant_away(mutant: Mutant, rewrites: bool) -> None:
-    """Played again, it breaks the declared clause with its sentence, and nothing can be left out.
-
-    The file says so, and the reference takes the same schedule and breaks nothing.
-    """
+@pytest.mark.parametrize("area", AREAS)
+def test_nothing_of_a_witness_can_be_left_out(area: str, rewrites: bool) -> None:
+    """Shrinking a witness again gives the same witness, and the file of an area is written in the one way."""
+    mutants = [mutant for mutant in witnessed() if area_of(mutant) == area]
+    file = FOLDER / f"{area}{ENDING}"
     if rewrites:
-        text = written(mutant)
-        assert text, f"{mutant.name} is not given away by the corpus, nor by any walk"
-        file_of(mutant).write_text(text, encoding="utf-8")
-    text, witness, exhibit = file_of(mutant).read_text("utf-8"), script(mutant), exhibit_of(mutant)
-    assert exhibit is not None
+        rewrite(area, mutants)
+        return
+    again = [shortest(one, witnesses()[one.name].scenario, witnesses()[one.name].moves) for one in mutants]
 
-    assert rewritten(mutant, witness.scenario, witness.moves) == text, f"{mutant.name} is stale{HOW}"
-    assert mutant.says in exhibit.because
-    assert f"{mutant.clause} is broken: {exhibit.because}" in witness.about
-    assert fault_of(mutant) in witness.about
-    assert blamed_on_the_reference(mutant, witness) is None
+    assert render_witnesses(area, filter(None, again)) == file.read_text("utf-8"), (
+        f"{file.name} is stale{HOW}"
+    )
 
 
-def blamed_on_the_reference(mutant: Mutant, witness: Script) -> Violation | None:
-    """What the reference breaks under the profile and the policies of the mutant."""
-    bench = Bench(lambda: Hosted(replace(mutant, make=Runtime)))
-    session = bench.session(witness.scenario)
-    session.play(witness.moves)
-    session.drain()
-    session.close()
-    bench.close()
-    assert session.judge.exercised
-    return session.violation
+def rewrite(area: str, mutants: list[Mutant]) -> None:
+    """Search for the witnesses of an area and write its file."""
+    file = FOLDER / f"{area}{ENDING}"
+    anew = {mutant.name: found(mutant) for mutant in mutants}
+    assert [name for name, one in anew.items() if one is None] == [], (
+        "no script and no random walk kills these"
+    )
+    if anew:
+        file.write_text(render_witnesses(area, filter(None, anew.values())), "utf-8")
+    else:
+        file.unlink(missing_ok=True)
 
 
 def test_a_schedule_that_shows_nothing_is_no_witness() -> None:
-    """The comparison can fail: with one move less, or on the reference, there is nothing to write."""
+    """The comparison can fail: with one move less, or on the reference, there is no witness."""
     mutant = MUTANTS[0]
-    witness = script(mutant)
+    witness = witnesses()[mutant.name]
 
-    assert rewritten(mutant, witness.scenario, witness.moves[:-1]) == ""
-    assert rewritten(innocent(mutant), witness.scenario, witness.moves) == ""
+    assert shortest(mutant, witness.scenario, witness.moves) == witness
+    assert shortest(mutant, witness.scenario, witness.moves[:-1]) is None
+    assert shortest(innocent(mutant), witness.scenario, witness.moves) is None
 
 
-def test_nothing_of_a_search_is_left_to_chance() -> None:
+def test_a_search_is_deterministic() -> None:
     """The same search finds the same witness."""
-    assert written(MUTANTS[0]) == file_of(MUTANTS[0]).read_text("utf-8")
+    assert found(MUTANTS[0]) == witnesses()[MUTANTS[0].name]
+
+
+def test_a_witness_is_read_back_as_it_was_written() -> None:
+    """A file holds all of a witness, however long its values are."""
+    every = list(witnesses().values())
+
+    for area in AREAS:
+        kept = [one for one in every if one.area == area]
+        assert list(parse_witnesses(render_witnesses(area, every), "x")) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("# x\n\nmutant Late\nscenario Late\n", "x:3: a witness begins with its mutant, clause and reason."),
+        ("mutant Late breaks RUN-1: it is late\nscenario Late\nfly away\n", "x:3: `fly` is no stimulus."),
+        ("mutant Late breaks RUN-1: it is late\nstart r1 hello\n", "x:1: the witness has no scenario."),
+    ],
+)
+def test_a_file_that_cannot_be_read_names_the_line(text: str, says: str) -> None:
+    """What is wrong in a file of witnesses is found with its line."""
+    with pytest.raises(UsageError) as caught:
+        list(parse_witnesses(text, "x"))
+
+    assert says in str(caught.value)

@@ -1,0 +1,89 @@
+"""What a number of schedules showed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from runlock.conformance.driving.findings import Trouble
+from runlock.conformance.driving.leaks import Leak
+from runlock.conformance.family.coverage import Coverage, Goal
+from runlock.conformance.judging.judge import Violation
+from runlock.conformance.judging.policy_hypotheses import Exclusion, Undeclared, nothing_left
+from runlock.conformance.protocol import (
+    Scenario,
+)
+from runlock.conformance.trace.moves import Move
+from runlock.conformance.trace.trace import Trace
+
+
+@dataclass(slots=True)
+class Found:
+    """A violation as it was found, before its witness is made short."""
+
+    violation: Violation
+    scenario: Scenario
+    moves: tuple[Move, ...]
+    trace: Trace
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a number of schedules showed; tallies add up in the order of their shards."""
+
+    exercised: Counter[str] = field(default_factory=Counter)
+    shown: Counter[str] = field(default_factory=Counter)  # gates and observations, as clauses need them
+    schedules: int = 0
+    stimuli: int = 0
+    found: dict[str, Found] = field(default_factory=dict)
+    excluded: dict[tuple[str, str], tuple[Exclusion, Found]] = field(default_factory=dict)
+    troubles: list[Trouble] = field(default_factory=list)
+    leaks: dict[str, Leak] = field(default_factory=dict)
+    coverage: Coverage = field(default_factory=Coverage)
+    tours_played: Counter[Goal] = field(default_factory=Counter)
+    tours_reached: Counter[Goal] = field(default_factory=Counter)
+    searched: Counter[tuple[int, str]] = field(default_factory=Counter)  # by stimuli, and what is counted
+
+    def add(self, other: Tally) -> None:
+        """Take another tally in; of two violations of a clause the shorter stays."""
+        self.exercised.update(other.exercised)
+        self.shown.update(other.shown)
+        self.schedules += other.schedules
+        self.stimuli += other.stimuli
+        self.troubles += other.troubles
+        for leak in other.leaks.values():
+            self.leak(leak)
+        self.coverage.add(other.coverage)
+        self.tours_played.update(other.tours_played)
+        self.tours_reached.update(other.tours_reached)
+        self.searched.update(other.searched)
+        for clause, found in other.found.items():
+            self.note(clause, found)
+        for one, (exclusion, found) in other.excluded.items():
+            self.exclude(one, exclusion, found)
+
+    def leak(self, leak: Leak) -> None:
+        """Remember what was left behind."""
+        known = self.leaks.get(leak.what)
+        self.leaks[leak.what] = leak if known is None else known.more(leak)
+
+    def exclude(self, one: tuple[str, str], exclusion: Exclusion, found: Found) -> None:
+        """Remember why an open policy cannot have a value; the shortest schedule that shows it stays."""
+        known = self.excluded.get(one)
+        if known is None or len(found.moves) < len(known[1].moves):
+            self.excluded[one] = (exclusion, found)
+
+    def settle(self, undeclared: Undeclared) -> None:
+        """Note the policies of which each value was ruled out by some schedule: the runtime mixes two."""
+        for key, values in undeclared.policies.items():
+            whys = {value: self.excluded[key, value] for value in values if (key, value) in self.excluded}
+            if len(whys) == len(values):
+                last, found = list(whys.values())[-1]
+                because = nothing_left(key, {value: why for value, (why, _) in whys.items()})
+                self.note(last.clause, replace(found, violation=replace(found.violation, because=because)))
+
+    def note(self, clause: str, found: Found) -> None:
+        """Remember a violation, unless a shorter one of its clause is known."""
+        known = self.found.get(clause)
+        if known is None or len(found.moves) < len(known.moves):
+            self.found[clause] = found

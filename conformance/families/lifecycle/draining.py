@@ -1,0 +1,58 @@
+"""Moves that bring a run of the lifecycle to its end, and what a crash leaves to recover from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.trace.moves import Move
+
+EASY_OUTCOMES: Final[dict[str, dict[str, Any]]] = {
+    "model": {"kind": "turn", "text": "done", "tool_calls": []},
+    "permission": {"kind": "allow"},
+    "hook": {"kind": "continue"},
+}
+
+
+def drain(state: ObservedState) -> Move | None:
+    """The next move that gives the run what it waits for: its oldest gate is released, its calls approved."""
+    run = state.run
+    assert run is not None
+    for gate in state.open_gates:
+        return Move("gate.release", {"gate": gate.ref, "outcome": _easy_outcome(gate.on, gate.ref)})
+    waiting = [call for call in run.calls.values() if call.waits]
+    if not waiting or "decide" not in state.handshake.stimuli:
+        return None
+    number = len(state.decision_ids) + 1
+    return Move("decide", {"run": run.id, "decisions": [_approval(number, call.id) for call in waiting]})
+
+
+def _approval(number: int, call: str) -> dict[str, Any]:
+    return {"id": f"end{number}-{call}", "call": call, "action": "resume", "payload": None}
+
+
+def _easy_outcome(on: str, ref: str) -> dict[str, Any]:
+    if on == "tool":
+        return {"kind": "ok", "content": f"<{ref} at the end>"}
+    return EASY_OUTCOMES.get(on, {"kind": "ok"})
+
+
+def recover(state: ObservedState) -> Mapping[str, Any] | None:
+    """The params of `recover` after a crash at this point; None if there is nothing to recover."""
+    run = state.run
+    if run is None or run.is_done or not state.can_come_back(run):
+        return None
+    durable = state.durable(run) if state.handshake.control.store == "kit" else None
+    return {"run": run.id, "store": durable.state if durable is not None else None}
+
+
+def is_timely(move: Move, state: ObservedState) -> bool:
+    """Whether the runtime takes this move of a script now."""
+    idle, offered = state.quiescent and not state.open_gates, state.handshake
+    for method, _ in move.parts():
+        if method == "decide" and not idle and not offered.decisions.live:
+            return False
+        if method == "cancel" and idle and "cancel.waiting" not in offered.stimuli:
+            return False
+    return True

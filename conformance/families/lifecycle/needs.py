@@ -1,0 +1,29 @@
+"""What a clause may need of a lifecycle runtime, beyond what every family can need."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.lifecycle.messages import Handshake
+
+
+def unmet(need: str, handshake: Handshake) -> str:
+    """Why a need of a clause is not met, or an empty string."""
+    word, _, what = need.partition(" ")
+    if word == "tools":
+        return "" if what in handshake.tools else f"the runtime has no tools of permission {what}"
+    if word == "hook":
+        return "" if what in handshake.hooks else f"no plugin of the runtime can be held at {what}"
+    if word == "stream":
+        return "" if what in handshake.streams else f"the runtime has no {what} stream"
+    if word == "outcome":
+        return _unmet_outcome(what, handshake)
+    if word == "decisions":
+        return "" if getattr(handshake.decisions, what) else f"its decisions have no {what}"
+    return ""
+
+
+def _unmet_outcome(what: str, handshake: Handshake) -> str:
+    gate, _, kind = what.rpartition(".")
+    if gate in ("permission", "store.put") and gate not in handshake.gates:
+        return f"the runtime has no {gate} gate"
+    offered = getattr(handshake.outcomes, gate.replace(".", "_"))
+    return "" if kind in offered else f"the runtime does not take {kind} at a {gate} gate"

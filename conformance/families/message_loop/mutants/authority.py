@@ -1,0 +1,320 @@
+"""Wrong authority: calls that run without an approval, and approvals that mean something else."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
+from runlock.machines.message_loop.runtime.hooking import Occasion
+from runlock.machines.message_loop.runtime.loop import MessageLoop
+from runlock.machines.message_loop.runtime.prompting import OpenPrompt
+from runlock.machines.message_loop.runtime.records import Call, PassRecord, Round, StandingGrant
+from runlock.machines.message_loop.runtime.world import PersonAnswer
+
+
+class TrustsSecondCalls(MessageLoop):
+    """Lets each call of a round but the first run without an approval."""
+
+    async def approve(self, p: PassRecord, r: Round, call: Call, *, again: bool = False) -> bool:
+        if call is r.calls[0] or p.execution is not None:
+            return await super().approve(p, r, call, again=again)
+        call.authority.send("judge")
+        call.authority.send("mode_passes")
+        return True
+
+
+class RunsWhatWasDenied(MessageLoop):
+    """Takes a denial by a person for an approval."""
+
+    def take_answer(self, p: PassRecord, r: Round, call: Call, ask: str, answer: PersonAnswer) -> bool:
+        if answer.kind == "deny":
+            call.authority.send("allow")
+            return True
+        return super().take_answer(p, r, call, ask, answer)
+
+
+class GuardsFirst(Undeclared):
+    """Asks its guards before the approval, and declares the opposite."""
+
+    follows = {"guard.place": "before_approval"}
+
+
+class InvokesTheModeGateInAStage(MessageLoop):
+    """Lets the mode gate judge what a driving stage has judged."""
+
+    async def approve_by_stage(self, p: PassRecord, r: Round, call: Call) -> bool:
+        self.publish_call("ToolCallModeInvoked", p, call, mode=self.settings.mode)
+        return await super().approve_by_stage(p, r, call)
+
+
+class AsksInsideTheEnvelope(MessageLoop):
+    """Asks for a grant although the stage allows the call."""
+
+    async def in_envelope(self, p: PassRecord, call: Call) -> bool:
+        return await super().in_envelope(p, call) and not self.interactors
+
+
+class NeverAsksForAGrant(MessageLoop):
+    """Blocks what is outside the envelope without a question."""
+
+    async def prompt(self, p: PassRecord, r: Round, call: Call, ask: str) -> PersonAnswer | None:
+        return await super().prompt(p, r, call, ask) if ask == "mode" else None
+
+
+class HasEndlessTokens(MessageLoop):
+    """Does not count its tokens down."""
+
+    def use_token(self, p: PassRecord, call: Call) -> bool:
+        assert p.execution is not None
+        return any(token.tool == call.name for token in p.execution.tokens)
+
+
+class LetsTheModeGrant(MessageLoop):
+    """In yolo, runs a call whose grant was denied."""
+
+    def take_answer(self, p: PassRecord, r: Round, call: Call, ask: str, answer: PersonAnswer) -> bool:
+        if ask == "grant" and answer.kind == "deny" and self.settings.mode == "yolo":
+            call.authority.send("allow")
+            return self.approved(p, call, "mode")
+        return super().take_answer(p, r, call, ask, answer)
+
+
+class PersonOverrulesGuard(MessageLoop):
+    """Runs a call that a guard denies after a person has allowed it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.allowed: set[str] = set()
+
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        if by in ("interactor", "grant"):
+            self.allowed.add(call.id)
+        return super().approved(p, call, by)
+
+    def deny(self, occasion: Occasion, why: str) -> None:
+        if occasion.call in self.allowed:
+            occasion.chart.send("leave")
+            return
+        super().deny(occasion, why)
+
+
+class SparesTheGuardOfTheMode(MessageLoop):
+    """Shows the guards what a person approved, and not what the mode let pass."""
+
+    async def ask_side(self, p: PassRecord, call: Call, occasion: Occasion, *, before: bool) -> bool:
+        if not before and p.execution is None and self.mode_passes(call):
+            return True
+        return await super().ask_side(p, call, occasion, before=before)
+
+
+class PromptsTogether(Undeclared):
+    """Opens all prompts of a round together, and declares that they come one at a time."""
+
+    follows = {"prompt.line": "parallel"}
+
+
+class AsksOneInteractor(MessageLoop):
+    """Asks the first interactor, and no other."""
+
+    def asked_interactors(self) -> list[str]:
+        return super().asked_interactors()[:1]
+
+
+class GivesAnswersToTheWrongCall(MessageLoop):
+    """Gives the first answer that comes to the first call that waits for one."""
+
+    def new_prompt(self, p: PassRecord, call: Call, ask: str) -> OpenPrompt:
+        prompt = super().new_prompt(p, call, ask)
+        first = next(iter(self.prompts.values()))
+        prompt.came = first.came
+        return prompt
+
+
+class ShowsOtherArguments(MessageLoop):
+    """Shows an approver arguments that are not the ones that run."""
+
+    def shown_arguments(self, call: Call) -> Any:
+        return {"k": call.id}
+
+
+class DenialReachesTheRound(Undeclared):
+    """Drops the rest of the round on a denial, and declares that a denial is about its call."""
+
+    follows = {"reject.reach": "round"}
+
+
+class GrantsEveryTool(MessageLoop):
+    """Takes a standing grant for a grant of all tools."""
+
+    def fits(self, p: PassRecord, call: Call, grant: StandingGrant) -> bool:
+        return grant.scope == "session" or grant.stage == p.stage
+
+
+class AsksForListedTools(MessageLoop):
+    """Asks about tools that are on the list."""
+
+    def mode_passes(self, call: Call) -> bool:
+        return self.settings.mode == "yolo"
+
+
+class TakesSilenceForConsent(MessageLoop):
+    """Runs a call that nobody answered for."""
+
+    def unanswered(self, p: PassRecord, r: Round, call: Call) -> bool:
+        if call.authority.state == "Denied" and not self.interactors:
+            call.authority.state = "Guards"
+            return self.approved(p, call, "mode")
+        return super().unanswered(p, r, call)
+
+
+class AsksTheStateMachineTwice(MessageLoop):
+    """Asks the state machine twice about one call."""
+
+    async def in_envelope(self, p: PassRecord, call: Call) -> bool:
+        first = await super().in_envelope(p, call)
+        return await super().in_envelope(p, call) if self.settings.decides else first
+
+
+class IdleDriverSilencesTheModeGate(MessageLoop):
+    """Lets every call of a chat turn pass where a state machine is attached."""
+
+    def mode_passes(self, call: Call) -> bool:
+        return bool(self.settings.stages) or super().mode_passes(call)
+
+
+class ActsOnLateAnswers(MessageLoop):
+    """Writes a late answer into the history."""
+
+    async def late(self, on: str, key: str, outcome: Any) -> None:
+        self.history.append({"role": "user", "text": f"late answer to {key}"})
+        self.world.message(self.history[-1], "session", None)
+        await super().late(on, key, outcome)
+
+
+class TrustsRemoteTools(MessageLoop):
+    """Lets remote tools pass the mode gate."""
+
+    def mode_passes(self, call: Call) -> bool:
+        return call.name in self.settings.remote or super().mode_passes(call)
+
+
+class ApprovesOneByOne(Undeclared):
+    """Runs each call after its approval, and declares that all approvals come first."""
+
+    follows = {"prompt.place": "overlapped"}
+
+
+class PromptsOneByOne(Undeclared):
+    """Opens one prompt after the other, and declares that they are open together."""
+
+    follows = {"prompt.line": "serial"}
+
+
+class SharesTheLineOfSiblings(Undeclared):
+    """Lets siblings wait for each other's prompts, and declares a line for each."""
+
+    follows = {"prompt.siblings": "one"}
+
+
+class EndsAPromptAtADeferral(Undeclared):
+    """Takes the first deferral for the answer, and declares that the others may still answer."""
+
+    follows = {"prompt.defer": "answers"}
+
+
+class HaltsWhereNobodyAnswers(Undeclared):
+    """Ends the turn where nobody answers, and declares that it denies the call."""
+
+    follows = {"prompt.unanswered": "halt"}
+
+
+class ForgetsSessionGrants(MessageLoop):
+    """Asks again although a person allowed it for the session."""
+
+    def keep_grant(self, p: PassRecord, call: Call, ask: str, scope: str) -> None:
+        super().keep_grant(p, call, ask, "once" if scope == "session" else scope)
+
+
+class RemembersEveryAnswer(MessageLoop):
+    """Takes an approval for one call for one of the whole session."""
+
+    def keep_grant(self, p: PassRecord, call: Call, ask: str, scope: str) -> None:
+        super().keep_grant(p, call, ask, "session")
+
+
+class GrantsOnlyTheSameArguments(Undeclared):
+    """Compares arguments, and declares that a grant fits its tool."""
+
+    follows = {"grant.match": "arguments"}
+
+
+class GivesTokensBack(Undeclared):
+    """Gives a token back when a guard denies, and declares that an approval spends it."""
+
+    follows = {"grant.spent": "execution"}
+
+
+class IgnoresLateAnswers(Undeclared):
+    """Ignores a late answer, and declares that it refuses it."""
+
+    follows = {"late.answer": "ignored"}
+
+
+class HidesArguments(MessageLoop):
+    """Asks about a call without saying which tool it is for."""
+
+    def new_prompt(self, p: PassRecord, call: Call, ask: str) -> OpenPrompt:
+        name, call.name = call.name, "tool"
+        prompt = super().new_prompt(p, call, ask)
+        call.name = name
+        return prompt
+
+
+class WaitsForTheLastAnswer(MessageLoop):
+    """Waits for every interactor, and takes the last answer."""
+
+    async def first_answer(self, call: Call, prompt: OpenPrompt) -> PersonAnswer | None:
+        answer: PersonAnswer | None = None
+        for _ in prompt.asks:
+            answer = await call.scope.outside(prompt.came.get()) or answer
+            await asyncio.sleep(0)
+        return answer
+
+
+MUTANTS = (
+    Mutant(TrustsSecondCalls, "AUTH-1", ""),
+    Mutant(RunsWhatWasDenied, "GATE-2", ""),
+    Mutant(GuardsFirst, "AUTH-2", ""),
+    Mutant(InvokesTheModeGateInAStage, "AUTH-3", ""),
+    Mutant(AsksInsideTheEnvelope, "AUTH-4", ""),
+    Mutant(NeverAsksForAGrant, "AUTH-5", ""),
+    Mutant(HasEndlessTokens, "AUTH-6", ""),
+    Mutant(LetsTheModeGrant, "AUTH-7", ""),
+    Mutant(PersonOverrulesGuard, "AUTH-8", ""),
+    Mutant(SparesTheGuardOfTheMode, "AUTH-9", ""),
+    Mutant(PromptsTogether, "AUTH-10", ""),
+    Mutant(AsksOneInteractor, "AUTH-11", ""),
+    Mutant(WaitsForTheLastAnswer, "AUTH-11", ""),
+    Mutant(GivesAnswersToTheWrongCall, "AUTH-12", "", "message-loop-core", {"prompt.line": "parallel"}),
+    Mutant(ShowsOtherArguments, "AUTH-13", ""),
+    Mutant(DenialReachesTheRound, "AUTH-14", ""),
+    Mutant(GrantsEveryTool, "AUTH-15", ""),
+    Mutant(AsksForListedTools, "AUTH-16", ""),
+    Mutant(TakesSilenceForConsent, "AUTH-17", ""),
+    Mutant(AsksTheStateMachineTwice, "AUTH-18", ""),
+    Mutant(IdleDriverSilencesTheModeGate, "AUTH-19", ""),
+    Mutant(ActsOnLateAnswers, "AUTH-20", ""),
+    Mutant(TrustsRemoteTools, "AUTH-21", ""),
+    Mutant(ApprovesOneByOne, "AUTH-22", ""),
+    Mutant(PromptsOneByOne, "AUTH-23", "", "message-loop-core", {"prompt.line": "parallel"}),
+    Mutant(SharesTheLineOfSiblings, "AUTH-24", "", policies={"prompt.siblings": "each"}),
+    Mutant(EndsAPromptAtADeferral, "AUTH-25", ""),
+    Mutant(HaltsWhereNobodyAnswers, "AUTH-26", ""),
+    Mutant(ForgetsSessionGrants, "AUTH-27", ""),
+    Mutant(RemembersEveryAnswer, "AUTH-27", ""),
+    Mutant(GrantsOnlyTheSameArguments, "AUTH-28", ""),
+    Mutant(GivesTokensBack, "AUTH-29", ""),
+    Mutant(IgnoresLateAnswers, "AUTH-30", ""),
+    Mutant(HidesArguments, "AUTH-31", ""),
+)

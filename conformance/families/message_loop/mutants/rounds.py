@@ -1,0 +1,154 @@
+"""Wrong rounds: results lost, doubled, mixed up, and calls that run twice."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
+from runlock.machines.message_loop.runtime.hooking import Occasion
+from runlock.machines.message_loop.runtime.loop import MessageLoop
+from runlock.machines.message_loop.runtime.records import Call, Message, PassRecord, Round
+from runlock.machines.message_loop.runtime.world import ToolAnswer
+
+
+class ForgetsDeniedCalls(MessageLoop):
+    """Writes no result for a call that did not run."""
+
+    def in_order(self, r: Round) -> list[Call]:
+        return [call for call in super().in_order(r) if call.attempts or call.status.state != "Failed"]
+
+
+class AnswersBeforeItWasAsked(MessageLoop):
+    """Puts the results of a round in front of the response that asked for them."""
+
+    def messages_for(self, p: PassRecord) -> list[Message]:
+        messages = super().messages_for(p)
+        asked = [index for index, message in enumerate(messages) if message.get("tool_calls")]
+        if not asked:
+            return messages
+        return [*messages[: asked[-1]], *messages[asked[-1] + 1 :], messages[asked[-1]]]
+
+
+class AnswersTwice(MessageLoop):
+    """Writes the result of a failed call twice."""
+
+    def append(self, p: PassRecord, message: Message) -> None:
+        super().append(p, message)
+        if message.get("status") == "error":
+            super().append(p, dict(message))
+
+
+class ShortensResults(MessageLoop):
+    """Shows the model the first character of a result."""
+
+    def take_result(self, p: PassRecord, r: Round, call: Call, answer: ToolAnswer) -> None:
+        super().take_result(p, r, call, answer)
+        assert call.result is not None
+        call.result = (call.result[0], str(call.result[1])[:1])
+
+
+class ShowsDenialsAsSuccesses(MessageLoop):
+    """Shows the model a success for a call that was denied."""
+
+    def deny_call(self, p: PassRecord, call: Call, code: str, why: str) -> None:
+        super().deny_call(p, call, code, why)
+        call.result = ("ok", "done")
+
+
+class TriesAgain(MessageLoop):
+    """Executes a call once more whose tool answered with an error."""
+
+    def take_result(self, p: PassRecord, r: Round, call: Call, answer: ToolAnswer) -> None:
+        super().take_result(p, r, call, answer)
+        self.again = getattr(self, "again", set()) | ({call.id} if answer.kind == "error" else set())
+
+    async def show_result(self, p: PassRecord, call: Call, occasion: Occasion) -> None:
+        if call.id in getattr(self, "again", ()):
+            self.again.discard(call.id)
+            await call.scope.outside(self.world.tool(call.id, call.name, call.args, p.stage))
+        await super().show_result(p, call, occasion)
+
+
+class EntersTwice(MessageLoop):
+    """Enters a tool that is executing."""
+
+    async def execute(self, p: PassRecord, r: Round, call: Call, occasion: Occasion) -> None:
+        second = asyncio.ensure_future(self.world.tool(call.id, call.name, call.args, p.stage))
+        try:
+            await super().execute(p, r, call, occasion)
+        finally:
+            second.cancel()
+            await asyncio.wait([second])
+
+
+class FailsTheWholeRound(MessageLoop):
+    """Lets the failure of one call fail the calls that finish after it."""
+
+    def finish(self, p: PassRecord, r: Round, call: Call, status: str, content: Any) -> None:
+        failed = any(other.result is not None and other.result[0] == "error" for other in r.calls)
+        super().finish(p, r, call, status, content)
+        if failed and status == "ok":
+            call.result = ("error", "a call before it failed")
+
+
+class MixesResultsUp(MessageLoop):
+    """Gives the results of a round to its calls in the order in which they came."""
+
+    def record(self, p: PassRecord, r: Round) -> None:
+        finished = sorted(
+            (call for call in r.calls if call.finished is not None), key=lambda call: call.finished or 0
+        )
+        results = [call.result for call in finished]
+        in_call_order = [call for call in r.calls if call.finished is not None]
+        for call, result in zip(in_call_order, results, strict=True):
+            call.result = result
+        super().record(p, r)
+
+
+class RunsTogether(Undeclared):
+    """Runs the calls of a round together, and declares that it runs them one by one."""
+
+    follows = {"round.executor": "parallel"}
+
+
+class RunsOneByOne(Undeclared):
+    """Runs the calls of a round one by one, and declares that it runs them together."""
+
+    follows = {"round.executor": "sequential"}
+
+
+class EndsOnAnException(Undeclared):
+    """Ends the turn when a tool throws, and declares that this costs the call."""
+
+    follows = {"tool.raises": "end_run"}
+
+
+class RecordsAsTheyFinish(Undeclared):
+    """Records results as calls finish, and declares call order."""
+
+    follows = {"results.order": "finish"}
+
+
+class EndsOnAMalformedCall(Undeclared):
+    """Ends the turn at a malformed call, and declares that this costs the call."""
+
+    follows = {"call.malformed": "end_run"}
+
+
+MUTANTS = (
+    Mutant(ForgetsDeniedCalls, "PAIR-1", ""),
+    Mutant(AnswersBeforeItWasAsked, "PAIR-2", ""),
+    Mutant(AnswersTwice, "PAIR-3", ""),
+    Mutant(ShortensResults, "PAIR-4", ""),
+    Mutant(ShowsDenialsAsSuccesses, "PAIR-6", ""),
+    Mutant(TriesAgain, "ONCE-1", ""),
+    Mutant(EntersTwice, "ONCE-3", ""),
+    Mutant(FailsTheWholeRound, "ROUND-1", ""),
+    Mutant(MixesResultsUp, "ROUND-2", ""),
+    Mutant(RunsTogether, "ROUND-4", "", policies={"round.executor": "sequential"}),
+    Mutant(RunsOneByOne, "ROUND-5", ""),
+    Mutant(EndsOnAnException, "ROUND-8", ""),
+    Mutant(RecordsAsTheyFinish, "ROUND-11", ""),
+    Mutant(EndsOnAMalformedCall, "ROUND-12", ""),
+)

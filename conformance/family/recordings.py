@@ -1,0 +1,61 @@
+"""Reads and writes scenario files and traces of any family: each says by itself which family it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from runlock.conformance.errors import UsageError
+from runlock.conformance.family.formats import formats_of
+from runlock.conformance.trace import moves, scenario_file
+from runlock.conformance.trace.document import Document
+from runlock.conformance.trace.input_files import text_of
+from runlock.conformance.trace.moves import Move
+from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY, ENDING, family_of
+from runlock.conformance.trace.trace import Trace, read_trace
+
+
+def parse(text: str, source: str = "scenario") -> Document:
+    """A scenario file with its comments."""
+    try:
+        formats = formats_of(family_of(text))
+    except UsageError as error:
+        raise UsageError(f"{source}: {error.what}", error.right) from None
+    return scenario_file.parse(text, formats, source)
+
+
+def from_text(text: str, source: str = "scenario") -> Trace:
+    """The trace in a scenario file; a `UsageError` names the line that cannot be read."""
+    return parse(text, source).trace
+
+
+def read_scenario(path: Path) -> Trace:
+    """Read a scenario file."""
+    return from_text(text_of(path, "A scenario file is UTF-8 text."), str(path))
+
+
+def read_recording(path: Path) -> Trace:
+    """Read a scenario file or a trace file, by the ending of its name."""
+    return read_scenario(path) if path.suffix == ENDING else read_trace(path)
+
+
+def to_text(trace: Trace) -> str:
+    """The scenario file of a trace."""
+    return scenario_file.to_text(trace, formats_of(family_of_trace(trace)))
+
+
+def render(document: Document) -> str:
+    """The text of a scenario file."""
+    family = document.family or family_of_trace(document.trace)
+    return scenario_file.render(document, formats_of(family))
+
+
+def moves_of(trace: Trace, family: str = "") -> Iterator[Move]:
+    """The moves of a trace, with gates by name; without a family, it is the one of the handshake."""
+    return moves.moves_of(trace, formats_of(family or family_of_trace(trace)).gate_name)
+
+
+def family_of_trace(trace: Trace) -> str:
+    """The family that the handshake of a trace names, or the default one."""
+    named = next((str(handshake.get("family", "")) for handshake in trace.of("handshake")), "")
+    return named or DEFAULT_FAMILY
