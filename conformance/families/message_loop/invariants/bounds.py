@@ -190,9 +190,7 @@ def the_assertion_sees_the_final_transcript(state: ObservedState, seen: GateOpen
     capped = bool(last.calls) and not last.is_terminal
     if seen.cap_hit is not None and not last.is_terminal:
         what = f"its last response asked for {len(last.calls)} calls"
-        yield held_or(
-            seen.cap_hit == capped, f"{what}, yet the assertion of {path.label} got capHit {seen.cap_hit}"
-        )
+        yield held_or(seen.cap_hit == capped, f"{what}, yet {path.label} asserts with capHit {seen.cap_hit}")
     if seen.transcript is not None:
         shown = {message.call for message in seen.transcript if message.role == "tool"}
         missing = [call.id for call in path.every_call() if call.id not in shown]

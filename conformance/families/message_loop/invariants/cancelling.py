@@ -53,15 +53,8 @@ def no_gate_opens_after_a_cancel(state: ObservedState, seen: GateOpened) -> Judg
     turn = state.turn_of(seen)
     if turn is None or not cancelled(state, turn):
         return
-    if state.window == turn.cancelled_in and seen.on not in (
-        "model",
-        "tool",
-        "prompt",
-        "hook",
-        "sm",
-        "context",
-    ):
-        return  # a commit on the way out, judged once the answer is complete
+    if state.window == turn.cancelled_in:
+        return  # on the way out; whether it is still open is judged once the answer is complete
     right = seen.on == "store.put" and seen.cause == "end"
     what = f"{seen.on} gate" + (f" for call {seen.call}" if seen.call is not None else "")
     yield held_or(right, f"turn {turn.id} was cancelled, yet a {what} opened")
@@ -244,8 +237,8 @@ def each_call_of_the_open_round_has_a_result(state: ObservedState, seen: TurnEnd
         return
     for path in turn.passes:
         for call in path.sent[-1].calls if path.sent and path.sent[-1].response is not None else []:
-            if not call.doubled and (call.entries or not path.is_driven):
-                right = len(call.results) == 1
+            if not call.doubled:
+                right = len(call.results) <= 1
                 why = f"turn {turn.id} was cancelled, and {named(call)} has {len(call.results)} results"
                 yield held_or(right, why)
 

@@ -91,7 +91,7 @@ def a_tool_that_throws_ends_the_turn_as_declared(state: ObservedState, seen: Tur
         why = f"the tool of {named(thrown[-1])} threw, which costs its call, yet the turn ended in Error"
         yield held_or(seen.reason.code != "Error", why)
     elif turn.kind == "chat":
-        why = f"the tool of {named(thrown[-1])} threw, which ends the turn in Error; it ended as {seen.reason.code}"
+        why = f"the tool of {named(thrown[-1])} threw, which ends in Error; it ended as {seen.reason.code}"
         yield held_or(seen.reason.code == "Error", why)
 
 
