@@ -20,7 +20,7 @@ from runlock.machines.message_loop.runtime.records import (
 from runlock.machines.message_loop.runtime.scopes import Scope, ScopeStopped, together
 from runlock.machines.message_loop.runtime.world import ToolAnswer, ToolRaised, WorldFault
 
-ABORTED: Final = "Aborted: the turn was cancelled."
+ABORTED: Final = "Aborted: the turn ended before the call was over."
 UNEXECUTED: Final = "The call was not executed."
 
 
