@@ -67,6 +67,7 @@ class Responding(Composing):
             yield streams
         finally:
             if streams and not streams[-1].is_over:
+                await streams[-1].close()
                 self.keep_partial_text(p, streams[-1])
 
     def keep_partial_text(self, p: PassRecord, stream: ResponseStream) -> None:
@@ -104,7 +105,11 @@ class Responding(Composing):
         stream = ResponseStream(f"request-{self.requests}", self.world.stream(request, p.stage))
         streams.append(stream)
         self.publish("ProviderRequestStarted", p, request=stream.id)
-        await stream.open()
+        try:
+            await stream.open()
+        except BaseException:
+            await stream.close()
+            raise
         return stream
 
     async def consume(
