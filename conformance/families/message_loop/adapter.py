@@ -187,7 +187,7 @@ class LoopHost(Protocol):
         """Make a state durable; raises CommitFault."""
         ...
 
-    def event(self, name: str, **data: Any) -> None:
+    def event(self, name: str, /, **data: Any) -> None:
         """Show an event that the runtime publishes."""
         ...
 

@@ -166,7 +166,7 @@ class KitHost:
 
     # What the runtime shows.
 
-    def event(self, name: str, **data: Any) -> None:
+    def event(self, name: str, /, **data: Any) -> None:
         self._publish(name, data, None)
 
     def message(

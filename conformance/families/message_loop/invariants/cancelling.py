@@ -218,14 +218,14 @@ def an_aborted_call_has_the_result_cancelled(state: ObservedState, seen: Message
 def an_aborted_call_is_shown_as_cancelled(state: ObservedState, seen: GateOpened) -> Judgements:
     """In the next turn the model reads that an aborted call was cancelled."""
     turn = state.turn_of(seen)
-    before = [one for one in state.turns.values() if turn is not None and one.number < turn.number]
-    for call in (call for one in before for call in aborted(one)):
-        for message in seen.messages or []:
-            if message.role == "tool" and message.call == call.id and message.status is not None:
-                right = message.status == "cancelled"
-                yield held_or(
-                    right, f"the tool of {named(call)} was given up, yet the model reads {message.status}"
-                )
+    before = state.turns_before(turn)[-1:] if turn is not None else []
+    results = {one.call: one for one in seen.messages or [] if one.role == "tool"}
+    for call in aborted(before[0]) if before else []:
+        message = results.get(call.id)
+        if message is not None and message.status is not None and not call.doubled:
+            right = message.status == "cancelled"
+            why = f"the tool of {named(call)} was given up, yet the model reads {message.status}"
+            yield held_or(right, why)
 
 
 def each_call_of_the_open_round_has_a_result(state: ObservedState, seen: TurnEnded) -> Judgements:

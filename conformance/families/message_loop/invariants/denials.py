@@ -149,7 +149,8 @@ def a_call_without_a_grant_is_blocked_as_such(state: ObservedState, seen: Publis
         return
     asked = prompt_verdict(state, call)
     nobody = not call.prompts and not state.active and not approval_of(state, call)
-    if (asked in ("deny", "defer", "gone") or nobody) and call.guard_denial is None:
+    hooked = any(gate.answered_with not in ("", "continue", "rewrite") for gate in call.hooks)
+    if (asked in ("deny", "defer", "gone") or nobody) and not hooked:
         code = seen.get("code")
         allowed = ("GrantDenied", "Cascade") if nobody else ("GrantDenied",)
         yield held_or(

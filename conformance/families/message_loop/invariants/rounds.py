@@ -121,9 +121,10 @@ def a_malformed_call_ends_the_turn_as_declared(state: ObservedState, seen: TurnE
 
 
 def _is_plain(turn: Turn) -> bool:
-    """Whether neither a cancel, nor a fault, nor a guard explains how the turn ended."""
+    """Whether neither a cancel, a fault, a guard nor an assertion explains how the turn ended."""
     hooks = any(gate.on == "hook" and gate.answered_with not in ("", "continue") for gate in turn.gates)
-    return not turn.cancelled_at and not turn.faults() and not hooks
+    failed = any(execution.verdict in ("fail", "fault") for execution in turn.executions.values())
+    return not turn.cancelled_at and not turn.faults() and not hooks and not failed
 
 
 INVARIANTS = (

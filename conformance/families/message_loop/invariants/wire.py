@@ -163,6 +163,8 @@ def text_is_published_when_it_comes(state: ObservedState) -> Judgements:
     turn = state.run
     if turn is None or turn.cancelled_at or turn.stage_denials() or turn.faults() or turn.kind == "group":
         return
+    if any(gate.on == "hook" for gate in turn.open_gates()):
+        return  # a stage may wait for its hooks before it goes on
     for path in turn.passes:
         for request in path.sent:
             if request.chunks and not _is_contested(state, request) and not _broke(request):
