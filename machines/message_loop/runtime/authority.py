@@ -68,14 +68,18 @@ class Authority(Prompting):
         return isinstance(call.args, dict) and call.name in self.settings.tools
 
     def reject_form(self, p: PassRecord, call: Call) -> None:
-        """A call that cannot run fails with a visible error."""
+        """A call that cannot run fails; one that is malformed may end the turn."""
+        self.fail_unusable(p, call)
+        if not isinstance(call.args, dict) and self.policies["call.malformed"] == "end_run":
+            raise TurnFault(f"the call {call.id} is malformed")
+
+    def fail_unusable(self, p: PassRecord, call: Call) -> None:
+        """A call that cannot run has a visible error."""
         call.authority.send("reject_form")
         is_malformed = not isinstance(call.args, dict)
         why = "the arguments are not valid JSON" if is_malformed else f"there is no tool {call.name}"
         self.settle(p, call, "fail", "error", f"The call was not executed: {why}.")
         self.publish_call("ToolInvocationFailed", p, call, name=call.name)
-        if is_malformed and self.policies["call.malformed"] == "end_run":
-            raise TurnFault(f"the call {call.id} is malformed")
 
     # -- hooks around the approval
 

@@ -170,7 +170,9 @@ class Rounds(Authority):
     def record(self, p: PassRecord, r: Round) -> None:
         """Append the results of a round to the transcript, one for each call."""
         for call in r.calls:
-            if not call.is_settled:
+            if not call.is_settled and not self.is_usable(call):
+                self.fail_unusable(p, call)
+            elif not call.is_settled:
                 self.abort(p, call)
         self.drop_finished(p, r)
         for call in self.in_order(r):
