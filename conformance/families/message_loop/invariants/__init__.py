@@ -29,7 +29,10 @@ from runlock.conformance.families.message_loop.invariants import (
 from runlock.conformance.families.message_loop.invariants.results import SELECTORS
 from runlock.conformance.family.invariant import Invariant
 
-INVARIANTS: Final[tuple[Invariant, ...]] = (
+FIRST: Final = ("AUTH-20", "CANCEL-4", "RUN-20", "RUN-21", "WIRE-8")
+"""What arrives late, and what comes after the end, is blamed as that, whatever else it would break."""
+
+BY_CAUSE: Final[tuple[Invariant, ...]] = (
     *cancelling.INVARIANTS,
     *rounds.INVARIANTS,
     *denials.INVARIANTS,
@@ -47,5 +50,12 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     *statuses.INVARIANTS,
     *ends.INVARIANTS,
 )
+
+
+def _rank(check: Invariant) -> int:
+    return FIRST.index(check.clause) if check.clause in FIRST else len(FIRST)
+
+
+INVARIANTS: Final[tuple[Invariant, ...]] = tuple(sorted(BY_CAUSE, key=_rank))
 
 __all__ = ["INVARIANTS", "SELECTORS"]

@@ -98,6 +98,14 @@ def a_commit_that_fails_ends_the_turn_in_error(state: ObservedState, seen: TurnE
             yield held_or(seen.reason.code == "Error", why)
 
 
+def nothing_goes_on_after_a_failed_commit(state: ObservedState, seen: GateOpened) -> Judgements:
+    """After a commit that failed no request is sent and no tool is entered."""
+    turn = state.turn_of(seen)
+    for gate in hard_faults(state, turn) if turn is not None else []:
+        if gate.on == "store.put":
+            yield broken(f"the commit {gate.opened.cause} failed, yet a {seen.on} gate opened")
+
+
 def nothing_goes_on_after_a_fault(state: ObservedState, seen: GateOpened) -> Judgements:
     """After a fault no request is sent and no tool is entered."""
     turn = state.turn_of(seen)
@@ -222,12 +230,13 @@ INVARIANTS = (
     Invariant("RUN-21", a_turn_ends_once, TurnEnded),
     *(Invariant("WIRE-8", nothing_comes_after_the_end, kind) for kind in LISTED_KINDS),
     Invariant("WIRE-8", the_end_is_the_last_word, TurnEnded),
+    Invariant("TURN-11", the_next_turn_works, TurnEnded),
     Invariant("WIRE-6", failing_watchers_end_no_turn, TurnEnded),
     Invariant("TURN-15", a_commit_that_fails_ends_the_turn_in_error, TurnEnded),
+    Invariant("RUN-24", a_fault_ends_the_turn_in_error, TurnEnded),
     Invariant("LOOP-20", a_model_fault_ends_as_declared, TurnEnded),
     Invariant("LOOP-3", a_natural_end_has_a_last_response, TurnEnded),
-    Invariant("TURN-11", the_next_turn_works, TurnEnded),
-    Invariant("RUN-24", a_fault_ends_the_turn_in_error, TurnEnded),
+    Invariant("TURN-15", nothing_goes_on_after_a_failed_commit, GateOpened, at=("model", "tool")),
     Invariant("RUN-24", nothing_goes_on_after_a_fault, GateOpened, at=("model", "tool", "prompt")),
     Invariant("RUN-24", a_turn_without_cause_ends_by_itself, TurnEnded),
     Invariant("LOOP-19", a_terminal_response_renders_as_declared, TurnEnded),

@@ -70,8 +70,8 @@ def _unasked(state: ObservedState, call: Call) -> Flaw:
         )
     if nobody_is_there(state):
         return "AUTH-17", f"{named(call)} {need} and nobody can be asked, yet its tool was entered"
-    if any(grant.name == call.name for grant in state.grants):
-        grant = next(grant for grant in state.grants if grant.name == call.name)
+    if state.grants:
+        grant = next((one for one in state.grants if one.name == call.name), state.grants[-1])
         return "AUTH-15", (
             f"{named(call)} {need}; the {grant.scope} grant for call {grant.call.id} does not cover it, "
             "yet its tool was entered"

@@ -285,6 +285,8 @@ def the_input_is_stored_first(state: ObservedState, seen: GateOpened) -> Judgeme
     path = state.path_of(seen)
     if path is None or path.is_driven or path.sent or not state.observes("checkpoint"):
         return
+    if path.turn.faults():
+        return  # a commit that failed stored nothing
     why = f"the first request of turn {path.turn.id} is sent, and its input is not stored"
     yield held_or(_stored(path.turn, "input"), why)
 
@@ -305,7 +307,7 @@ def results_are_stored_as_declared(state: ObservedState, seen: GateOpened) -> Ju
     path, policy = state.path_of(seen), state.policy("persist.results")
     if path is None or path.is_driven or policy is None or not path.sent or not path.sent[-1].calls:
         return
-    if not state.observes("checkpoint") or path.sent[-1].may_be_sent_again:
+    if not state.observes("checkpoint") or path.sent[-1].may_be_sent_again or path.turn.faults():
         return
     rounds = sum(bool(request.calls) for request in path.sent)
     stored = sum(one.cause == "results" for _, one in path.turn.checkpoints)

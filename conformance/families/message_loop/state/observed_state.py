@@ -104,8 +104,10 @@ class ObservedState:
         return None
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
-        """The kit sends something."""
+        """The kit sends something; a look at the turn moves nothing."""
         self.stimuli += 1
+        if method == "inspect":
+            return
         if self.quiescent:
             self.window += 1
         self.last_method, self.last_params, self.shown_last = method, params, []
