@@ -61,11 +61,13 @@ class Responding(Composing):
 
     @asynccontextmanager
     async def opened(self, p: PassRecord) -> AsyncIterator[list[ResponseStream]]:
-        """Keep the text of a response that ended early where the policy says so."""
+        """Close every stream, and keep the text of one that ended early where the policy says so."""
         streams: list[ResponseStream] = []
         try:
             yield streams
         finally:
+            for stream in streams:
+                await stream.close()
             if streams and not streams[-1].is_over:
                 self.keep_partial_text(p, streams[-1])
 
