@@ -8,20 +8,28 @@ from typing import Any
 from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
 from runlock.machines.message_loop.runtime.hooking import Occasion
 from runlock.machines.message_loop.runtime.loop import MessageLoop
-from runlock.machines.message_loop.runtime.prompting import OpenPrompt
-from runlock.machines.message_loop.runtime.records import Call, PassRecord, Round, StandingGrant
-from runlock.machines.message_loop.runtime.world import PersonAnswer
+from runlock.machines.message_loop.runtime.prompting import Deferral, OpenPrompt
+from runlock.machines.message_loop.runtime.records import (
+    Call,
+    HookSpec,
+    PassRecord,
+    Round,
+    StandingGrant,
+)
+from runlock.machines.message_loop.runtime.world import HookAnswer, PersonAnswer, WorldFault
 
 
-class TrustsSecondCalls(MessageLoop):
-    """Lets each call of a round but the first run without an approval."""
+class AsksInPassing(MessageLoop):
+    """Opens a prompt, and runs the call before it is answered."""
 
-    async def approve(self, p: PassRecord, r: Round, call: Call, *, again: bool = False) -> bool:
-        if call is r.calls[0] or p.execution is not None:
-            return await super().approve(p, r, call, again=again)
-        call.authority.send("judge")
-        call.authority.send("mode_passes")
-        return True
+    async def first_answer(self, call: Call, prompt: OpenPrompt) -> PersonAnswer | None:
+        if prompt.asked["ask"] == "grant":
+            return await super().first_answer(call, prompt)
+        await asyncio.sleep(0)
+        return Deferral("allow")
+
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        return by == "interactor" or super().approved(p, call, by)
 
 
 class RunsWhatWasDenied(MessageLoop):
@@ -67,7 +75,11 @@ class HasEndlessTokens(MessageLoop):
 
     def use_token(self, p: PassRecord, call: Call) -> bool:
         assert p.execution is not None
-        return any(token.tool == call.name for token in p.execution.tokens)
+        has_used = super().use_token(p, call)
+        return has_used or any(token.tool == call.name for token in p.execution.tokens)
+
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        return (by == "token" and call.token is None) or super().approved(p, call, by)
 
 
 class LetsTheModeGrant(MessageLoop):
@@ -92,11 +104,12 @@ class PersonOverrulesGuard(MessageLoop):
             self.allowed.add(call.id)
         return super().approved(p, call, by)
 
-    def deny(self, occasion: Occasion, why: str) -> None:
-        if occasion.call in self.allowed:
+    def take(self, occasion: Occasion, hook: HookSpec, answer: HookAnswer | WorldFault) -> None:
+        denied = not isinstance(answer, WorldFault) and answer.kind == "deny"
+        if denied and occasion.call in self.allowed:
             occasion.chart.send("leave")
             return
-        super().deny(occasion, why)
+        super().take(occasion, hook, answer)
 
 
 class SparesTheGuardOfTheMode(MessageLoop):
@@ -121,21 +134,22 @@ class AsksOneInteractor(MessageLoop):
         return super().asked_interactors()[:1]
 
 
-class GivesAnswersToTheWrongCall(MessageLoop):
-    """Gives the first answer that comes to the first call that waits for one."""
+class AnswersEveryPrompt(MessageLoop):
+    """Takes the answer to one prompt for the answer to all that are open."""
 
-    def new_prompt(self, p: PassRecord, call: Call, ask: str) -> OpenPrompt:
-        prompt = super().new_prompt(p, call, ask)
-        first = next(iter(self.prompts.values()))
-        prompt.came = first.came
-        return prompt
+    async def ask_one(self, interactor: str, prompt: OpenPrompt) -> None:
+        await super().ask_one(interactor, prompt)
+        answer = prompt.came.get_nowait()
+        for one in self.prompts.values():
+            one.came.put_nowait(answer)
 
 
-class ShowsOtherArguments(MessageLoop):
-    """Shows an approver arguments that are not the ones that run."""
+class RunsOtherArguments(MessageLoop):
+    """Runs a call with an argument more than an approver was shown."""
 
-    def shown_arguments(self, call: Call) -> Any:
-        return {"k": call.id}
+    def begin_call(self, p: PassRecord, call: Call) -> None:
+        call.args = {**call.args, "force": True}
+        super().begin_call(p, call)
 
 
 class DenialReachesTheRound(Undeclared):
@@ -164,7 +178,7 @@ class TakesSilenceForConsent(MessageLoop):
     def unanswered(self, p: PassRecord, r: Round, call: Call) -> bool:
         if call.authority.state == "Denied" and not self.interactors:
             call.authority.state = "Guards"
-            return self.approved(p, call, "mode")
+            return True
         return super().unanswered(p, r, call)
 
 
@@ -176,11 +190,26 @@ class AsksTheStateMachineTwice(MessageLoop):
         return await super().in_envelope(p, call) if self.settings.decides else first
 
 
-class IdleDriverSilencesTheModeGate(MessageLoop):
-    """Lets every call of a chat turn pass where a state machine is attached."""
+class Trusting(MessageLoop):
+    """Lets calls pass the mode gate that it trusts, and reports no approval of them."""
+
+    def trusts(self, call: Call) -> bool:
+        """Whether a call needs no approval."""
+        return False
 
     def mode_passes(self, call: Call) -> bool:
-        return bool(self.settings.stages) or super().mode_passes(call)
+        return self.trusts(call) or super().mode_passes(call)
+
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        is_true = by != "mode" or super().mode_passes(call)
+        return super().approved(p, call, by) if is_true else True
+
+
+class IdleDriverSilencesTheModeGate(Trusting):
+    """Lets every call of a chat turn pass where a state machine is attached."""
+
+    def trusts(self, call: Call) -> bool:
+        return bool(self.settings.stages)
 
 
 class ActsOnLateAnswers(MessageLoop):
@@ -192,11 +221,11 @@ class ActsOnLateAnswers(MessageLoop):
         await super().late(on, key, outcome)
 
 
-class TrustsRemoteTools(MessageLoop):
+class TrustsRemoteTools(Trusting):
     """Lets remote tools pass the mode gate."""
 
-    def mode_passes(self, call: Call) -> bool:
-        return call.name in self.settings.remote or super().mode_passes(call)
+    def trusts(self, call: Call) -> bool:
+        return call.name in self.settings.remote
 
 
 class ApprovesOneByOne(Undeclared):
@@ -283,7 +312,7 @@ class WaitsForTheLastAnswer(MessageLoop):
 
 
 MUTANTS = (
-    Mutant(TrustsSecondCalls, "AUTH-1", ""),
+    Mutant(AsksInPassing, "AUTH-1", ""),
     Mutant(RunsWhatWasDenied, "GATE-2", ""),
     Mutant(GuardsFirst, "AUTH-2", ""),
     Mutant(InvokesTheModeGateInAStage, "AUTH-3", ""),
@@ -296,8 +325,8 @@ MUTANTS = (
     Mutant(PromptsTogether, "AUTH-10", ""),
     Mutant(AsksOneInteractor, "AUTH-11", ""),
     Mutant(WaitsForTheLastAnswer, "AUTH-11", ""),
-    Mutant(GivesAnswersToTheWrongCall, "AUTH-12", "", "message-loop-core", {"prompt.line": "parallel"}),
-    Mutant(ShowsOtherArguments, "AUTH-13", ""),
+    Mutant(AnswersEveryPrompt, "AUTH-12", "", "message-loop-core", {"prompt.line": "parallel"}),
+    Mutant(RunsOtherArguments, "AUTH-13", ""),
     Mutant(DenialReachesTheRound, "AUTH-14", ""),
     Mutant(GrantsEveryTool, "AUTH-15", ""),
     Mutant(AsksForListedTools, "AUTH-16", ""),
