@@ -8,7 +8,7 @@ from typing import Any
 from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
 from runlock.machines.message_loop.runtime.hooking import Occasion
 from runlock.machines.message_loop.runtime.loop import MessageLoop
-from runlock.machines.message_loop.runtime.prompting import Deferral, OpenPrompt
+from runlock.machines.message_loop.runtime.prompting import OpenPrompt
 from runlock.machines.message_loop.runtime.records import (
     Call,
     HookSpec,
@@ -17,19 +17,6 @@ from runlock.machines.message_loop.runtime.records import (
     StandingGrant,
 )
 from runlock.machines.message_loop.runtime.world import HookAnswer, PersonAnswer, WorldFault
-
-
-class AsksInPassing(MessageLoop):
-    """Opens a prompt, and runs the call before it is answered."""
-
-    async def first_answer(self, call: Call, prompt: OpenPrompt) -> PersonAnswer | None:
-        if prompt.asked["ask"] == "grant":
-            return await super().first_answer(call, prompt)
-        await asyncio.sleep(0)
-        return Deferral("allow")
-
-    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
-        return by == "interactor" or super().approved(p, call, by)
 
 
 class RunsWhatWasDenied(MessageLoop):
@@ -164,6 +151,9 @@ class GrantsEveryTool(MessageLoop):
     def fits(self, p: PassRecord, call: Call, grant: StandingGrant) -> bool:
         return grant.scope == "session" or grant.stage == p.stage
 
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        return by == "standing" or super().approved(p, call, by)
+
 
 class AsksForListedTools(MessageLoop):
     """Asks about tools that are on the list."""
@@ -203,6 +193,16 @@ class Trusting(MessageLoop):
     def approved(self, p: PassRecord, call: Call, by: str) -> bool:
         is_true = by != "mode" or super().mode_passes(call)
         return super().approved(p, call, by) if is_true else True
+
+
+class TrustsOne(Trusting):
+    """Lets the first call of a session run without an approval."""
+
+    trusted: str | None = None
+
+    def trusts(self, call: Call) -> bool:
+        self.trusted = self.trusted or call.id
+        return call.id == self.trusted
 
 
 class IdleDriverSilencesTheModeGate(Trusting):
@@ -271,6 +271,9 @@ class RemembersEveryAnswer(MessageLoop):
     def keep_grant(self, p: PassRecord, call: Call, ask: str, scope: str) -> None:
         super().keep_grant(p, call, ask, "session")
 
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        return by == "standing" or super().approved(p, call, by)
+
 
 class GrantsOnlyTheSameArguments(Undeclared):
     """Compares arguments, and declares that a grant fits its tool."""
@@ -311,37 +314,41 @@ class WaitsForTheLastAnswer(MessageLoop):
         return answer
 
 
+UNAPPROVED = ("AUTH-2", "AUTH-12", "AUTH-15", "AUTH-17", "AUTH-19", "AUTH-21", "AUTH-27")
+"""What a call without an approval breaks as well: it depends on who was there, and what had been allowed."""
+
+
 MUTANTS = (
-    Mutant(AsksInPassing, "AUTH-1", ""),
+    Mutant(TrustsOne, "AUTH-1", "", also=UNAPPROVED),
     Mutant(RunsWhatWasDenied, "GATE-2", ""),
     Mutant(GuardsFirst, "AUTH-2", ""),
     Mutant(InvokesTheModeGateInAStage, "AUTH-3", ""),
     Mutant(AsksInsideTheEnvelope, "AUTH-4", ""),
     Mutant(NeverAsksForAGrant, "AUTH-5", ""),
-    Mutant(HasEndlessTokens, "AUTH-6", ""),
+    Mutant(HasEndlessTokens, "AUTH-6", "", also=("AUTH-2",)),
     Mutant(LetsTheModeGrant, "AUTH-7", ""),
     Mutant(PersonOverrulesGuard, "AUTH-8", ""),
     Mutant(SparesTheGuardOfTheMode, "AUTH-9", ""),
     Mutant(PromptsTogether, "AUTH-10", ""),
     Mutant(AsksOneInteractor, "AUTH-11", ""),
     Mutant(WaitsForTheLastAnswer, "AUTH-11", ""),
-    Mutant(AnswersEveryPrompt, "AUTH-12", "", "message-loop-core", {"prompt.line": "parallel"}),
+    Mutant(AnswersEveryPrompt, "AUTH-1", "", "message-loop-core", {"prompt.line": "parallel"}),
     Mutant(RunsOtherArguments, "AUTH-13", ""),
     Mutant(DenialReachesTheRound, "AUTH-14", ""),
-    Mutant(GrantsEveryTool, "AUTH-15", ""),
+    Mutant(GrantsEveryTool, "AUTH-15", "", also=UNAPPROVED),
     Mutant(AsksForListedTools, "AUTH-16", ""),
-    Mutant(TakesSilenceForConsent, "AUTH-17", ""),
+    Mutant(TakesSilenceForConsent, "AUTH-17", "", also=UNAPPROVED),
     Mutant(AsksTheStateMachineTwice, "AUTH-18", ""),
-    Mutant(IdleDriverSilencesTheModeGate, "AUTH-19", ""),
+    Mutant(IdleDriverSilencesTheModeGate, "AUTH-19", "", also=UNAPPROVED),
     Mutant(ActsOnLateAnswers, "AUTH-20", ""),
-    Mutant(TrustsRemoteTools, "AUTH-21", ""),
+    Mutant(TrustsRemoteTools, "AUTH-21", "", also=UNAPPROVED),
     Mutant(ApprovesOneByOne, "AUTH-22", ""),
     Mutant(PromptsOneByOne, "AUTH-23", "", "message-loop-core", {"prompt.line": "parallel"}),
     Mutant(SharesTheLineOfSiblings, "AUTH-24", "", policies={"prompt.siblings": "each"}),
     Mutant(EndsAPromptAtADeferral, "AUTH-25", ""),
     Mutant(HaltsWhereNobodyAnswers, "AUTH-26", ""),
     Mutant(ForgetsSessionGrants, "AUTH-27", ""),
-    Mutant(RemembersEveryAnswer, "AUTH-27", ""),
+    Mutant(RemembersEveryAnswer, "AUTH-12", "", also=UNAPPROVED),
     Mutant(GrantsOnlyTheSameArguments, "AUTH-28", ""),
     Mutant(GivesTokensBack, "AUTH-29", ""),
     Mutant(IgnoresLateAnswers, "AUTH-30", ""),

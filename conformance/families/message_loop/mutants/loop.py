@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
+from runlock.conformance.families.message_loop.mutants.mutant import UNSEEN, Mutant, Undeclared
 from runlock.machines.message_loop.runtime.loop import MessageLoop
 from runlock.machines.message_loop.runtime.records import Message, PassRecord, Response, Round
 from runlock.machines.message_loop.runtime.responding import ResponseStream
@@ -203,7 +203,7 @@ class ShowsTheSessionToAStage(Undeclared):
 MUTANTS = (
     Mutant(AnnouncesRenderTwice, "LOOP-1", ""),
     Mutant(SkipsComposeInAContinuation, "LOOP-2", ""),
-    Mutant(EndsAfterARound, "LOOP-3", ""),
+    Mutant(EndsAfterARound, "LOOP-3", "", declare=UNSEEN),
     Mutant(ForgetsEarlierRounds, "LOOP-4", ""),
     Mutant(GoesOneRoundTooFar, "LOOP-5", ""),
     Mutant(CountsCalls, "LOOP-6", ""),
