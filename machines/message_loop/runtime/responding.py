@@ -69,6 +69,7 @@ class Responding(Composing):
             for stream in streams:
                 await stream.close()
             if streams and not streams[-1].is_over:
+                await streams[-1].close()
                 self.keep_partial_text(p, streams[-1])
 
     def keep_partial_text(self, p: PassRecord, stream: ResponseStream) -> None:
@@ -106,7 +107,11 @@ class Responding(Composing):
         stream = ResponseStream(f"request-{self.requests}", self.world.stream(request, p.stage))
         streams.append(stream)
         self.publish("ProviderRequestStarted", p, request=stream.id)
-        await stream.open()
+        try:
+            await stream.open()
+        except BaseException:
+            await stream.close()
+            raise
         return stream
 
     async def consume(

@@ -92,7 +92,9 @@ def the_bound_counts_rounds(state: ObservedState, seen: TurnEnded) -> Judgements
     path = _bounded(state.turn_of(seen), seen.reason)
     if path is not None and any(len(request.calls) > 1 for request in path.sent):
         short = _stopped_short(state, path)
-        yield held_or(not short, f"{short} with {sum(len(one.calls) for one in path.sent)} calls")
+        calls = sum(len(one.calls) for one in path.sent)
+        counted = bool(short) and calls >= bound_of(state, path)
+        yield held_or(not counted, f"{short} with {calls} calls, and calls do not count")
 
 
 def the_bound_starts_anew(state: ObservedState, seen: TurnEnded) -> Judgements:
@@ -101,7 +103,9 @@ def the_bound_starts_anew(state: ObservedState, seen: TurnEnded) -> Judgements:
     path = _bounded(turn, seen.reason)
     if path is not None and turn is not None and turn.number > 1:
         short = _stopped_short(state, path)
-        yield held_or(not short, f"{short}; earlier turns do not count")
+        calls = sum(len(one.calls) for one in path.sent)
+        counted = bool(short) and calls < bound_of(state, path)
+        yield held_or(not counted, f"{short}; earlier turns do not count")
 
 
 def a_later_pass_has_its_whole_bound(state: ObservedState, seen: GateOpened) -> Judgements:
@@ -219,7 +223,8 @@ def nothing_is_rendered_at_the_cap(state: ObservedState, seen: Published) -> Jud
     if path is None or seen.watcher is not None or not path.sent:
         return
     last = path.sent[-1]
-    if last.response is not None and last.calls and not last.is_terminal:
+    capped = last.response is not None and bool(last.calls) and not last.is_terminal
+    if capped and not _stopped_short(state, path):
         yield broken(f"{path.label} ended at its turn cap, yet its payload was rendered")
 
 

@@ -250,7 +250,9 @@ def results_before_a_cancel_stand_as_declared(state: ObservedState, seen: GateOp
     if policy is None or not before or path is None or path.sent or seen.messages is None or path.is_driven:
         return
     last = before[-1]
-    if last.kind != "chat" or not cancelled(state, last) or last.reason is None:
+    met = [state.gates[one] for one in last.cancel_met if one in state.gates]
+    in_a_round = any(gate.on == "tool" for gate in met)
+    if last.kind != "chat" or not cancelled(state, last) or not in_a_round:
         return
     for call in last.passes[-1].sent[-1].calls if last.passes[-1].sent else []:
         content = (call.answer or {}).get("content")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from runlock.conformance.families.message_loop.invariants.authority import prompt_verdict
 from runlock.conformance.families.message_loop.invariants.denials import unanswered
 from runlock.conformance.families.message_loop.invariants.occasions import is_odd
+from runlock.conformance.families.message_loop.invariants.reading import is_doubled
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
     Judgements,
@@ -168,7 +169,7 @@ def _may_block(state: ObservedState, turn: Turn) -> bool:
     denied = any(prompt_verdict(state, call) in ("deny", "unclear") for call in turn.every_call())
     reaches = denied and state.policy("reject.reach") in (None, "turn")
     halts = state.policy("prompt.unanswered") != "deny" and bool(unanswered(state, turn))
-    return bool(turn.stage_denials()) or odd or reaches or halts
+    return bool(turn.stage_denials()) or odd or reaches or halts or is_doubled(turn)
 
 
 def failing_watchers_end_no_turn(state: ObservedState, seen: TurnEnded) -> Judgements:

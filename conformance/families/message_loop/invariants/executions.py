@@ -66,6 +66,8 @@ def exit_makes_the_slot_durable(state: ObservedState, seen: Checkpointed) -> Jud
 def a_stage_that_is_ok_has_exited(state: ObservedState, seen: TurnEnded) -> Judgements:
     """A turn of stages ends by itself once each of them has made its slot durable."""
     turn = state.turn_of(seen)
+    if not state.observes("checkpoint") or "assert" not in state.handshake.gates:
+        return
     if (
         turn is None
         or not turn.is_driven
@@ -81,7 +83,7 @@ def a_stage_that_is_ok_has_exited(state: ObservedState, seen: TurnEnded) -> Judg
 def exit_after_a_failure_is_as_declared(state: ObservedState, seen: TurnEnded) -> Judgements:
     """Exit runs after a failed assertion, or does not."""
     turn, policy = state.turn_of(seen), state.policy("exit.on_fail")
-    if turn is None or policy is None or turn.cancelled_at:
+    if turn is None or policy is None or turn.cancelled_at or not state.observes("checkpoint"):
         return
     for execution in turn.executions.values():
         if execution.verdict == "fail" and state.is_clean(execution.asserts[-1].released_in):
@@ -132,9 +134,9 @@ def failed_siblings(state: ObservedState, turn: Turn) -> list[str]:
     found = []
     for execution in turn.executions.values():
         last = execution.asserts[-1] if execution.asserts else None
-        if execution.verdict == "fail" and last is not None and state.is_clean(last.released_in):
-            if state.policy("exit.on_fail") == "no":
-                found.append(f"the failed assertion of {execution.id}")
+        certain = last is not None and state.is_clean(last.released_in)
+        if execution.verdict == "fail" and certain and state.policy("exit.on_fail") == "no":
+            found.append(f"the failed assertion of {execution.id}")
     return found
 
 

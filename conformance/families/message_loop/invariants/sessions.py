@@ -123,10 +123,19 @@ def a_turn_that_is_over_has_ended_its_bracket(state: ObservedState) -> Judgement
 def a_stage_has_no_bracket_of_its_own(state: ObservedState, seen: Published) -> Judgements:
     """The pass of a stage execution emits neither SessionTurnStart nor SessionTurnEnd."""
     turn = own(state, seen)
-    if turn is not None and turn.is_driven:
+    if turn is None or not turn.is_driven:
+        return
+    if seen.name == "SessionTurnStart":
+        within = bool(turn.named(seen.name) and turn.named("StagePreFired"))
         yield held_or(
-            not turn.named(seen.name), f"turn {turn.id} of stages published {seen.name} more than once"
+            not within, f"a pass of turn {turn.id} published SessionTurnStart, which the turn has already"
         )
+    elif "assert" in state.handshake.gates and not turn.cancelled_at and not turn.stage_denials():
+        begun = [one for one in turn.executions.values() if one.passes[0].sent]
+        left = [one.id for one in begun if not one.asserts and not turn.faults()]
+        plain = not any(call.is_malformed or call.answered_with == "raise" for call in turn.every_call())
+        why = f"{listed(left)} is not asserted yet, and SessionTurnEnd was published in its pass"
+        yield held_or(not left or not plain or len(begun) > 1, why)
 
 
 def ids_name_turns_and_passes(state: ObservedState, seen: Published) -> Judgements:
@@ -274,7 +283,7 @@ def _stored(turn: Turn, cause: str) -> bool:
 def the_input_is_stored_first(state: ObservedState, seen: GateOpened) -> Judgements:
     """The input of a chat turn is stored before its first request."""
     path = state.path_of(seen)
-    if path is None or path.is_driven or path.sent:
+    if path is None or path.is_driven or path.sent or not state.observes("checkpoint"):
         return
     why = f"the first request of turn {path.turn.id} is sent, and its input is not stored"
     yield held_or(_stored(path.turn, "input"), why)
@@ -295,6 +304,8 @@ def results_are_stored_as_declared(state: ObservedState, seen: GateOpened) -> Ju
     """The results of a chat turn are stored after each round, where that is declared."""
     path, policy = state.path_of(seen), state.policy("persist.results")
     if path is None or path.is_driven or policy is None or not path.sent or not path.sent[-1].calls:
+        return
+    if not state.observes("checkpoint") or path.sent[-1].may_be_sent_again:
         return
     rounds = sum(bool(request.calls) for request in path.sent)
     stored = sum(one.cause == "results" for _, one in path.turn.checkpoints)

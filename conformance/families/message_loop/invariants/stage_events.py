@@ -78,7 +78,7 @@ def stages_come_in_order(state: ObservedState, seen: Published) -> Judgements:
 def hooks_and_watchers_change_no_order(state: ObservedState, seen: Published) -> Judgements:
     """No hook and no watcher skips, repeats or reorders a stage."""
     turn = _own(state, seen)
-    if turn is not None and (_after_a_hook(state, turn) or state.watchers):
+    if turn is not None and _after_a_hook(state, turn):
         yield from _in_order(state, turn, seen)
 
 
@@ -246,10 +246,10 @@ def the_stages_of_a_request_came(state: ObservedState, seen: GateOpened) -> Judg
 
 
 INVARIANTS = (
+    Invariant("LOOP-3", render_follows_a_response_without_calls, Published, at=("StagePreFired",)),
     Invariant("LOOP-2", a_continuation_begins_at_compose, Published, at=("StagePreFired",)),
     Invariant("LOOP-11", hooks_and_watchers_change_no_order, Published, at=("StagePreFired",)),
     Invariant("LOOP-1", stages_come_in_order, Published, at=("StagePreFired",)),
-    Invariant("LOOP-1", render_follows_a_response_without_calls, Published, at=("StagePreFired",)),
     Invariant("LOOP-1", each_stage_of_a_rendered_pass_came, TurnEnded),
     Invariant("WIRE-1", a_stage_is_published_before_its_gates, GateOpened),
     Invariant("WIRE-1", a_stage_ends_after_its_gates, Published, at=("StagePostFired",)),

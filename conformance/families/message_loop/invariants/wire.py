@@ -223,7 +223,7 @@ def a_call_is_announced_as_what_happened(state: ObservedState, seen: Published) 
         if call.was_aborted
         else "it did not run"
     )
-    was_rewritten, status = rewrite_of(call.hook_gates("post"), "status")
+    was_rewritten, _ = rewrite_of(call.hook_gates("post"), "status")
     if was_rewritten or state.may_be_lost(call.entries[-1] if call.entries else _no_gate(call)):
         return
     right = {
