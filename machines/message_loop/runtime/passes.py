@@ -51,7 +51,7 @@ class Passes(Rounds):
 
     async def continues(self, p: PassRecord, response: Response) -> bool:
         """Settle the calls of a response; whether the pass goes back to COMPOSE_REQUEST."""
-        p.scope.heed()  # a response that a cancel met has no round, and is not in the history
+        p.scope.heed()
         p.chart.send("has_calls")
         self.append_response(p, response)
         await self.tool_stage(p, response)

@@ -61,13 +61,14 @@ class Responding(Composing):
 
     @asynccontextmanager
     async def opened(self, p: PassRecord) -> AsyncIterator[list[ResponseStream]]:
-        """Keep the text of a response that ended early where the policy says so."""
+        """Close every stream, and keep the text of one that ended early where the policy says so."""
         streams: list[ResponseStream] = []
         try:
             yield streams
         finally:
+            for stream in streams:
+                await stream.close()
             if streams and not streams[-1].is_over:
-                await streams[-1].close()
                 self.keep_partial_text(p, streams[-1])
 
     def keep_partial_text(self, p: PassRecord, stream: ResponseStream) -> None:
@@ -89,11 +90,7 @@ class Responding(Composing):
             stream = await self.open_stream(p, request, streams)
             occasion.chart.send("complete")
             occasion.data = {}
-            try:
-                await self.ask_hooks(p, occasion, "post")
-            except BaseException:
-                await stream.close()
-                raise
+            await self.ask_hooks(p, occasion, "post")
             occasion.chart.send("finish")
             return stream
 
@@ -105,11 +102,7 @@ class Responding(Composing):
         stream = ResponseStream(f"request-{self.requests}", self.world.stream(request, p.stage))
         streams.append(stream)
         self.publish("ProviderRequestStarted", p, request=stream.id)
-        try:
-            await stream.open()
-        except BaseException:
-            await stream.close()
-            raise
+        await stream.open()
         return stream
 
     async def consume(
@@ -165,5 +158,6 @@ class Responding(Composing):
         self.publish("ProviderRequestCompleted", p, request=stream.id)
         await self.ask_hooks(p, occasion, "post")
         occasion.chart.send("finish")
+        p.scope.heed()  # a response that a cancel met has no round, and is kept as partial text at most
         stream.is_over = True
         return response

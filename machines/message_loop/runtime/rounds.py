@@ -139,7 +139,7 @@ class Rounds(Authority):
         """A call has a result of its own."""
         call.authority.send("result")
         call.finished, call.drained = r.count_finished(), call.scope.cause is not None
-        if call.drained and self.turn.cancellation is not None:
+        if self.turn.cancellation is not None and self.turn.cancellation.state == "Draining":
             self.turn.cancellation.send("tool_over")
         succeeded = status == "ok"
         self.settle(p, call, "succeed" if succeeded else "fail", status, content)

@@ -9,19 +9,14 @@ from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Und
 from runlock.machines.message_loop.runtime.hooking import Occasion
 from runlock.machines.message_loop.runtime.loop import MessageLoop
 from runlock.machines.message_loop.runtime.prompting import OpenPrompt
-from runlock.machines.message_loop.runtime.records import Call, PassRecord, Round, StandingGrant
-from runlock.machines.message_loop.runtime.world import PersonAnswer
-
-
-class TrustsSecondCalls(MessageLoop):
-    """Lets each call of a round but the first run without an approval."""
-
-    async def approve(self, p: PassRecord, r: Round, call: Call, *, again: bool = False) -> bool:
-        if call is r.calls[0] or p.execution is not None:
-            return await super().approve(p, r, call, again=again)
-        call.authority.send("judge")
-        call.authority.send("mode_passes")
-        return True
+from runlock.machines.message_loop.runtime.records import (
+    Call,
+    HookSpec,
+    PassRecord,
+    Round,
+    StandingGrant,
+)
+from runlock.machines.message_loop.runtime.world import HookAnswer, PersonAnswer, WorldFault
 
 
 class RunsWhatWasDenied(MessageLoop):
@@ -67,7 +62,11 @@ class HasEndlessTokens(MessageLoop):
 
     def use_token(self, p: PassRecord, call: Call) -> bool:
         assert p.execution is not None
-        return any(token.tool == call.name for token in p.execution.tokens)
+        has_used = super().use_token(p, call)
+        return has_used or any(token.tool == call.name for token in p.execution.tokens)
+
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        return (by == "token" and call.token is None) or super().approved(p, call, by)
 
 
 class LetsTheModeGrant(MessageLoop):
@@ -92,11 +91,12 @@ class PersonOverrulesGuard(MessageLoop):
             self.allowed.add(call.id)
         return super().approved(p, call, by)
 
-    def deny(self, occasion: Occasion, why: str) -> None:
-        if occasion.call in self.allowed:
+    def take(self, occasion: Occasion, hook: HookSpec, answer: HookAnswer | WorldFault) -> None:
+        denied = not isinstance(answer, WorldFault) and answer.kind == "deny"
+        if denied and occasion.call in self.allowed:
             occasion.chart.send("leave")
             return
-        super().deny(occasion, why)
+        super().take(occasion, hook, answer)
 
 
 class SparesTheGuardOfTheMode(MessageLoop):
@@ -121,21 +121,22 @@ class AsksOneInteractor(MessageLoop):
         return super().asked_interactors()[:1]
 
 
-class GivesAnswersToTheWrongCall(MessageLoop):
-    """Gives the first answer that comes to the first call that waits for one."""
+class AnswersEveryPrompt(MessageLoop):
+    """Takes the answer to one prompt for the answer to all that are open."""
 
-    def new_prompt(self, p: PassRecord, call: Call, ask: str) -> OpenPrompt:
-        prompt = super().new_prompt(p, call, ask)
-        first = next(iter(self.prompts.values()))
-        prompt.came = first.came
-        return prompt
+    async def ask_one(self, interactor: str, prompt: OpenPrompt) -> None:
+        await super().ask_one(interactor, prompt)
+        answer = prompt.came.get_nowait()
+        for one in self.prompts.values():
+            one.came.put_nowait(answer)
 
 
-class ShowsOtherArguments(MessageLoop):
-    """Shows an approver arguments that are not the ones that run."""
+class RunsOtherArguments(MessageLoop):
+    """Runs a call with an argument more than an approver was shown."""
 
-    def shown_arguments(self, call: Call) -> Any:
-        return {"k": call.id}
+    def begin_call(self, p: PassRecord, call: Call) -> None:
+        call.args = {**call.args, "force": True}
+        super().begin_call(p, call)
 
 
 class DenialReachesTheRound(Undeclared):
@@ -149,6 +150,9 @@ class GrantsEveryTool(MessageLoop):
 
     def fits(self, p: PassRecord, call: Call, grant: StandingGrant) -> bool:
         return grant.scope == "session" or grant.stage == p.stage
+
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        return by == "standing" or super().approved(p, call, by)
 
 
 class AsksForListedTools(MessageLoop):
@@ -164,7 +168,7 @@ class TakesSilenceForConsent(MessageLoop):
     def unanswered(self, p: PassRecord, r: Round, call: Call) -> bool:
         if call.authority.state == "Denied" and not self.interactors:
             call.authority.state = "Guards"
-            return self.approved(p, call, "mode")
+            return True
         return super().unanswered(p, r, call)
 
 
@@ -176,11 +180,36 @@ class AsksTheStateMachineTwice(MessageLoop):
         return await super().in_envelope(p, call) if self.settings.decides else first
 
 
-class IdleDriverSilencesTheModeGate(MessageLoop):
-    """Lets every call of a chat turn pass where a state machine is attached."""
+class Trusting(MessageLoop):
+    """Lets calls pass the mode gate that it trusts, and reports no approval of them."""
+
+    def trusts(self, call: Call) -> bool:
+        """Whether a call needs no approval."""
+        return False
 
     def mode_passes(self, call: Call) -> bool:
-        return bool(self.settings.stages) or super().mode_passes(call)
+        return self.trusts(call) or super().mode_passes(call)
+
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        is_true = by != "mode" or super().mode_passes(call)
+        return super().approved(p, call, by) if is_true else True
+
+
+class TrustsOne(Trusting):
+    """Lets the first call of a session run without an approval."""
+
+    trusted: str | None = None
+
+    def trusts(self, call: Call) -> bool:
+        self.trusted = self.trusted or call.id
+        return call.id == self.trusted
+
+
+class IdleDriverSilencesTheModeGate(Trusting):
+    """Lets every call of a chat turn pass where a state machine is attached."""
+
+    def trusts(self, call: Call) -> bool:
+        return bool(self.settings.stages)
 
 
 class ActsOnLateAnswers(MessageLoop):
@@ -192,11 +221,11 @@ class ActsOnLateAnswers(MessageLoop):
         await super().late(on, key, outcome)
 
 
-class TrustsRemoteTools(MessageLoop):
+class TrustsRemoteTools(Trusting):
     """Lets remote tools pass the mode gate."""
 
-    def mode_passes(self, call: Call) -> bool:
-        return call.name in self.settings.remote or super().mode_passes(call)
+    def trusts(self, call: Call) -> bool:
+        return call.name in self.settings.remote
 
 
 class ApprovesOneByOne(Undeclared):
@@ -242,6 +271,9 @@ class RemembersEveryAnswer(MessageLoop):
     def keep_grant(self, p: PassRecord, call: Call, ask: str, scope: str) -> None:
         super().keep_grant(p, call, ask, "session")
 
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        return by == "standing" or super().approved(p, call, by)
+
 
 class GrantsOnlyTheSameArguments(Undeclared):
     """Compares arguments, and declares that a grant fits its tool."""
@@ -282,37 +314,41 @@ class WaitsForTheLastAnswer(MessageLoop):
         return answer
 
 
+UNAPPROVED = ("AUTH-2", "AUTH-12", "AUTH-15", "AUTH-17", "AUTH-19", "AUTH-21", "AUTH-27")
+"""What a call without an approval breaks as well: it depends on who was there, and what had been allowed."""
+
+
 MUTANTS = (
-    Mutant(TrustsSecondCalls, "AUTH-1", ""),
+    Mutant(TrustsOne, "AUTH-1", "", also=UNAPPROVED),
     Mutant(RunsWhatWasDenied, "GATE-2", ""),
     Mutant(GuardsFirst, "AUTH-2", ""),
     Mutant(InvokesTheModeGateInAStage, "AUTH-3", ""),
     Mutant(AsksInsideTheEnvelope, "AUTH-4", ""),
     Mutant(NeverAsksForAGrant, "AUTH-5", ""),
-    Mutant(HasEndlessTokens, "AUTH-6", ""),
+    Mutant(HasEndlessTokens, "AUTH-6", "", also=("AUTH-2",)),
     Mutant(LetsTheModeGrant, "AUTH-7", ""),
     Mutant(PersonOverrulesGuard, "AUTH-8", ""),
     Mutant(SparesTheGuardOfTheMode, "AUTH-9", ""),
     Mutant(PromptsTogether, "AUTH-10", ""),
     Mutant(AsksOneInteractor, "AUTH-11", ""),
     Mutant(WaitsForTheLastAnswer, "AUTH-11", ""),
-    Mutant(GivesAnswersToTheWrongCall, "AUTH-12", "", "message-loop-core", {"prompt.line": "parallel"}),
-    Mutant(ShowsOtherArguments, "AUTH-13", ""),
+    Mutant(AnswersEveryPrompt, "AUTH-1", "", "message-loop-core", {"prompt.line": "parallel"}),
+    Mutant(RunsOtherArguments, "AUTH-13", ""),
     Mutant(DenialReachesTheRound, "AUTH-14", ""),
-    Mutant(GrantsEveryTool, "AUTH-15", ""),
+    Mutant(GrantsEveryTool, "AUTH-15", "", also=UNAPPROVED),
     Mutant(AsksForListedTools, "AUTH-16", ""),
-    Mutant(TakesSilenceForConsent, "AUTH-17", ""),
+    Mutant(TakesSilenceForConsent, "AUTH-17", "", also=UNAPPROVED),
     Mutant(AsksTheStateMachineTwice, "AUTH-18", ""),
-    Mutant(IdleDriverSilencesTheModeGate, "AUTH-19", ""),
+    Mutant(IdleDriverSilencesTheModeGate, "AUTH-19", "", also=UNAPPROVED),
     Mutant(ActsOnLateAnswers, "AUTH-20", ""),
-    Mutant(TrustsRemoteTools, "AUTH-21", ""),
+    Mutant(TrustsRemoteTools, "AUTH-21", "", also=UNAPPROVED),
     Mutant(ApprovesOneByOne, "AUTH-22", ""),
     Mutant(PromptsOneByOne, "AUTH-23", "", "message-loop-core", {"prompt.line": "parallel"}),
     Mutant(SharesTheLineOfSiblings, "AUTH-24", "", policies={"prompt.siblings": "each"}),
     Mutant(EndsAPromptAtADeferral, "AUTH-25", ""),
     Mutant(HaltsWhereNobodyAnswers, "AUTH-26", ""),
     Mutant(ForgetsSessionGrants, "AUTH-27", ""),
-    Mutant(RemembersEveryAnswer, "AUTH-27", ""),
+    Mutant(RemembersEveryAnswer, "AUTH-12", "", also=UNAPPROVED),
     Mutant(GrantsOnlyTheSameArguments, "AUTH-28", ""),
     Mutant(GivesTokensBack, "AUTH-29", ""),
     Mutant(IgnoresLateAnswers, "AUTH-30", ""),

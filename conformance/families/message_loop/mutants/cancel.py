@@ -8,6 +8,7 @@ from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Und
 from runlock.machines.message_loop.runtime.hooking import Occasion
 from runlock.machines.message_loop.runtime.loop import MessageLoop
 from runlock.machines.message_loop.runtime.records import Call, PassRecord, Reason, Round
+from runlock.machines.message_loop.runtime.responding import ResponseStream
 from runlock.machines.message_loop.runtime.scopes import ScopeStopped
 
 
@@ -18,13 +19,15 @@ class AsksOnAfterACancel(MessageLoop):
         try:
             await super().carry_all(p, r)
         except ScopeStopped:
-            async for _ in self.world.stream(await self.request_of(p), p.stage):
+            async for _ in self.world.stream(self.last_request, p.stage):
                 pass
             raise
 
-    async def request_of(self, p: PassRecord) -> dict[str, Any]:
-        """A request with what is there, and no context."""
-        return {"system": None, "tools": [], "messages": list(p.transcript[:1]), "context": [], "params": {}}
+    async def open_stream(
+        self, p: PassRecord, request: dict[str, Any], streams: list[ResponseStream]
+    ) -> ResponseStream:
+        self.last_request = request
+        return await super().open_stream(p, request, streams)
 
 
 class CallsACancelAnError(MessageLoop):
@@ -105,7 +108,7 @@ class TellsAbortedFromDenied(Undeclared):
 MUTANTS = (
     Mutant(AsksOnAfterACancel, "CANCEL-1", ""),
     Mutant(CallsACancelAnError, "CANCEL-2", ""),
-    Mutant(IsDeafWhilePrompting, "CANCEL-3", ""),
+    Mutant(IsDeafWhilePrompting, "CANCEL-3", "", also=("CANCEL-1",)),
     Mutant(CancelsWhatIsOver, "CANCEL-4", ""),
     Mutant(DrainsInSecret, "CANCEL-5", ""),
     Mutant(TakesAnAbortForAFailure, "CANCEL-6", ""),

@@ -99,9 +99,10 @@ class SpeaksAfterTheEnd(MessageLoop):
 
     async def start(self, start: Start) -> Reason:
         reason = await super().start(start)
-        turn = self.turn.id
+        last = self.turn.passes[-1] if self.turn.passes else None
         loop = asyncio.get_running_loop()
-        loop.call_later(0, lambda: loop.call_soon(self.world.event, "Rendered", {"turnId": turn, "text": ""}))
+        data = {**self.ids(last), "call": "c1", "name": "t0"}
+        loop.call_later(0, lambda: loop.call_soon(self.world.event, "ToolInvocationSucceeded", data))
         return reason
 
 
@@ -156,7 +157,7 @@ MUTANTS = (
     Mutant(PublishesTextTwice, "WIRE-3", ""),
     Mutant(TakesAnErrorForASuccess, "WIRE-4", ""),
     Mutant(ApprovesInSilence, "WIRE-5", ""),
-    Mutant(BlamesTheMode, "WIRE-5", ""),
+    Mutant(BlamesTheMode, "WIRE-5", "", also=("AUTH-7",)),
     Mutant(FailsWithItsWatcher, "WIRE-6", ""),
     Mutant(EntersAStageInAChatTurn, "WIRE-7", ""),
     Mutant(SpeaksAfterTheEnd, "WIRE-8", ""),

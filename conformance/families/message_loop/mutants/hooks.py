@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
+from runlock.conformance.families.message_loop.mutants.mutant import UNSEEN, Mutant, Undeclared
 from runlock.machines.message_loop.runtime.hooking import KINDS, Denied, Occasion
 from runlock.machines.message_loop.runtime.loop import MessageLoop
 from runlock.machines.message_loop.runtime.records import Call, HookSpec, PassRecord
@@ -31,25 +32,25 @@ class SkipsHooksInAContinuation(MessageLoop):
 
 
 class SendsBeforeItsHooks(MessageLoop):
-    """Sends a request, and then asks the hooks that come before it."""
+    """Asks the hooks before a request, and sends it before they have answered."""
 
-    early: ResponseStream | None = None
-
-    async def send(
-        self, p: PassRecord, request: dict[str, Any], streams: list[ResponseStream]
-    ) -> ResponseStream:
-        self.early = await super().open_stream(p, request, streams)
-        try:
-            return await super().send(p, request, streams)
-        except BaseException:
-            await self.early.close()
-            raise
+    async def ask_hooks(
+        self, p: PassRecord, occasion: Occasion, point: str, kinds: Collection[str] = KINDS
+    ) -> None:
+        asking = super().ask_hooks(p, occasion, point, kinds)
+        if (occasion.at, point) != ("SEND_REQUEST", "pre"):
+            await asking
+            return
+        self.asking = asyncio.ensure_future(asking)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
 
     async def open_stream(
         self, p: PassRecord, request: dict[str, Any], streams: list[ResponseStream]
     ) -> ResponseStream:
-        early, self.early = self.early, None
-        return early if early is not None else await super().open_stream(p, request, streams)
+        stream = await super().open_stream(p, request, streams)
+        await self.asking
+        return stream
 
 
 class ComposesInSpiteOfAGuard(MessageLoop):
@@ -94,9 +95,17 @@ class TransformsWhatWasDenied(MessageLoop):
         try:
             await super().ask_hooks(p, occasion, point, kinds)
         except Denied:
-            for hook in self.hooks_at(occasion.at, point, ["transform"]):
-                await self.ask_hook(p, occasion, hook)
+            hooks = self.hooks_at(occasion.at, point, kinds)
+            last = next(hook for hook in hooks if hook.id == self.last_asked)
+            for hook in hooks[hooks.index(last) + 1 :]:
+                if hook.kind == "transform":
+                    await self.ask_hook(p, occasion, hook)
             raise
+
+    async def ask_hook(self, p: PassRecord, occasion: Occasion, hook: HookSpec) -> HookAnswer | WorldFault:
+        answer = await super().ask_hook(p, occasion, hook)
+        self.last_asked = hook.id
+        return answer
 
 
 class GoesOnAfterABrokenGuard(Undeclared):
@@ -146,7 +155,7 @@ class AsksAllHooksAtOnce(MessageLoop):
 MUTANTS = (
     Mutant(AsksObserversTwice, "HOOK-1", ""),
     Mutant(SkipsHooksInAContinuation, "HOOK-1", ""),
-    Mutant(SendsBeforeItsHooks, "HOOK-2", ""),
+    Mutant(SendsBeforeItsHooks, "HOOK-2", "", declare=UNSEEN, also=("HOOK-1",)),
     Mutant(ComposesInSpiteOfAGuard, "HOOK-3", ""),
     Mutant(LosesRewrites, "HOOK-4", ""),
     Mutant(ObeysObservers, "HOOK-5", ""),

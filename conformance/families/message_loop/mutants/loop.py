@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
+from runlock.conformance.families.message_loop.mutants.mutant import UNSEEN, Mutant, Undeclared
 from runlock.machines.message_loop.runtime.loop import MessageLoop
 from runlock.machines.message_loop.runtime.records import Message, PassRecord, Response, Round
 from runlock.machines.message_loop.runtime.responding import ResponseStream
@@ -31,12 +31,12 @@ class AnnouncesRenderTwice(MessageLoop):
             pass
 
 
-class TakesTextForTheAnswer(MessageLoop):
-    """Ends the pass at a response that has text, although it has calls."""
+class EndsAfterARound(MessageLoop):
+    """Runs the calls of a response that has text, and ends without asking again."""
 
-    async def respond(self, p: PassRecord, request: dict[str, Any]) -> Response:
-        response = await super().respond(p, request)
-        return Response(response.text) if response.text else response
+    async def continues(self, p: PassRecord, response: Response) -> bool:
+        goes_on = await super().continues(p, response)
+        return goes_on and not response.text
 
 
 class ForgetsEarlierRounds(MessageLoop):
@@ -203,7 +203,7 @@ class ShowsTheSessionToAStage(Undeclared):
 MUTANTS = (
     Mutant(AnnouncesRenderTwice, "LOOP-1", ""),
     Mutant(SkipsComposeInAContinuation, "LOOP-2", ""),
-    Mutant(TakesTextForTheAnswer, "LOOP-3", ""),
+    Mutant(EndsAfterARound, "LOOP-3", "", declare=UNSEEN),
     Mutant(ForgetsEarlierRounds, "LOOP-4", ""),
     Mutant(GoesOneRoundTooFar, "LOOP-5", ""),
     Mutant(CountsCalls, "LOOP-6", ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from runlock.conformance.families.message_loop.reference import ReferenceAdapter
 from runlock.machines.message_loop.runtime.loop import MessageLoop
@@ -33,6 +33,10 @@ class Mutant:
     def __call__(self) -> ReferenceAdapter:
         """An adapter of the mutant."""
         return ReferenceAdapter(self.profile, self.policies, self.make, self.declare)
+
+
+UNSEEN: Final[Mapping[str, Any]] = {"observes": ["message", "checkpoint", "run.finished"], "events": []}
+"""A handshake without events: what a mutant does is seen at the gates, and not in what it says."""
 
 
 class Undeclared(MessageLoop):

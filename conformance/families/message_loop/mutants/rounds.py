@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
 from runlock.machines.message_loop.runtime.hooking import Occasion
@@ -83,13 +82,12 @@ class EntersTwice(MessageLoop):
 
 
 class FailsTheWholeRound(MessageLoop):
-    """Lets the failure of one call fail the calls that finish after it."""
+    """Writes no result for the calls of a round of which another failed."""
 
-    def finish(self, p: PassRecord, r: Round, call: Call, status: str, content: Any) -> None:
-        failed = any(other.result is not None and other.result[0] == "error" for other in r.calls)
-        super().finish(p, r, call, status, content)
-        if failed and status == "ok":
-            call.result = ("error", "a call before it failed")
+    def in_order(self, r: Round) -> list[Call]:
+        calls = super().in_order(r)
+        failed = [call for call in calls if call.result is not None and call.result[0] == "error"]
+        return failed or calls
 
 
 class MixesResultsUp(MessageLoop):
@@ -137,14 +135,14 @@ class EndsOnAMalformedCall(Undeclared):
 
 
 MUTANTS = (
-    Mutant(ForgetsDeniedCalls, "PAIR-1", ""),
-    Mutant(AnswersBeforeItWasAsked, "PAIR-2", ""),
-    Mutant(AnswersTwice, "PAIR-3", ""),
+    Mutant(ForgetsDeniedCalls, "PAIR-1", "", also=("LOOP-4", "LOOP-9", "ROUND-1")),
+    Mutant(AnswersBeforeItWasAsked, "PAIR-2", "", also=("LOOP-4", "PAIR-1")),
+    Mutant(AnswersTwice, "PAIR-3", "", also=("LOOP-4", "LOOP-14")),
     Mutant(ShortensResults, "PAIR-4", ""),
     Mutant(ShowsDenialsAsSuccesses, "PAIR-6", ""),
     Mutant(TriesAgain, "ONCE-1", ""),
     Mutant(EntersTwice, "ONCE-3", ""),
-    Mutant(FailsTheWholeRound, "ROUND-1", ""),
+    Mutant(FailsTheWholeRound, "ROUND-1", "", also=("LOOP-4", "LOOP-9")),
     Mutant(MixesResultsUp, "ROUND-2", ""),
     Mutant(RunsTogether, "ROUND-4", "", policies={"round.executor": "sequential"}),
     Mutant(RunsOneByOne, "ROUND-5", ""),

@@ -18,7 +18,7 @@ class RunsOnWhenDone(MessageLoop):
     async def start(self, start: Start) -> Reason:
         reason = await super().start(start)
         for name, budget in self.settings.context[:1]:
-            self.late = asyncio.ensure_future(self.world.context(name, budget, None))
+            self.afterwards = asyncio.ensure_future(self.world.context(name, budget, None))
         return reason
 
 

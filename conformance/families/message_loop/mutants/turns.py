@@ -104,8 +104,9 @@ class LetsSiblingsRunOn(MessageLoop):
     def sibling_ended(
         self, group: Cursor, scope: Scope, reason: Reason, is_last: bool, has_join: bool
     ) -> None:
-        if reason.code == "NaturalEnd":
-            super().sibling_ended(group, scope, reason, False, has_join)
+        self.has_failed = getattr(self, "has_failed", False) or reason.code != "NaturalEnd"
+        if not self.has_failed:
+            super().sibling_ended(group, scope, reason, is_last, has_join)
 
 
 class BreaksAfterACancel(MessageLoop):

@@ -69,7 +69,7 @@ VARIANTS: Final = (
     Variant("LeavesOutSlices", "slices past the budget are left out",
             policies={"context.over": "dropped"}),
     Variant("RefusesContext", "context past the budget is refused", policies={"context.over": "refused"}),
-    Variant("GuardsFirst", "guards and hooks of a slot are asked together, before the approval", CORE,
+    Variant("AsksGuardsFirst", "guards and hooks of a slot are asked together, before the approval", CORE,
             {"guard.place": "before_approval", "hook.order": "parallel"}),
     Variant("AsksTogether", "prompts are open together, and a denial reaches the round", CORE,
             {"prompt.line": "parallel", "reject.reach": "round"}),
