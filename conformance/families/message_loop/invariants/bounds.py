@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from runlock.conformance.families.message_loop.invariants.authority import passes_unasked
 from runlock.conformance.families.message_loop.invariants.reading import is_doubled
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
@@ -167,13 +168,12 @@ def calls_at_the_bound_are_settled(state: ObservedState, seen: TurnEnded) -> Jud
     if path is None or not path.sent or is_doubled(path.turn):
         return
     for call in path.sent[-1].calls:
-        settled = bool(call.entries or call.prompts or call.hooks or call.judged) or not call.is_usable
-        denied = not state.active or any(one.prompts for one in path.sent[-1].calls)
+        allowed = passes_unasked(state, call) and not call.hooks and call.is_usable
+        touched = bool(call.entries or call.prompts or call.hooks or call.judged) or not call.is_usable
+        may_wait = not allowed and (not state.active or any(one.prompts for one in path.sent[-1].calls))
         executing = any(gate.is_open for gate in call.entries)
-        yield held_or(
-            (settled or denied) and not executing,
-            f"{named(call)} was not settled before the turn ended at its bound",
-        )
+        settled = (touched or may_wait) and not executing
+        yield held_or(settled, f"{named(call)} was not settled before the turn ended at its bound")
     if state.observes("message"):
         yield from _results_are_kept(
             path, {message.call for message in path.messages if message.role == "tool"}

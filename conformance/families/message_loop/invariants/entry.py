@@ -181,6 +181,18 @@ def an_unanswered_call_did_not_run(state: ObservedState) -> Judgements:
             yield HELD
 
 
+def a_deferred_call_did_not_run(driven: bool) -> Callable[..., Judgements]:
+    """Counts the calls whose prompt was not answered and that have not run."""
+
+    def check(state: ObservedState) -> Judgements:
+        for call in state.run.every_call() if state.run is not None else ():
+            unanswered = prompt_verdict(state, call) in ("defer", "gone")
+            if unanswered and not call.entries and call.path.is_driven == driven:
+                yield HELD
+
+    return check
+
+
 def an_unusable_call_did_not_run(state: ObservedState) -> Judgements:
     """Counts the calls that cannot run and that have not."""
     for call in state.run.every_call() if state.run is not None else ():
@@ -305,5 +317,7 @@ INVARIANTS = (
     Invariant("GATE-2", a_rejected_call_did_not_run),
     Invariant("AUTH-46", a_rejected_call_did_not_run),
     Invariant("AUTH-17", an_unanswered_call_did_not_run),
+    Invariant("AUTH-47", a_deferred_call_did_not_run(False)),
+    Invariant("AUTH-62", a_deferred_call_did_not_run(True)),
     Invariant("AUTH-40", an_unusable_call_did_not_run),
 )

@@ -73,6 +73,7 @@ class ObservedState:
         self.session: list[Message] = []  # the session history, as it was announced
         self.stored: Any = None  # the session history of the last checkpoint
         self.late: list[tuple[int, Mapping[str, Any]]] = []  # late answers: the stimulus, what it was
+        self.cancels_what_is_over = False  # whether the last stimulus is a cancel of a turn that is over
         self.last_method = ""
         self.last_params: Mapping[str, Any] = {}
         self.last_refused: list[Any] = []
@@ -111,6 +112,8 @@ class ObservedState:
         if self.quiescent:
             self.window += 1
         self.last_method, self.last_params, self.shown_last = method, params, []
+        over = self.turns.get(params["run"]) if method == "cancel" else None
+        self.cancels_what_is_over = over is not None and over.is_done
         parts = params["stimuli"] if method == "deliver" else [{"method": method, "params": params}]
         for part in parts:
             self.clock += 1
