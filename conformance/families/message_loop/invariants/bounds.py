@@ -118,7 +118,7 @@ def a_later_pass_has_its_whole_bound(state: ObservedState, seen: GateOpened) -> 
 
 
 def a_chat_turn_ends_at_its_bound_as_declared(state: ObservedState, seen: TurnEnded) -> Judgements:
-    """A chat turn at its bound ends as declared, and its detail says that earlier calls may have completed."""
+    """A chat turn ends at its bound as declared, and its detail warns of calls that have completed."""
     turn = state.turn_of(seen)
     if turn is None or turn.kind != "chat" or not turn.passes or not _is_undisturbed(turn):
         return

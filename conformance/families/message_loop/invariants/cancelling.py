@@ -106,7 +106,7 @@ def a_cancel_ends_a_turn_that_waits(state: ObservedState) -> Judgements:
 
 
 def running_tools_end_as_declared(state: ObservedState) -> Judgements:
-    """A tool that runs at the cancel is given up where the cancel aborts, and ends by itself where it drains."""
+    """A tool that runs at the cancel is given up where the cancel aborts, and ends by itself elsewhere."""
     turn, policy = state.run, state.policy("cancel.inflight")
     if turn is None or not cancelled(state, turn) or policy is None:
         return

@@ -252,7 +252,7 @@ def _rewrote(state: ObservedState, path: Pass, key: str) -> bool:
 
 
 def each_provider_was_asked_once(state: ObservedState, seen: GateOpened) -> Judgements:
-    """Each context provider is asked once in each COMPOSE_REQUEST, and answers before the request goes out."""
+    """Each context provider is asked once in each COMPOSE_REQUEST, before the request goes out."""
     path = state.path_of(seen)
     if path is None or (path.request is not None and path.request.may_be_sent_again):
         return
