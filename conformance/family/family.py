@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.resources.abc import Traversable
@@ -147,7 +147,7 @@ def _no_coverage(*given: Any) -> list[Any]:
     return []
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Family:
     """One protocol family."""
 
@@ -186,23 +186,23 @@ class Family:
     determinism: str = ""  # the clause for which two plays of one schedule are compared
     shared_types: tuple[type, ...] = ()  # immutable parts of a judge that a session snapshot does not copy
 
-    @property
+    @cached_property
     def core_profile(self) -> Profile:
         """The profile that claims the universal core alone."""
         return next(one for one in self.spec.profiles.values() if not one.policies)
 
-    @property
+    @cached_property
     def checked(self) -> frozenset[str]:
         """The clauses that something judges."""
         monitored = (clause for monitor in self.monitors for clause in monitor.clauses)
         return frozenset({*(check.clause for check in self.invariants), *monitored, self.determinism})
 
-    @property
+    @cached_property
     def held_by_silence(self) -> frozenset[str]:
         """The clauses that hold only where a quiescent runtime's silence counts."""
         return frozenset(check.clause for check in self.invariants if check.seeing is None)
 
-    @property
+    @cached_property
     def rests_on_silence(self) -> frozenset[str]:
         """The clauses that nothing but silence breaks."""
         seen = {check.clause for check in self.invariants if check.seeing is not None}
