@@ -13,7 +13,9 @@ TRIES, MOVES = 400, 28
 
 TOOLS = [{"name": "t0"}, {"name": "t1", "origin": "remote"}, {"name": "t2", "offered": False}]
 STAGES = {
-    "plan": {"body": "Plan it.", "allowed_tools": ["t0"], "grants": [{"tool": "t1", "uses": 1}], "turn_cap": 1},
+    "plan": {
+        "body": "Plan it.", "allowed_tools": ["t0"], "grants": [{"tool": "t1", "uses": 1}], "turn_cap": 1,
+    },
     "build": {"body": "Build it.", "allowed_tools": ["t0", "t1"], "turn_cap": 2},
     "review": {"body": "Review it.", "turn_cap": 2},
 }  # fmt: skip
@@ -37,7 +39,7 @@ def hooks(*slots):
 
 
 SCENARIOS = (
-    {"mode": "yolo", "bounds": {"max_iterations": 1}},
+    {"mode": "yolo", "bounds": {"max_iterations": 1}, "interactors": ["i1"]},
     {"mode": "ask", "interactors": ["i1"]},
     {"mode": "ask", "interactors": ["i1", "i2"]},
     {"mode": "allowlist", "interactors": []},
@@ -53,7 +55,10 @@ SCENARIOS = (
     {"mode": "yolo", "interactors": ["i1"], "driver": {"stages": STAGES}},
     {"mode": "yolo", "interactors": ["i1"], "driver": {"decides": True, "stages": STAGES}},
     {"mode": "yolo", "driver": {"stages": STAGES}, "hold": ["store.put"]},
-    {"mode": "ask", "interactors": ["i1"], "driver": {"stages": STAGES}, "hooks": hooks("TOOL_CALL.pre.guard")},
+    {
+        "mode": "ask", "interactors": ["i1"], "driver": {"stages": STAGES},
+        "hooks": hooks("TOOL_CALL.pre.guard"),
+    },
 )  # fmt: skip
 
 

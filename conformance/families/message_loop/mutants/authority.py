@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from typing import Any
 
 from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
@@ -102,10 +103,15 @@ class PersonOverrulesGuard(MessageLoop):
 class SparesTheGuardOfTheMode(MessageLoop):
     """Shows the guards what a person approved, and not what the mode let pass."""
 
+    spares = False
+
     async def ask_side(self, p: PassRecord, call: Call, occasion: Occasion, *, before: bool) -> bool:
-        if not before and p.execution is None and self.mode_passes(call):
-            return True
+        self.spares = not before and p.execution is None and self.mode_passes(call)
         return await super().ask_side(p, call, occasion, before=before)
+
+    def kinds_at_side(self, before: bool) -> Collection[str]:
+        kinds = super().kinds_at_side(before)
+        return [kind for kind in kinds if kind != "guard"] if self.spares else kinds
 
 
 class PromptsTogether(Undeclared):
@@ -326,7 +332,7 @@ MUTANTS = (
     Mutant(AsksInsideTheEnvelope, "AUTH-4", ""),
     Mutant(NeverAsksForAGrant, "AUTH-5", ""),
     Mutant(HasEndlessTokens, "AUTH-6", "", also=("AUTH-2",)),
-    Mutant(LetsTheModeGrant, "AUTH-7", ""),
+    Mutant(LetsTheModeGrant, "GATE-2", ""),
     Mutant(PersonOverrulesGuard, "AUTH-8", ""),
     Mutant(SparesTheGuardOfTheMode, "AUTH-9", ""),
     Mutant(PromptsTogether, "AUTH-10", ""),

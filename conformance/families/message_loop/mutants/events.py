@@ -75,6 +75,14 @@ class BlamesTheMode(MessageLoop):
         super().publish_call(event, p, call, **changed)
 
 
+class BlamesTheModeForGrants(MessageLoop):
+    """Reports a grant that was not given as a denial of the mode."""
+
+    def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
+        was_a_grant = event == "ToolCallDenied" and data["code"] == "GrantDenied"
+        super().publish_call(event, p, call, **({**data, "code": "ModeDenied"} if was_a_grant else data))
+
+
 class FailsWithItsWatcher(MessageLoop):
     """Lets an exception of a watcher end the turn."""
 
@@ -158,6 +166,7 @@ MUTANTS = (
     Mutant(TakesAnErrorForASuccess, "WIRE-4", ""),
     Mutant(ApprovesInSilence, "WIRE-5", ""),
     Mutant(BlamesTheMode, "WIRE-5", "", also=("AUTH-7",)),
+    Mutant(BlamesTheModeForGrants, "AUTH-7", ""),
     Mutant(FailsWithItsWatcher, "WIRE-6", ""),
     Mutant(EntersAStageInAChatTurn, "WIRE-7", ""),
     Mutant(SpeaksAfterTheEnd, "WIRE-8", ""),

@@ -72,6 +72,8 @@ class CountsOverTurns(MessageLoop):
     rounds_before = 0
 
     def is_below_bound(self, p: PassRecord) -> bool:
+        if p.execution is not None:
+            return super().is_below_bound(p)
         self.rounds_before += 1
         counted = self.rounds_before + int(self.policies["bound.counts"] == "requests")
         return counted <= self.bound_of(p)
@@ -207,7 +209,7 @@ MUTANTS = (
     Mutant(ForgetsEarlierRounds, "LOOP-4", ""),
     Mutant(GoesOneRoundTooFar, "LOOP-5", ""),
     Mutant(CountsCalls, "LOOP-6", ""),
-    Mutant(CountsOverTurns, "LOOP-7", ""),
+    Mutant(CountsOverTurns, "LOOP-7", "", also=("LOOP-6", "LOOP-8")),
     Mutant(HidesWhatMayHaveHappened, "LOOP-8", ""),
     Mutant(DropsTheLastRound, "LOOP-9", ""),
     Mutant(TakesTheCapForAnEnd, "LOOP-10", ""),
