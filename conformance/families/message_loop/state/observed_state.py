@@ -31,7 +31,7 @@ late as well, even where its gate does not close.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from runlock.conformance.families.message_loop.messages import (
@@ -114,8 +114,8 @@ class ObservedState:
         self.last_method, self.last_params, self.shown_last = method, params, []
         over = self.turns.get(params["run"]) if method == "cancel" else None
         self.cancels_what_is_over = over is not None and over.is_done
-        parts = params["stimuli"] if method == "deliver" else [{"method": method, "params": params}]
-        for part in parts:
+        parts: Iterable[Mapping[str, Any]] = [{"method": method, "params": params}]
+        for part in params["stimuli"] if method == "deliver" else parts:
             self.clock += 1
             self.stimuli_in[self.window] += 1
             sent(self, part["method"], part["params"])
