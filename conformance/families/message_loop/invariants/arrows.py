@@ -168,7 +168,7 @@ def _each(
     """The check for each of these clauses."""
     area, _, numbers = clauses.partition(" ")
     for number in numbers.split():
-        yield Invariant(f"{area}-{number}", check, seeing, at=at)
+        yield Invariant(f"{area}-{number}", check, seeing, at=at, is_patient=True)
 
 
 MODEL, TOOL, HOOK, ASSERT = ("model",), ("tool",), ("hook",), ("assert",)

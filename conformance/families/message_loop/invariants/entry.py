@@ -158,6 +158,15 @@ def _never(state: ObservedState, call: Call) -> bool:
     return False
 
 
+def a_call_without_its_grant_does_not_run(state: ObservedState, seen: GateOpened) -> Judgements:
+    """A call whose grant was denied or not given does not run, in any mode."""
+    call = entering(state, seen)
+    if call is not None and call.path.is_driven and call.prompts:
+        verdict = prompt_verdict(state, call)
+        why = f"the grant for {named(call)} was not given, yet its tool was entered in mode {state.scenario.mode}"
+        yield held_or(verdict not in ("deny", "defer", "gone"), why)
+
+
 def a_denied_call_did_not_run(state: ObservedState) -> Judgements:
     """Counts the calls that a guard denied and that have not run."""
     for call in state.run.every_call() if state.run is not None else ():
@@ -295,6 +304,7 @@ INVARIANTS = (
     Invariant("AUTH-40", _entry_check("AUTH-40", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-8", _entry_check("AUTH-8", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-49", _entry_check("AUTH-8", _never), GateOpened, at=("tool",)),
+    Invariant("AUTH-7", a_call_without_its_grant_does_not_run, GateOpened, at=("tool",)),
     Invariant("GATE-2", _entry_check("GATE-2", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-46", _entry_check("GATE-2", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-6", _entry_check("AUTH-6", _on_a_token), GateOpened, at=("tool",)),

@@ -44,9 +44,7 @@ def gates_of_occasion(state: ObservedState, seen: GateOpened) -> list[Gate]:
 
 def _of_sending(request: Request, gates: list[Gate]) -> list[Gate]:
     """A request that is sent again may meet its hooks again: those since it failed."""
-    failed = (
-        [gate.released_at for gate in request.model_gates if gate.answered_with == "fault"] if request else []
-    )
+    failed = [gate.released_at for gate in request.model_gates if gate.answered_with == "fault"]
     return [gate for gate in gates if gate.at > failed[-1]] if failed else gates
 
 

@@ -277,8 +277,11 @@ def _messages(raw: Any) -> list[Message] | None:
 # What is stored.
 
 
+TRIGGERS: Final = {"input": "UserMessage", "render": "AssistantTurnCommitted"}
+
+
 def _stored(turn: Turn, cause: str) -> bool:
-    return any(one.cause == cause for _, one in turn.checkpoints)
+    return any(one.cause == cause or one.trigger == TRIGGERS[cause] for _, one in turn.checkpoints)
 
 
 def the_input_is_stored_first(state: ObservedState, seen: GateOpened) -> Judgements:
