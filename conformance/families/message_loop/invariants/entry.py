@@ -163,7 +163,8 @@ def a_call_without_its_grant_does_not_run(state: ObservedState, seen: GateOpened
     call = entering(state, seen)
     if call is not None and call.path.is_driven and call.prompts:
         verdict = prompt_verdict(state, call)
-        why = f"the grant for {named(call)} was not given, yet its tool was entered in mode {state.scenario.mode}"
+        mode = state.scenario.mode
+        why = f"the grant for {named(call)} was not given, yet its tool was entered in mode {mode}"
         yield held_or(verdict not in ("deny", "defer", "gone"), why)
 
 
