@@ -102,12 +102,12 @@ def _cancel(life: Life, asked: Cancel, earlier: Sequence[Wire]) -> HandOver:
         return lambda stimulus: life.refuse(stimulus, f"turn {asked.run} is over")
 
     def hand_over(stimulus: int) -> None:
-        if not life.is_at_work:
-            life.refuse(stimulus, f"turn {asked.run} is over")
-        elif has(life.adapter, "cancel"):
+        if has(life.adapter, "cancel"):
             life.begin("cancel", stimulus, life.adapter.cancel())
-        else:
+        elif life.is_at_work:
             life.cancel_turn()
+        else:
+            life.refuse(stimulus, f"turn {asked.run} is over")
 
     return hand_over
 

@@ -53,7 +53,7 @@ def no_gate_opens_after_a_cancel(state: ObservedState, seen: GateOpened) -> Judg
     turn = state.turn_of(seen)
     if turn is None or not cancelled(state, turn):
         return
-    if state.window == turn.cancelled_in:
+    if state.window == turn.cancelled_in and seen.on not in ("model", "tool", "prompt"):
         return  # on the way out; whether it is still open is judged once the answer is complete
     right = seen.on == "store.put" and seen.cause == "end"
     what = f"{seen.on} gate" + (f" for call {seen.call}" if seen.call is not None else "")
@@ -279,9 +279,9 @@ INVARIANTS = (
     Invariant("CANCEL-4", a_cancel_of_a_turn_that_is_over_changes_nothing, TurnEnded),
     Invariant("CANCEL-4", a_late_cancel_was_quiet),
     Invariant("CANCEL-5", running_tools_end_as_declared),
+    Invariant("CANCEL-3", a_cancel_ends_a_turn_that_waits),
     Invariant("CANCEL-1", no_gate_stays_open_after_a_cancel),
     Invariant("CANCEL-20", a_cancel_gives_up_what_waits),
-    Invariant("CANCEL-3", a_cancel_ends_a_turn_that_waits),
     Invariant("CANCEL-2", a_cancelled_turn_is_over),
     Invariant("CANCEL-8", no_new_call_ran),
     Invariant("CANCEL-9", a_cancelled_turn_rendered_nothing),

@@ -199,6 +199,19 @@ def _in_a_stage(check_stage: bool) -> Callable[..., Judgements]:
     return check
 
 
+def a_denial_reaches_its_call_alone(state: ObservedState, seen: GateOpened) -> Judgements:
+    """Where a denial reaches its call alone, the other calls of the round are asked about, or run."""
+    if state.policy("reject.reach") != "call":
+        return
+    for call in round_is_settled(state, seen):
+        denials = [gate for gate in denials_in(state, call.request) if gate.call is not call]
+        if denials and state.active and call.guard_denial is None:
+            dropped = not call.prompts and not call.entries and not call.judged
+            denied = denials[0].opened.call
+            why = f"the denial of call {denied} reaches its call alone, yet {named(call)} was dropped"
+            yield held_or(not dropped, why)
+
+
 def an_approved_call_is_executed(state: ObservedState, seen: GateOpened) -> Judgements:
     """A call that is approved, and that no guard denies, was executed before the model is asked again."""
     for call in round_is_settled(state, seen):
@@ -248,6 +261,7 @@ INVARIANTS = (
     Invariant("AUTH-26", an_unanswered_prompt_ends_as_declared, TurnEnded),
     Invariant("AUTH-7", a_grant_that_is_not_given_ends_no_turn, TurnEnded),
     Invariant("AUTH-7", a_call_without_a_grant_is_blocked_as_such, Published, at=("ToolCallDenied",)),
+    Invariant("AUTH-14", a_denial_reaches_its_call_alone, GateOpened, at=("model",)),
     Invariant("AUTH-5", _in_a_stage(True), GateOpened, at=("model",)),
     Invariant("AUTH-58", _in_a_stage(True), GateOpened, at=("model",)),
     Invariant("AUTH-43", _in_a_stage(False), GateOpened, at=("model",)),
