@@ -47,7 +47,7 @@ SCENARIOS = (
     {"mode": "yolo", "hooks": hooks("RECEIVE_INPUT.pre.guard", "COMPOSE_REQUEST.post.guard")},
     {"mode": "yolo", "hooks": hooks("SEND_REQUEST.pre.guard", "COMPOSE_REQUEST.post.transform")},
     {"mode": "yolo", "hooks": hooks("STREAM_RESPONSE.pre.transform", "RENDER.pre.transform")},
-    {"mode": "yolo", "hooks": hooks("TOOL_CALL.pre.observer", "SEND_REQUEST.pre.observer")},
+    {"mode": "allowlist", "interactors": ["i1"], "hooks": hooks("TOOL_CALL.pre.observer")},
     {"mode": "ask", "interactors": ["i1"], "hooks": hooks("TOOL_CALL.pre.guard", "TOOL_CALL.pre.transform")},
     {"mode": "yolo", "hooks": hooks("TOOL_CALL.pre.transform", "TOOL_CALL.post.transform")},
     {"mode": "yolo", "hold": ["store.put"]},

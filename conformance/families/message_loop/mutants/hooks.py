@@ -153,16 +153,26 @@ class AsksAllHooksAtOnce(MessageLoop):
 
 
 MUTANTS = (
-    Mutant(AsksObserversTwice, "HOOK-1", ""),
-    Mutant(SkipsHooksInAContinuation, "HOOK-1", ""),
-    Mutant(SendsBeforeItsHooks, "HOOK-2", "", declare=UNSEEN, also=("HOOK-1",)),
-    Mutant(ComposesInSpiteOfAGuard, "HOOK-3", ""),
-    Mutant(LosesRewrites, "HOOK-4", ""),
+    Mutant(AsksObserversTwice, "HOOK-1", "was asked twice at TOOL_CALL pre for call"),
+    Mutant(SkipsHooksInAContinuation, "HOOK-1", "was not asked at SEND_REQUEST pre"),
+    Mutant(
+        SendsBeforeItsHooks,
+        "HOOK-2",
+        "has not answered at SEND_REQUEST pre",
+        declare=UNSEEN,
+        also=("HOOK-1",),
+    ),
+    Mutant(ComposesInSpiteOfAGuard, "HOOK-3", "", also=("HOOK-9",)),
+    Mutant(LosesRewrites, "HOOK-4", "messages was rewritten to"),
     Mutant(ObeysObservers, "HOOK-5", ""),
     Mutant(AsksHooksBackwards, "HOOK-7", ""),
     Mutant(AsksAllHooksAtOnce, "HOOK-7", ""),
     Mutant(TransformsWhatWasDenied, "HOOK-8", ""),
-    Mutant(GoesOnAfterABrokenGuard, "HOOK-9", ""),
+    Mutant(
+        GoesOnAfterABrokenGuard,
+        "HOOK-9",
+        "broke at COMPOSE_REQUEST, which counts as deny, yet a request was sent",
+    ),
     Mutant(LeaksRewrites, "HOOK-10", ""),
     Mutant(RewritesAfterTheApproval, "HOOK-11", ""),
     Mutant(KeepsRefusedInput, "HOOK-12", ""),
