@@ -339,10 +339,10 @@ MUTANTS = (
     Mutant(HasEndlessTokens, "AUTH-6", "were used up by", also=("AUTH-2",)),
     Mutant(LetsTheModeGrant, "GATE-2", "was denied at prompt prompt-"),
     Mutant(PersonOverrulesGuard, "AUTH-8", ""),
-    Mutant(SparesTheGuardOfTheMode, "AUTH-9", ""),
+    Mutant(SparesTheGuardOfTheMode, "AUTH-9", "was entered, and guard"),
     Mutant(PromptsTogether, "AUTH-10", "is open, yet people are asked about call"),
     Mutant(AsksOneInteractor, "AUTH-11", "is open, and was not put to"),
-    Mutant(WaitsForTheLastAnswer, "AUTH-11", ""),
+    Mutant(WaitsForTheLastAnswer, "AUTH-11", "with allow, yet it still waits for"),
     Mutant(
         AnswersEveryPrompt,
         "AUTH-1",
@@ -355,7 +355,7 @@ MUTANTS = (
     Mutant(
         GrantsEveryTool, "AUTH-15", "needs a person's approval; the session grant for call", also=UNAPPROVED
     ),
-    Mutant(AsksForListedTools, "AUTH-16", "", also=("AUTH-51",)),
+    Mutant(AsksForListedTools, "AUTH-16", "pass, yet people are asked about call", also=("AUTH-51",)),
     Mutant(
         TakesSilenceForConsent,
         "AUTH-17",

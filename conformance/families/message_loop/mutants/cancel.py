@@ -112,7 +112,7 @@ MUTANTS = (
     Mutant(CancelsWhatIsOver, "CANCEL-4", "", also=("WIRE-8",)),
     Mutant(DrainsInSecret, "CANCEL-5", "ran at the cancel, yet it was not given up", also=("CANCEL-1",)),
     Mutant(TakesAnAbortForAFailure, "CANCEL-6", "was given up, yet its result is error"),
-    Mutant(DropsFinishedResults, "CANCEL-7", ""),
+    Mutant(DropsFinishedResults, "CANCEL-7", "results before a cancel are kept, yet"),
     Mutant(
         RunsOneMoreCall,
         "CANCEL-8",
