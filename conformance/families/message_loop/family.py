@@ -19,6 +19,7 @@ from runlock.conformance.families.message_loop.messages import (
     Scenario,
     Snapshot,
 )
+from runlock.conformance.families.message_loop.monitors.pass_chart import PassChart
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.family.family import Family, Made, Wording
 from runlock.conformance.protocol.vocabulary import Vocabulary
@@ -73,7 +74,7 @@ FAMILY: Final = Family(
     new_state=ObservedState,
     invariants=INVARIANTS,
     selectors=SELECTORS,
-    monitors=(),
+    monitors=(PassChart,),
     actions=LOOP_ACTIONS,
     ground=grounding.ground,
     admit=grounding.admit,

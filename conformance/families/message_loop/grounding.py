@@ -1,4 +1,4 @@
-"""Moves as a runtime can take them: gates by its own ids, without what it did not offer or may not get now."""
+"""Moves as a runtime can take them: gates by its own ids, without what it did not offer."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def admit(move: Move, state: ObservedState) -> Move | None:
 
 
 def _may_follow(part: Part, earlier: list[Part]) -> bool:
-    """Whether a stimulus may come after the earlier ones of its race: nothing races with the start but a cancel."""
+    """Whether a stimulus may come after the earlier ones of its race; only a cancel races with a start."""
     methods = [method for method, _ in earlier]
     if part[0] in ("settle", "deliver", "inspect") and earlier:
         return False

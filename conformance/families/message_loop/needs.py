@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from runlock.conformance.families.message_loop.messages import Handshake
-from runlock.conformance.trace.scenario_file import Document
+from runlock.conformance.trace.document import Document
 
 
 def unmet(need: str, handshake: Handshake) -> str:

@@ -81,21 +81,26 @@ def _message(message: Fields) -> str:
 
 
 def _gate(seen: Fields) -> str:
-    on, stage = seen.get("on"), f" of {seen['stage']}" if seen.get("stage") else ""
-    words = {
-        "model": lambda: f"the model is asked with {len(seen.get('messages') or [])} messages",
-        "tool": lambda: f"tool {seen.get('call')} {seen.get('name')} is entered",
-        "prompt": lambda: f"{seen.get('interactor')} is asked about {seen.get('call')} {seen.get('name')}",
-        "hook": lambda: (
-            f"{seen.get('role')} {seen.get('hook')} at {seen.get('at')} {seen.get('point')}"
-            + (f" for {seen['call']}" if seen.get("call") else "")
-        ),
-        "sm": lambda: f"the state machine is asked about {seen.get('call')} {seen.get('name')}",
-        "context": lambda: f"provider {seen.get('provider')} is asked",
-        "assert": lambda: "the assertion is asked",
-        "store.put": lambda: f"commit {seen.get('cause')}",
-    }.get(str(on), lambda: f"a {on} gate opens")()
-    return f"{words}{stage}"
+    on, stage = str(seen.get("on")), f" of {seen['stage']}" if seen.get("stage") else ""
+    words = _GATES.get(on)
+    return f"{words(seen) if words is not None else f'a {on} gate opens'}{stage}"
+
+
+def _hook(seen: Fields) -> str:
+    about = f" for {seen['call']}" if seen.get("call") else ""
+    return f"{seen.get('role')} {seen.get('hook')} at {seen.get('at')} {seen.get('point')}{about}"
+
+
+_GATES: Final[Mapping[str, Callable[[Fields], str]]] = {
+    "model": lambda seen: f"the model is asked with {len(seen.get('messages') or [])} messages",
+    "tool": lambda seen: f"tool {seen.get('call')} {seen.get('name')} is entered",
+    "prompt": lambda seen: f"{seen.get('interactor')} is asked about {seen.get('call')} {seen.get('name')}",
+    "hook": _hook,
+    "sm": lambda seen: f"the state machine is asked about {seen.get('call')} {seen.get('name')}",
+    "context": lambda seen: f"provider {seen.get('provider')} is asked",
+    "assert": lambda seen: "the assertion is asked",
+    "store.put": lambda seen: f"commit {seen.get('cause')}",
+}
 
 
 def _event(seen: Fields) -> str:

@@ -145,12 +145,16 @@ def _gone(life: Life, asked: InteractorGone, earlier: Sequence[Wire]) -> HandOve
 
 def _watch(life: Life, asked: Watch, earlier: Sequence[Wire]) -> HandOver:
     must_have(life.adapter, "watch")
-    return lambda stimulus: life.loop.call_soon(_set_watchers, life, {asked.watcher: asked.fails}, "")
+    return lambda stimulus: _later(life, {asked.watcher: asked.fails}, "")
 
 
 def _unwatch(life: Life, asked: Unwatch, earlier: Sequence[Wire]) -> HandOver:
     must_have(life.adapter, "watch")
-    return lambda stimulus: life.loop.call_soon(_set_watchers, life, {}, asked.watcher)
+    return lambda stimulus: _later(life, {}, asked.watcher)
+
+
+def _later(life: Life, added: dict[str, bool], gone: str) -> None:
+    life.loop.call_soon(_set_watchers, life, added, gone)
 
 
 def _set_watchers(life: Life, added: dict[str, bool], gone: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from runlock.conformance.families.message_loop.invariants import (
+    arrows,
     bounds,
     cancelling,
     denials,
@@ -24,6 +25,7 @@ from runlock.conformance.families.message_loop.invariants import (
     sessions,
     stage_events,
     statuses,
+    told,
     wire,
 )
 from runlock.conformance.families.message_loop.invariants.results import SELECTORS
@@ -48,7 +50,9 @@ BY_CAUSE: Final[tuple[Invariant, ...]] = (
     *stage_events.INVARIANTS,
     *wire.INVARIANTS,
     *statuses.INVARIANTS,
+    *told.INVARIANTS,
     *ends.INVARIANTS,
+    *arrows.INVARIANTS,
 )
 
 

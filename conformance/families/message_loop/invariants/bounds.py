@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from runlock.conformance.families.message_loop.invariants.authority import passes_unasked
 from runlock.conformance.families.message_loop.invariants.reading import is_doubled
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
@@ -117,7 +118,7 @@ def a_later_pass_has_its_whole_bound(state: ObservedState, seen: GateOpened) -> 
 
 
 def a_chat_turn_ends_at_its_bound_as_declared(state: ObservedState, seen: TurnEnded) -> Judgements:
-    """A chat turn at its bound ends as declared, and its detail says that earlier calls may have completed."""
+    """A chat turn ends at its bound as declared, and its detail warns of calls that have completed."""
     turn = state.turn_of(seen)
     if turn is None or turn.kind != "chat" or not turn.passes or not _is_undisturbed(turn):
         return
@@ -167,13 +168,12 @@ def calls_at_the_bound_are_settled(state: ObservedState, seen: TurnEnded) -> Jud
     if path is None or not path.sent or is_doubled(path.turn):
         return
     for call in path.sent[-1].calls:
-        settled = bool(call.entries or call.prompts or call.hooks or call.judged) or not call.is_usable
-        denied = not state.active or any(one.prompts for one in path.sent[-1].calls)
+        allowed = passes_unasked(state, call) and not call.hooks and call.is_usable
+        touched = bool(call.entries or call.prompts or call.hooks or call.judged) or not call.is_usable
+        may_wait = not allowed and (not state.active or any(one.prompts for one in path.sent[-1].calls))
         executing = any(gate.is_open for gate in call.entries)
-        yield held_or(
-            (settled or denied) and not executing,
-            f"{named(call)} was not settled before the turn ended at its bound",
-        )
+        settled = (touched or may_wait) and not executing
+        yield held_or(settled, f"{named(call)} was not settled before the turn ended at its bound")
     if state.observes("message"):
         yield from _results_are_kept(
             path, {message.call for message in path.messages if message.role == "tool"}

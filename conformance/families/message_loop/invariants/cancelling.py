@@ -106,7 +106,7 @@ def a_cancel_ends_a_turn_that_waits(state: ObservedState) -> Judgements:
 
 
 def running_tools_end_as_declared(state: ObservedState) -> Judgements:
-    """A tool that runs at the cancel is given up where the cancel aborts, and ends by itself where it drains."""
+    """A tool that runs at the cancel is given up where the cancel aborts, and ends by itself elsewhere."""
     turn, policy = state.run, state.policy("cancel.inflight")
     if turn is None or not cancelled(state, turn) or policy is None:
         return
@@ -155,18 +155,16 @@ def a_cancelled_turn_is_over(state: ObservedState) -> Judgements:
 
 def a_cancel_of_a_turn_that_is_over_changes_nothing(state: ObservedState, seen: Observation) -> Judgements:
     """A cancel of a turn that is over changes nothing."""
-    if state.last_method == "cancel" and state.is_clean(state.window):
-        turn = state.turns.get(state.last_params["run"])
-        if turn is not None and turn.is_done and not turn.cancelled_at and seen.run in (turn.id, None):
-            yield broken(f"turn {turn.id} is over, yet its cancel made the runtime show {seen.kind}")
+    if state.cancels_what_is_over and state.is_clean(state.window):
+        yield broken(
+            f"turn {state.last_params['run']} is over, yet its cancel made the runtime show {seen.kind}"
+        )
 
 
 def a_late_cancel_was_quiet(state: ObservedState) -> Judgements:
     """Counts the cancels of turns that were over."""
-    if state.last_method == "cancel" and not state.shown_last:
-        turn = state.turns.get(state.last_params["run"])
-        if turn is not None and turn.is_done and not turn.cancelled_at:
-            yield HELD
+    if state.cancels_what_is_over and not state.shown_last:
+        yield HELD
 
 
 def no_new_call_runs_after_a_cancel(state: ObservedState, seen: GateOpened) -> Judgements:

@@ -86,7 +86,13 @@ def a_fault_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> Jud
     if turn is None or not faults or turn.cancelled_at:
         return
     why = f"gate {faults[0].ref} broke, which ends the turn in Error; it ended as {seen.reason.code}"
-    yield held_or(seen.reason.code == "Error", why)
+    yield held_or(_tells_of(faults[0], seen), why)
+
+
+def _tells_of(fault: Gate, seen: TurnEnded) -> bool:
+    """Whether the reason tells of a fault; one of the end commit may come after another reason."""
+    late = fault.on == "store.put" and fault.opened.cause == "end"
+    return seen.reason.code != "NaturalEnd" if late else seen.reason.code == "Error"
 
 
 def a_commit_that_fails_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> Judgements:
@@ -95,7 +101,7 @@ def a_commit_that_fails_ends_the_turn_in_error(state: ObservedState, seen: TurnE
     for gate in hard_faults(state, turn) if turn is not None and not turn.cancelled_at else []:
         if gate.on == "store.put":
             why = f"the commit {gate.opened.cause} failed, yet the turn ended as {seen.reason.code}"
-            yield held_or(seen.reason.code == "Error", why)
+            yield held_or(_tells_of(gate, seen), why)
 
 
 def nothing_goes_on_after_a_failed_commit(state: ObservedState, seen: GateOpened) -> Judgements:

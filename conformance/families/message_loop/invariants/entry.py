@@ -158,6 +158,16 @@ def _never(state: ObservedState, call: Call) -> bool:
     return False
 
 
+def a_call_without_its_grant_does_not_run(state: ObservedState, seen: GateOpened) -> Judgements:
+    """A call whose grant was denied or not given does not run, in any mode."""
+    call = entering(state, seen)
+    if call is not None and call.path.is_driven and call.prompts:
+        verdict = prompt_verdict(state, call)
+        mode = state.scenario.mode
+        why = f"the grant for {named(call)} was not given, yet its tool was entered in mode {mode}"
+        yield held_or(verdict not in ("deny", "defer", "gone"), why)
+
+
 def a_denied_call_did_not_run(state: ObservedState) -> Judgements:
     """Counts the calls that a guard denied and that have not run."""
     for call in state.run.every_call() if state.run is not None else ():
@@ -179,6 +189,18 @@ def an_unanswered_call_did_not_run(state: ObservedState) -> Judgements:
         unasked = call.is_usable and not call.prompts and nobody_is_there(state)
         if not call.entries and (unanswered or (unasked and not approval_of(state, call))):
             yield HELD
+
+
+def a_deferred_call_did_not_run(driven: bool) -> Callable[..., Judgements]:
+    """Counts the calls whose prompt was not answered and that have not run."""
+
+    def check(state: ObservedState) -> Judgements:
+        for call in state.run.every_call() if state.run is not None else ():
+            unanswered = prompt_verdict(state, call) in ("defer", "gone")
+            if unanswered and not call.entries and call.path.is_driven == driven:
+                yield HELD
+
+    return check
 
 
 def an_unusable_call_did_not_run(state: ObservedState) -> Judgements:
@@ -283,6 +305,7 @@ INVARIANTS = (
     Invariant("AUTH-40", _entry_check("AUTH-40", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-8", _entry_check("AUTH-8", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-49", _entry_check("AUTH-8", _never), GateOpened, at=("tool",)),
+    Invariant("AUTH-7", a_call_without_its_grant_does_not_run, GateOpened, at=("tool",)),
     Invariant("GATE-2", _entry_check("GATE-2", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-46", _entry_check("GATE-2", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-6", _entry_check("AUTH-6", _on_a_token), GateOpened, at=("tool",)),
@@ -305,5 +328,7 @@ INVARIANTS = (
     Invariant("GATE-2", a_rejected_call_did_not_run),
     Invariant("AUTH-46", a_rejected_call_did_not_run),
     Invariant("AUTH-17", an_unanswered_call_did_not_run),
+    Invariant("AUTH-47", a_deferred_call_did_not_run(False)),
+    Invariant("AUTH-62", a_deferred_call_did_not_run(True)),
     Invariant("AUTH-40", an_unusable_call_did_not_run),
 )

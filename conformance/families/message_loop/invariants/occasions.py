@@ -37,18 +37,14 @@ def gates_of_occasion(state: ObservedState, seen: GateOpened) -> list[Gate]:
         return call.hook_gates(point) if call is not None else []
     request = request_of(state, path, seen.at, point)
     gates = request.hook_gates(seen.at, point) if request is not None else []
-    return (
-        _of_chunk(gates, seen)
-        if (seen.at, point) == ("STREAM_RESPONSE", "pre")
-        else _of_sending(request, gates)
-    )
+    if (seen.at, point) == ("STREAM_RESPONSE", "pre"):
+        return _of_chunk(gates, seen)
+    return gates if request is None else _of_sending(request, gates)
 
 
 def _of_sending(request: Request, gates: list[Gate]) -> list[Gate]:
     """A request that is sent again may meet its hooks again: those since it failed."""
-    failed = (
-        [gate.released_at for gate in request.model_gates if gate.answered_with == "fault"] if request else []
-    )
+    failed = [gate.released_at for gate in request.model_gates if gate.answered_with == "fault"]
     return [gate for gate in gates if gate.at > failed[-1]] if failed else gates
 
 

@@ -24,7 +24,7 @@ from runlock.conformance.families.message_loop.invariants.results import (
     listed,
     quoted,
 )
-from runlock.conformance.families.message_loop.messages import GateOpened, Message
+from runlock.conformance.families.message_loop.messages import GateOpened, Message, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Pass, Request
 from runlock.conformance.family.invariant import Invariant
@@ -252,7 +252,7 @@ def _rewrote(state: ObservedState, path: Pass, key: str) -> bool:
 
 
 def each_provider_was_asked_once(state: ObservedState, seen: GateOpened) -> Judgements:
-    """Each context provider is asked once in each COMPOSE_REQUEST, and answers before the request goes out."""
+    """Each context provider is asked once in each COMPOSE_REQUEST, before the request goes out."""
     path = state.path_of(seen)
     if path is None or (path.request is not None and path.request.may_be_sent_again):
         return
@@ -389,6 +389,14 @@ def a_terminal_response_ends_the_pass(state: ObservedState, seen: GateOpened) ->
             yield broken(f"response {last.number} of {path.label} was terminal, yet another request was sent")
 
 
+def a_terminal_response_was_the_last(state: ObservedState, seen: TurnEnded) -> Judgements:
+    """Counts the passes that a terminal response ended."""
+    turn = state.turn_of(seen)
+    for path in turn.passes if turn is not None else ():
+        if path.sent and path.sent[-1].is_terminal:
+            yield HELD
+
+
 def a_response_without_calls_ends_the_pass(state: ObservedState, seen: GateOpened) -> Judgements:
     """A response without a call leads to the end of the pass, whatever its finish word says."""
     path = state.path_of(seen)
@@ -416,6 +424,7 @@ def a_request_is_sent_again_as_declared(state: ObservedState, seen: GateOpened) 
 
 INVARIANTS = (
     Invariant("LOOP-16", a_terminal_response_ends_the_pass, GateOpened, at=("model",)),
+    Invariant("LOOP-16", a_terminal_response_was_the_last, TurnEnded),
     Invariant("LOOP-3", a_response_without_calls_ends_the_pass, GateOpened, at=("model",)),
     Invariant("LOOP-20", a_request_is_sent_again_as_declared, GateOpened, at=("model",)),
     Invariant("LOOP-15", each_provider_was_asked_once, GateOpened, at=("model",)),

@@ -92,7 +92,8 @@ def a_denied_turn_is_over(state: ObservedState) -> Judgements:
     for gate in turn.stage_denials():
         if gate.path is None or not certain(state, gate):
             continue
-        waits = [one.ref for one in turn.open_gates() if one.path is gate.path and one.on != "store.put"]
+        mine = (one for one in turn.open_gates() if one.path is gate.path)
+        waits = [one.ref for one in mine if one.on not in ("store.put", "hook")]
         yield held_or(not waits, f"guard {gate.opened.hook} denied at {gate.opened.at}, yet {waits} wait on")
 
 
@@ -285,6 +286,26 @@ def a_broken_hook_lets_go_on_as_declared(state: ObservedState, seen: GateOpened)
             yield held_or(counts == "continue", why)
 
 
+def a_broken_hook_denies_its_call_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+    """A call whose hook broke is denied only where that counts as a denial."""
+    path, policy = state.path_of(seen), state.policy("hook.fault")
+    request = path.sent[-1] if path is not None and path.sent else None
+    if request is None or policy is None or request.path.turn.cancelled_at:
+        return
+    for call in request.calls:
+        gates = broken_hooks(state, call.hook_gates("pre"))
+        asked = prompt_verdict(state, call)
+        if not gates or not call.is_usable or call.guard_denial is not None or asked in ("deny", "unclear"):
+            continue
+        what = f"hook {gates[0].opened.hook} broke for {named(call)}, which counts as {policy}"
+        if policy == "deny":
+            yield held_or(not call.entries, f"{what}, yet the call ran")
+        elif policy == "end_run":
+            yield broken(f"{what}, yet the model is asked again")
+        elif passes_unasked(state, call):
+            yield held_or(bool(call.entries), f"{what}, yet the call did not run")
+
+
 def _request_hooks(request: Request | None) -> list[Gate]:
     return request.hooks if request is not None else []
 
@@ -328,6 +349,7 @@ INVARIANTS = (
     Invariant("HOOK-4", a_rewritten_request_is_what_is_sent, GateOpened, at=("model",)),
     Invariant("HOOK-4", rewritten_arguments_run, GateOpened, at=("tool",)),
     Invariant("HOOK-9", a_broken_hook_lets_go_on_as_declared, GateOpened, at=("model", "tool")),
+    Invariant("HOOK-9", a_broken_hook_denies_its_call_as_declared, GateOpened, at=("model",)),
     Invariant("HOOK-9", a_broken_hook_ends_as_declared, TurnEnded),
     Invariant("HOOK-3", a_denied_turn_is_over),
 )

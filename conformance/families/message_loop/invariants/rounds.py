@@ -21,7 +21,7 @@ from runlock.conformance.family.invariant import Invariant
 def nothing_is_settled_before_the_response_is_complete(state: ObservedState, seen: GateOpened) -> Judgements:
     """No call runs, and none is settled, before its response is complete."""
     path = state.path_of(seen)
-    if path is None or (seen.on == "hook" and seen.at != "TOOL_CALL"):
+    if path is None or (seen.on == "hook" and (seen.at, seen.point) != ("TOOL_CALL", "pre")):
         return
     request = path.request
     if request is not None and request.is_streaming:

@@ -227,7 +227,8 @@ def a_stage_writes_nothing_to_the_history(state: ObservedState, seen: MessageApp
     """A stage execution writes nothing to the session history."""
     turn = state.turn_of(seen)
     if turn is not None and turn.is_driven:
-        why = f"turn {turn.id} of stages wrote {seen.message.role} {quoted(seen.message.text)} to the session history"
+        what = f"{seen.message.role} {quoted(seen.message.text)}"
+        why = f"turn {turn.id} of stages wrote {what} to the session history"
         yield held_or(seen.transcript != "session", why)
 
 
@@ -276,8 +277,11 @@ def _messages(raw: Any) -> list[Message] | None:
 # What is stored.
 
 
+TRIGGERS: Final = {"input": "UserMessage", "render": "AssistantTurnCommitted"}
+
+
 def _stored(turn: Turn, cause: str) -> bool:
-    return any(one.cause == cause for _, one in turn.checkpoints)
+    return any(one.cause == cause or one.trigger == TRIGGERS[cause] for _, one in turn.checkpoints)
 
 
 def the_input_is_stored_first(state: ObservedState, seen: GateOpened) -> Judgements:
@@ -295,11 +299,11 @@ def the_last_response_is_stored(state: ObservedState, seen: TurnEnded) -> Judgem
     """The last response of a chat turn is stored at RENDER."""
     turn = state.turn_of(seen)
     last = turn.passes[-1].sent[-1] if turn is not None and turn.passes[-1].sent else None
-    if turn is not None and turn.kind == "chat" and seen.reason.code == "NaturalEnd" and last is not None:
-        if not last.calls:
-            yield held_or(
-                _stored(turn, "render"), f"turn {turn.id} ended, and its last response is not stored"
-            )
+    if turn is None or turn.kind != "chat" or seen.reason.code != "NaturalEnd" or last is None:
+        return
+    if state.observes("checkpoint") and not last.calls and not turn.faults():
+        why = f"turn {turn.id} ended, and its last response is not stored"
+        yield held_or(_stored(turn, "render"), why)
 
 
 def results_are_stored_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:

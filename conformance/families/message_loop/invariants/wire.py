@@ -171,7 +171,8 @@ def text_is_published_when_it_comes(state: ObservedState) -> Judgements:
                 wanted, complete = expected_text(request)
                 text = published_text(turn, request)
                 if complete or not _stream_hooks(state):
-                    why = f"response {request.number} has said {quoted(wanted)}, and {quoted(text)} was published"
+                    said = quoted(wanted)
+                    why = f"response {request.number} said {said}, and {quoted(text)} was published"
                     yield held_or(text == wanted, why)
 
 

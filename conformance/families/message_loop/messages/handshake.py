@@ -84,8 +84,8 @@ class Handshake(shared.Handshake):
 
     family: str = "message-loop"
     profile: str = "message-loop"
-    gates: list[GateName] = Field(default=["model", "tool", "prompt"])  # type: ignore[assignment]
-    observes: list[ShownKind] = Field(default_factory=list)  # type: ignore[assignment]
+    gates: list[GateName] = Field(default=["model", "tool", "prompt"])
+    observes: list[ShownKind] = Field(default_factory=list)
     events: list[EventName] = Field(default=list(EVENTS))
     hooks: list[Slot] = Field(default=list(SLOTS))  # matters only with the gate `hook`
     modes: list[ModeName] = Field(default=list(MODES))
@@ -93,7 +93,7 @@ class Handshake(shared.Handshake):
     grants: list[ScopeName] = Field(default=list(SCOPES))
     turns: list[TurnName] = Field(default=list(TURNS))
     bounds: list[BoundName] = Field(default=list(BOUNDS))
-    stimuli: list[StimulusName] = Field(default=list(STIMULI))  # type: ignore[assignment]
+    stimuli: list[StimulusName] = Field(default=list(STIMULI))
     outcomes: OfferedOutcomes = OfferedOutcomes()
 
     def shows(self, event: str) -> bool:

@@ -181,7 +181,8 @@ def _file_event(state: ObservedState, turn: Turn, seen: Published) -> None:
     if found is not None:
         found.events.append(seen)
     if seen.name.startswith("Provider"):
-        path = turn.path(seen.stage)
+        newest = turn.passes[-1] if turn.passes and turn.kind != "group" else None
+        path = turn.path(seen.stage) or newest
         if path is not None and path.request is not None:
             path.request.events.append(seen)
 

@@ -31,7 +31,7 @@ late as well, even where its gate does not close.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from runlock.conformance.families.message_loop.messages import (
@@ -73,6 +73,7 @@ class ObservedState:
         self.session: list[Message] = []  # the session history, as it was announced
         self.stored: Any = None  # the session history of the last checkpoint
         self.late: list[tuple[int, Mapping[str, Any]]] = []  # late answers: the stimulus, what it was
+        self.cancels_what_is_over = False  # whether the last stimulus is a cancel of a turn that is over
         self.last_method = ""
         self.last_params: Mapping[str, Any] = {}
         self.last_refused: list[Any] = []
@@ -111,8 +112,10 @@ class ObservedState:
         if self.quiescent:
             self.window += 1
         self.last_method, self.last_params, self.shown_last = method, params, []
-        parts = params["stimuli"] if method == "deliver" else [{"method": method, "params": params}]
-        for part in parts:
+        over = self.turns.get(params["run"]) if method == "cancel" else None
+        self.cancels_what_is_over = over is not None and over.is_done
+        parts: Iterable[Mapping[str, Any]] = [{"method": method, "params": params}]
+        for part in params["stimuli"] if method == "deliver" else parts:
             self.clock += 1
             self.stimuli_in[self.window] += 1
             sent(self, part["method"], part["params"])
