@@ -105,8 +105,8 @@ class LetsSiblingsRunOn(MessageLoop):
         self, group: Cursor, scope: Scope, reason: Reason, is_last: bool, has_join: bool
     ) -> None:
         if reason.code != "NaturalEnd":
-            self.failed = group
-        if getattr(self, "failed", None) is not group:
+            self.failed_group = group
+        if getattr(self, "failed_group", None) is not group:
             super().sibling_ended(group, scope, reason, is_last, has_join)
 
 
