@@ -47,7 +47,7 @@ SCENARIOS = (
     {"mode": "yolo", "hooks": hooks("RECEIVE_INPUT.pre.guard", "COMPOSE_REQUEST.post.guard")},
     {"mode": "yolo", "hooks": hooks("SEND_REQUEST.pre.guard", "COMPOSE_REQUEST.post.transform")},
     {"mode": "yolo", "hooks": hooks("STREAM_RESPONSE.pre.transform", "RENDER.pre.transform")},
-    {"mode": "yolo", "hooks": hooks("TOOL_CALL.pre.observer", "SEND_REQUEST.pre.observer")},
+    {"mode": "allowlist", "interactors": ["i1"], "hooks": hooks("TOOL_CALL.pre.observer")},
     {"mode": "ask", "interactors": ["i1"], "hooks": hooks("TOOL_CALL.pre.guard", "TOOL_CALL.pre.transform")},
     {"mode": "yolo", "hooks": hooks("TOOL_CALL.pre.transform", "TOOL_CALL.post.transform")},
     {"mode": "yolo", "hold": ["store.put"]},
@@ -62,14 +62,46 @@ SCENARIOS = (
 )  # fmt: skip
 
 
-def scenarios():
-    """Each of them as the kit has it."""
+MORE_FROM = 1_000
+MORE = (
+    {"mode": "allowlist", "interactors": ["i1"]},
+    {"mode": "ask", "interactors": ["i1", "i2"]},
+    {
+        "mode": "allowlist", "interactors": ["i1"],
+        "hooks": hooks("TOOL_CALL.pre.guard", "TOOL_CALL.pre.transform", "TOOL_CALL.pre.observer"),
+    },
+    {
+        "mode": "allowlist", "interactors": ["i1"],
+        "hooks": hooks("RECEIVE_INPUT.pre.guard", "RECEIVE_INPUT.pre.transform"),
+    },
+    {"mode": "yolo", "interactors": ["i1"], "bounds": {"max_iterations": 1}},
+    {
+        "mode": "yolo", "interactors": ["i1"],
+        "hooks": hooks("COMPOSE_REQUEST.pre.guard", "RENDER.pre.transform"),
+    },
+    {"mode": "ask", "interactors": ["i1"]},
+)  # fmt: skip
+"""The scenarios of the walks from that number on."""
+
+
+def scenarios(handshake, listed):
+    """Those of them that a handshake offers, as the kit has them."""
     return [
         Scenario.model_validate({
             "scenario": f"s{n}", "system": "You help.", "tools": TOOLS, "allowlist": ["t0"], **one,
         })
-        for n, one in enumerate(SCENARIOS)
+        for n, one in enumerate(listed)
+        if offers(handshake, one)
     ]  # fmt: skip
+
+
+def offers(handshake, one):
+    """Whether a handshake offers what a scenario needs."""
+    gates = {"context": "context", "hooks": "hook", "hold": "store.put"}
+    has_gates = all(gate in handshake.gates for key, gate in gates.items() if key in one)
+    people = len(one.get("interactors", ()))
+    has_turns = "driver" not in one or "stage" in handshake.turns
+    return has_gates and has_turns and people <= handshake.interactors and one["mode"] in handshake.modes
 
 
 class Walks:
@@ -77,14 +109,16 @@ class Walks:
 
     def __init__(self, make):
         self.bench = Bench(lambda: Hosted(make))
-        self.scenarios = scenarios()
+        self.scenarios = scenarios(self.bench.handshake, SCENARIOS)
+        self.more = scenarios(self.bench.handshake, MORE)
         rest = [name for name in self.bench.family.actions.table if name not in SLOW]
         self.names = [*EASY * 3, *rest]
 
     def take(self, index):
         """What one walk showed: the tally of the judge."""
         tally = Tally()
-        scenario = self.scenarios[index % len(self.scenarios)]
+        listed = self.scenarios if index < MORE_FROM else self.more
+        scenario = listed[index % len(listed)]
         self.bench.play(scenario, lambda session: self.walk(session, Seeded(SEED, index)), tally)
         return tally
 

@@ -1,8 +1,13 @@
 """Nothing that the source of the message loop says is lost, and no word of its spec stands alone."""
 
+from hashlib import sha256
+
 from statement_coverage import load_statements
 
 from runlock.spec.model import load_spec
+
+FROZEN = "5ebc70956adfdbdb553a6487bcfb435d11a305daa1e7f41a8a8c3b5d4b0edf6f"
+"""The digest of the ids of revision 1.0.  A clause that makes it differ is of a later revision."""
 
 STATEMENTS = 182
 SOURCE_LINES = 263
@@ -108,3 +113,10 @@ def test_the_profile_fixes_what_the_source_fixes():
         "cancel.inflight": "abort",
         "model.fault": "end_run",
     }
+
+
+def test_the_first_revision_is_frozen():
+    """The ids of a revision are the ones that it was published with."""
+    ids = sorted(spec().clauses_of("1.0"))
+
+    assert sha256("\n".join(ids).encode()).hexdigest() == FROZEN

@@ -106,14 +106,25 @@ class TellsAbortedFromDenied(Undeclared):
 
 
 MUTANTS = (
-    Mutant(AsksOnAfterACancel, "CANCEL-1", ""),
-    Mutant(CallsACancelAnError, "CANCEL-2", ""),
+    Mutant(AsksOnAfterACancel, "CANCEL-1", "", also=("LOOP-4", "LOOP-5", "LOOP-12", "LOOP-16")),
+    Mutant(CallsACancelAnError, "CANCEL-2", "was cancelled, yet it ended as Error"),
     Mutant(IsDeafWhilePrompting, "CANCEL-3", "", also=("CANCEL-1",)),
-    Mutant(CancelsWhatIsOver, "CANCEL-4", ""),
-    Mutant(DrainsInSecret, "CANCEL-5", ""),
-    Mutant(TakesAnAbortForAFailure, "CANCEL-6", ""),
-    Mutant(DropsFinishedResults, "CANCEL-7", ""),
-    Mutant(RunsOneMoreCall, "CANCEL-8", "", policies={"round.executor": "sequential"}),
-    Mutant(RendersWhatWasCancelled, "CANCEL-9", ""),
+    Mutant(CancelsWhatIsOver, "CANCEL-4", "", also=("WIRE-8",)),
+    Mutant(DrainsInSecret, "CANCEL-5", "ran at the cancel, yet it was not given up", also=("CANCEL-1",)),
+    Mutant(TakesAnAbortForAFailure, "CANCEL-6", "was given up, yet its result is error"),
+    Mutant(DropsFinishedResults, "CANCEL-7", "results before a cancel are kept, yet"),
+    Mutant(
+        RunsOneMoreCall,
+        "CANCEL-8",
+        "was cancelled, yet call",
+        policies={"round.executor": "sequential"},
+        also=("CANCEL-1",),
+    ),
+    Mutant(
+        RendersWhatWasCancelled,
+        "CANCEL-9",
+        "was cancelled, yet Rendered was published",
+        also=("WIRE-9", "LOOP-10"),
+    ),
     Mutant(TellsAbortedFromDenied, "CANCEL-10", ""),
 )

@@ -159,20 +159,24 @@ class HidesTheModeGate(MessageLoop):
 
 
 MUTANTS = (
-    Mutant(SaysNothingOfADeniedStage, "WIRE-1", ""),
-    Mutant(NeverCompletesARequest, "WIRE-2", ""),
-    Mutant(PublishesTextAtTheEnd, "WIRE-3", ""),
-    Mutant(PublishesTextTwice, "WIRE-3", ""),
-    Mutant(TakesAnErrorForASuccess, "WIRE-4", ""),
-    Mutant(ApprovesInSilence, "WIRE-5", ""),
-    Mutant(BlamesTheMode, "WIRE-5", "", also=("AUTH-7",)),
-    Mutant(BlamesTheModeForGrants, "AUTH-7", ""),
-    Mutant(FailsWithItsWatcher, "WIRE-6", ""),
-    Mutant(EntersAStageInAChatTurn, "WIRE-7", ""),
-    Mutant(SpeaksAfterTheEnd, "WIRE-8", ""),
-    Mutant(RendersTwice, "WIRE-9", ""),
+    Mutant(
+        SaysNothingOfADeniedStage, "WIRE-1", "ended as Blocked, and COMPOSE_REQUEST has no StagePostFired"
+    ),
+    Mutant(NeverCompletesARequest, "WIRE-2", "were announced as completed or failed"),
+    Mutant(PublishesTextAtTheEnd, "WIRE-3", "was published"),
+    Mutant(PublishesTextTwice, "WIRE-3", "the text of response"),
+    Mutant(TakesAnErrorForASuccess, "WIRE-4", "was announced as succeeded, and its tool answered raise"),
+    Mutant(ApprovesInSilence, "WIRE-5", "ran, and ToolCallApproved was not published"),
+    Mutant(
+        BlamesTheMode, "WIRE-5", "was denied as GuardDenied, yet the audit says ModeDenied", also=("AUTH-7",)
+    ),
+    Mutant(BlamesTheModeForGrants, "AUTH-7", "was not given, yet it was denied as ModeDenied"),
+    Mutant(FailsWithItsWatcher, "WIRE-6", "a watcher failed, and turn"),
+    Mutant(EntersAStageInAChatTurn, "WIRE-7", "StageEntered was published in chat turn"),
+    Mutant(SpeaksAfterTheEnd, "WIRE-8", "is over, yet ToolInvocationSucceeded was shown"),
+    Mutant(RendersTwice, "WIRE-9", "published its payload twice"),
     Mutant(RendersTheResponse, "WIRE-9", "", also=("HOOK-4",)),
-    Mutant(SparesItsWatchers, "WIRE-10", ""),
-    Mutant(RendersStagesInSilence, "WIRE-11", ""),
-    Mutant(HidesTheModeGate, "WIRE-12", ""),
+    Mutant(SparesItsWatchers, "WIRE-10", "was ToolInvocationProposed, and it got ToolCallModeInvoked"),
+    Mutant(RendersStagesInSilence, "WIRE-11", "payloads of stages are rendered: yes; the one of"),
+    Mutant(HidesTheModeGate, "WIRE-12", "was entered, and ToolCallModeInvoked was not published"),
 )

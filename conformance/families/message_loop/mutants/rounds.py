@@ -137,16 +137,20 @@ class EndsOnAMalformedCall(Undeclared):
 MUTANTS = (
     Mutant(ForgetsDeniedCalls, "PAIR-1", "", also=("LOOP-4", "LOOP-9", "ROUND-1")),
     Mutant(AnswersBeforeItWasAsked, "PAIR-2", "", also=("LOOP-4", "PAIR-1")),
-    Mutant(AnswersTwice, "PAIR-3", "", also=("LOOP-4", "LOOP-14")),
-    Mutant(ShortensResults, "PAIR-4", ""),
-    Mutant(ShowsDenialsAsSuccesses, "PAIR-6", ""),
-    Mutant(TriesAgain, "ONCE-1", ""),
-    Mutant(EntersTwice, "ONCE-3", ""),
-    Mutant(FailsTheWholeRound, "ROUND-1", "", also=("LOOP-4", "LOOP-9")),
-    Mutant(MixesResultsUp, "ROUND-2", ""),
-    Mutant(RunsTogether, "ROUND-4", "", policies={"round.executor": "sequential"}),
-    Mutant(RunsOneByOne, "ROUND-5", ""),
-    Mutant(EndsOnAnException, "ROUND-8", ""),
-    Mutant(RecordsAsTheyFinish, "ROUND-11", ""),
-    Mutant(EndsOnAMalformedCall, "ROUND-12", ""),
+    Mutant(AnswersTwice, "PAIR-3", "", also=("LOOP-4", "LOOP-14", "TURN-11")),
+    Mutant(ShortensResults, "PAIR-4", "yet the model reads"),
+    Mutant(
+        ShowsDenialsAsSuccesses, "PAIR-6", "has status error, since it did not run, yet the model reads ok"
+    ),
+    Mutant(TriesAgain, "ONCE-1", "was executed already, yet its tool was entered again"),
+    Mutant(EntersTwice, "ONCE-3", "is executing, yet its tool was entered once more"),
+    Mutant(FailsTheWholeRound, "ROUND-1", "", also=("LOOP-4", "LOOP-9", "TURN-11")),
+    Mutant(MixesResultsUp, "ROUND-2", "stands under the id of call"),
+    Mutant(RunsTogether, "ROUND-4", "was entered while call", policies={"round.executor": "sequential"}),
+    Mutant(RunsOneByOne, "ROUND-5", "is approved, yet waits for call"),
+    Mutant(EndsOnAnException, "ROUND-8", "threw, which costs its call, yet the turn ended in Error"),
+    Mutant(RecordsAsTheyFinish, "ROUND-11", "results stand in call order, yet they come as"),
+    Mutant(
+        EndsOnAMalformedCall, "ROUND-12", "is malformed, which costs the call, yet the turn ended in Error"
+    ),
 )

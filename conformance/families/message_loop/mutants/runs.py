@@ -83,11 +83,11 @@ class TakesTurns(MessageLoop):
 
 
 MUTANTS = (
-    Mutant(RunsOnWhenDone, "RUN-20", ""),
-    Mutant(CallsABlockAnEnd, "RUN-24", ""),
-    Mutant(IsDoneTwice, "RUN-14", ""),
+    Mutant(RunsOnWhenDone, "RUN-20", "is over, yet a context gate opened"),
+    Mutant(CallsABlockAnEnd, "RUN-24", "", also=("LOOP-3", "HOOK-3")),
+    Mutant(IsDoneTwice, "RUN-14", "was Done, yet it moved to Running"),
     Mutant(RunsFromTheStart, "CALL-19", ""),
-    Mutant(ShowsFailuresAsSuccesses, "CALL-4", ""),
-    Mutant(RevivesCalls, "CALL-17", ""),
+    Mutant(ShowsFailuresAsSuccesses, "CALL-4", "answered raise, yet it is Succeeded"),
+    Mutant(RevivesCalls, "CALL-17", "was Failed, yet it moved to Running"),
     Mutant(TakesTurns, "RUN-29", ""),
 )

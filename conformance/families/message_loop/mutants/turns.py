@@ -104,8 +104,9 @@ class LetsSiblingsRunOn(MessageLoop):
     def sibling_ended(
         self, group: Cursor, scope: Scope, reason: Reason, is_last: bool, has_join: bool
     ) -> None:
-        self.has_failed = getattr(self, "has_failed", False) or reason.code != "NaturalEnd"
-        if not self.has_failed:
+        if reason.code != "NaturalEnd":
+            self.failed_group = group
+        if getattr(self, "failed_group", None) is not group:
             super().sibling_ended(group, scope, reason, is_last, has_join)
 
 
@@ -177,23 +178,25 @@ class AcceptsFailedAssertions(MessageLoop):
 
 
 MUTANTS = (
-    Mutant(StartsTwice, "TURN-1", ""),
-    Mutant(EndsInSilence, "TURN-2", ""),
-    Mutant(BracketsEachPass, "TURN-3", "", also=("TURN-1",)),
-    Mutant(SharesItsCorrelation, "TURN-4", ""),
-    Mutant(ForgetsItsAnswer, "TURN-5", ""),
-    Mutant(WritesTranscriptsToTheSession, "TURN-6", ""),
-    Mutant(SharesATranscript, "TURN-7", ""),
-    Mutant(ExitsTwice, "TURN-8", ""),
-    Mutant(JoinsAtOnce, "TURN-9", ""),
-    Mutant(LetsSiblingsRunOn, "TURN-10", ""),
-    Mutant(BreaksAfterACancel, "TURN-11", ""),
-    Mutant(ShowsAShorterHistory, "TURN-12", ""),
-    Mutant(DoesNotStoreTheInput, "TURN-13", ""),
-    Mutant(StoresResultsAtTheEnd, "TURN-14", ""),
-    Mutant(SwallowsAFaultOfTheStore, "TURN-15", ""),
+    Mutant(StartsTwice, "TURN-1", "published SessionTurnStart twice"),
+    Mutant(EndsInSilence, "TURN-2", "ended as Cancelled, and SessionTurnEnd was not published"),
+    Mutant(
+        BracketsEachPass, "TURN-3", "published SessionTurnStart, which the turn has already", also=("TURN-1",)
+    ),
+    Mutant(SharesItsCorrelation, "TURN-4", "is that of a pass of turn"),
+    Mutant(ForgetsItsAnswer, "TURN-5", "ended, and its last response"),
+    Mutant(WritesTranscriptsToTheSession, "TURN-6", "of stages wrote assistant"),
+    Mutant(SharesATranscript, "TURN-7", "of a sibling stands in a request of stage execution"),
+    Mutant(ExitsTwice, "TURN-8", "stage execution"),
+    Mutant(JoinsAtOnce, "TURN-9", "has not been asserted ok"),
+    Mutant(LetsSiblingsRunOn, "TURN-10", "yet it still waits at assert"),
+    Mutant(BreaksAfterACancel, "TURN-11", "ended as Cancelled, and turn"),
+    Mutant(ShowsAShorterHistory, "TURN-12", "were announced"),
+    Mutant(DoesNotStoreTheInput, "TURN-13", "is sent, and its input is not stored"),
+    Mutant(StoresResultsAtTheEnd, "TURN-14", "rounds are over, and the results of"),
+    Mutant(SwallowsAFaultOfTheStore, "TURN-15", "the commit input failed, yet a model gate opened"),
     Mutant(DropsPartialText, "TURN-16", ""),
-    Mutant(ExitsAfterAFailure, "TURN-17", ""),
-    Mutant(KeepsTheTranscript, "TURN-18", ""),
-    Mutant(AcceptsFailedAssertions, "TURN-19", ""),
+    Mutant(ExitsAfterAFailure, "TURN-17", "Exit after a failure is no, yet stage execution"),
+    Mutant(KeepsTheTranscript, "TURN-18", "the transcript of a retry is fresh, yet stage execution"),
+    Mutant(AcceptsFailedAssertions, "TURN-19", "ended as NaturalEnd", also=("TURN-17",)),
 )
