@@ -1,0 +1,92 @@
+"""All parts of the family message-loop, as the shared code knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+
+from runlock.conformance.families.message_loop import grounding, needs, situations, wording
+from runlock.conformance.families.message_loop.actions import LOOP_ACTIONS
+from runlock.conformance.families.message_loop.invariants import INVARIANTS, SELECTORS
+from runlock.conformance.families.message_loop.line_formats import LINE_FORMATS
+from runlock.conformance.families.message_loop.messages import (
+    LISTED,
+    METHODS,
+    OUTCOMES_BY_GATE,
+    Handshake,
+    Report,
+    Scenario,
+    Snapshot,
+)
+from runlock.conformance.families.message_loop.monitors.pass_chart import PassChart
+from runlock.conformance.families.message_loop.state import ObservedState
+from runlock.conformance.family.family import Family, Made, Wording
+from runlock.conformance.protocol.vocabulary import Vocabulary
+from runlock.spec.model import load_spec
+
+if TYPE_CHECKING:
+    from runlock.conformance.families.message_loop.adapter import AdapterFactory
+    from runlock.conformance.transport.sut import Sut
+
+NAME: Final = "message-loop"
+DETERMINISM: Final = "RUN-29"
+"""The clause for which two plays of one schedule are compared."""
+
+
+def _host(factory: AdapterFactory) -> Sut:
+    from runlock.conformance.families.message_loop.host.hosted import Hosted
+
+    return Hosted(factory)
+
+
+def _reference(profile: str, policies: Mapping[str, Any]) -> AdapterFactory:
+    from runlock.conformance.families.message_loop.reference import factory
+
+    return factory(profile, policies)
+
+
+def _mutants() -> Mapping[str, Any]:
+    from runlock.conformance.families.message_loop.mutants import MUTANTS
+
+    return {mutant.name: mutant for mutant in MUTANTS}
+
+
+def _variants() -> Mapping[str, Any]:
+    from runlock.conformance.families.message_loop.variants import VARIANTS
+
+    return {variant.name: variant for variant in VARIANTS}
+
+
+FAMILY: Final = Family(
+    name=NAME,
+    spec=load_spec(NAME),
+    vocabulary=Vocabulary(
+        handshake=Handshake,
+        scenario=Scenario,
+        report=Report,
+        snapshot=Snapshot,
+        methods=METHODS,
+        observations=LISTED,
+        outcomes=OUTCOMES_BY_GATE,
+    ),
+    line_formats=LINE_FORMATS,
+    new_state=ObservedState,
+    invariants=INVARIANTS,
+    selectors=SELECTORS,
+    monitors=(PassChart,),
+    actions=LOOP_ACTIONS,
+    ground=grounding.ground,
+    admit=grounding.admit,
+    drain=grounding.drain,
+    scenarios=situations.scenarios,
+    files=files(__package__ or __name__),
+    host=_host,
+    made=Made(_reference, None, _mutants, _variants),
+    default_profile="message-loop",
+    wording=Wording(wording.step, wording.shown),
+    unmet=needs.unmet,
+    needs_of_script=needs.needs_of,
+    verb_needs={"unwatch": "stimulus watch"},
+    determinism=DETERMINISM,
+)

@@ -1,0 +1,168 @@
+"""Moves as a runtime can take them: gates by its own ids, without what it did not offer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from runlock.conformance.families.message_loop.actions.context import Stage
+from runlock.conformance.families.message_loop.actions.model import completed
+from runlock.conformance.families.message_loop.actions.session import late_gates
+from runlock.conformance.families.message_loop.state import ObservedState
+from runlock.conformance.families.message_loop.state.records import Gate
+from runlock.conformance.trace.moves import Move, race
+
+Part = tuple[str, Mapping[str, Any]]
+EASY: Final[Mapping[str, Mapping[str, Any]]] = {
+    "model": {"kind": "turn", "text": "done", "tool_calls": []},
+    "prompt": {"kind": "allow"},
+    "hook": {"kind": "continue"},
+    "sm": {"kind": "approve"},
+    "context": {"kind": "slices", "slices": []},
+    "assert": {"kind": "ok", "slot": "done"},
+    "store.put": {"kind": "ok"},
+}
+"""What lets a turn go on to its end, by the kind of gate."""
+
+
+def ground(move: Move, state: ObservedState) -> dict[str, Any] | None:
+    """The move's params with the gate ids of this runtime; None if a gate that it names is not there."""
+    if move.method == "deliver":
+        inner = [(method, ground(Move(method, given), state)) for method, given in move.parts()]
+        kept = [{"method": method, "params": found} for method, found in inner if found is not None]
+        gates = [found["gate"] for _, found in inner if found is not None and "gate" in found]
+        if not kept or len(set(gates)) < len(gates):
+            return None
+        params: dict[str, Any] = {"stimuli": kept}
+    elif move.method == "gate.release":
+        gate = state.gate(move.params["gate"])
+        if gate is None:
+            return None
+        params = {**move.params, "gate": gate.id, "outcome": _whole(gate, move.params["outcome"])}
+    elif move.method == "late":
+        gate = _given_up(state, move.params["gate"])
+        if gate is None:
+            return None
+        params = {**move.params, "gate": gate.id}
+    else:
+        params = dict(move.params)
+    return params if move.turns is None else {**params, "turns": move.turns}
+
+
+def _whole(gate: Gate, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A turn with all its fields, and with what was streamed of it."""
+    return completed(gate, outcome) if outcome.get("kind") == "turn" else outcome
+
+
+def _given_up(state: ObservedState, ref: str) -> Gate | None:
+    """The newest gate of that id or name that was given up."""
+    gates = [gate for gate in late_gates(Stage(state)) if ref in (gate.id, gate.ref)]
+    return gates[-1] if gates else None
+
+
+def admit(move: Move, state: ObservedState) -> Move | None:
+    """The move without what the runtime does not take now; None if nothing is left."""
+    kept: list[Part] = []
+    for part in move.parts():
+        if _is_offered(state, *part) and _may_follow(part, kept):
+            kept.append(part)
+    if move.method == "deliver" and "deliver" not in state.handshake.stimuli:
+        kept = kept[:1]
+    if len(kept) == len(move.parts()):
+        return move
+    if not kept:
+        return None
+    if len(kept) == 1:
+        return Move(kept[0][0], kept[0][1], move.turns)
+    raced = race(Move(method, params) for method, params in kept)
+    return Move(raced.method, raced.params, move.turns)
+
+
+def _may_follow(part: Part, earlier: list[Part]) -> bool:
+    """Whether a stimulus may come after the earlier ones of its race; only a cancel races with a start."""
+    methods = [method for method, _ in earlier]
+    if part[0] in ("settle", "deliver", "inspect") and earlier:
+        return False
+    return ("run.start" not in methods or part[0] == "cancel") and not (part[0] == "run.start" and earlier)
+
+
+def _is_offered(state: ObservedState, method: str, params: Mapping[str, Any]) -> bool:
+    check = _OFFERS.get(method)
+    return check is None or check(state, params)
+
+
+def _may_start(state: ObservedState, params: Mapping[str, Any]) -> bool:
+    handshake, driver, run = state.handshake, state.scenario.driver, state.run
+    if params["run"] in state.turns or (run is not None and "run.again" not in handshake.stimuli):
+        return False
+    if run is not None and not (run.is_done and state.quiescent):
+        return False
+    kind = "group" if params.get("group") is not None else "stage" if params.get("stage") else "chat"
+    stages = [*(params.get("group") or []), params.get("stage"), params.get("join")]
+    named = {one["name"] for one in stages if one}
+    known = set(driver.stages) if driver is not None else set()
+    joins = not params.get("join") or "join" in handshake.turns
+    return kind in handshake.turns and joins and named <= known
+
+
+def _may_release(state: ObservedState, params: Mapping[str, Any]) -> bool:
+    gate, outcome = state.gate(params["gate"]), params["outcome"]
+    if gate is None or gate.opened.interactor in state.gone_in:
+        return False
+    handshake, kind = state.handshake, outcome["kind"]
+    if gate.on == "model" and kind == "turn":
+        calls = outcome.get("tool_calls") or []
+        malformed = any(isinstance(call.get("args"), str) for call in calls)
+        fits = not malformed or handshake.takes("model", "malformed")
+        return fits and (not outcome.get("terminal") or handshake.takes("model", "terminal"))
+    scope = outcome.get("scope") or "once"
+    if gate.on == "prompt" and kind == "allow" and scope != "once" and scope not in handshake.grants:
+        return False
+    return handshake.takes(gate.on, kind)
+
+
+def _may_cancel(state: ObservedState, params: Mapping[str, Any]) -> bool:
+    return "cancel" in state.handshake.stimuli and params["run"] in state.turns
+
+
+def _may_be_late(state: ObservedState, params: Mapping[str, Any]) -> bool:
+    return "late" in state.handshake.stimuli and _given_up(state, params["gate"]) is not None
+
+
+def _may_go(state: ObservedState, params: Mapping[str, Any]) -> bool:
+    return "interactor.gone" in state.handshake.stimuli and params["interactor"] in state.active
+
+
+def _may_watch(state: ObservedState, params: Mapping[str, Any]) -> bool:
+    new = params["watcher"] not in state.watchers and params["watcher"] not in state.unwatched
+    return "watch" in state.handshake.stimuli and new
+
+
+def _may_unwatch(state: ObservedState, params: Mapping[str, Any]) -> bool:
+    return "watch" in state.handshake.stimuli and params["watcher"] in state.watchers
+
+
+def _may_advance(state: ObservedState, params: Mapping[str, Any]) -> bool:
+    return "clock.advance" in state.handshake.stimuli and state.handshake.control.clock == "virtual"
+
+
+_OFFERS: Final[Mapping[str, Callable[[ObservedState, Mapping[str, Any]], bool]]] = {
+    "run.start": _may_start,
+    "gate.release": _may_release,
+    "cancel": _may_cancel,
+    "late": _may_be_late,
+    "interactor.gone": _may_go,
+    "watch": _may_watch,
+    "unwatch": _may_unwatch,
+    "clock.advance": _may_advance,
+}
+
+
+def drain(state: ObservedState) -> Move | None:
+    """The next move that gives the turn what it waits for."""
+    waiting = [gate for gate in state.open_gates if gate.opened.interactor not in state.gone_in]
+    if not waiting:
+        return None
+    gate = waiting[0]
+    outcome = EASY.get(gate.on) or {"kind": "ok", "content": f"<{gate.ref} at the end>"}
+    return Move("gate.release", {"gate": gate.ref, "outcome": dict(outcome)})

@@ -1,0 +1,185 @@
+"""A message loop in this process behind the protocol's verbs: `Hosted` is the `Sut` over a hosted adapter."""
+
+from __future__ import annotations
+
+import traceback
+import weakref
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from runlock.conformance.families.message_loop.adapter import AdapterFactory
+from runlock.conformance.families.message_loop.host.dispatch import (
+    has,
+    illegal,
+    must_have,
+    parse,
+    plan,
+    plan_all,
+)
+from runlock.conformance.families.message_loop.host.json_values import as_json
+from runlock.conformance.families.message_loop.host.kit_host import Gate
+from runlock.conformance.families.message_loop.host.life import Life
+from runlock.conformance.families.message_loop.messages import Deliver, Handshake, Scenario
+from runlock.conformance.protocol import (
+    DID_NOT_SETTLE,
+    INVALID_PARAMS,
+    PROTOCOL_VERSION,
+    SUT_CRASHED,
+    Empty,
+    Initialize,
+    Inspect,
+    ProtocolError,
+    Settle,
+)
+from runlock.conformance.transport.virtual_loop import DidNotSettle
+
+LOOP_CONTROL: Final = {"settle": "exact", "clock": "virtual", "step": "turns", "crash": []}
+"""What every adapter has for nothing, since it runs on the kit's loop."""
+
+STIMULI_NEED: Final = {"late": "late", "interactor.gone": "gone", "watch": "watch"}
+"""The method without which a stimulus is not offered; without `cancel` the kit cancels the task itself."""
+
+
+class Hosted:
+    """A hosted adapter as the kit's `Sut`."""
+
+    def __init__(self, factory: AdapterFactory) -> None:
+        self._factory = factory
+        self._lives: list[Life] = []  # the one of the open scenario, if any
+        self._verbs: dict[str, Callable[[Any], dict[str, Any]]] = {
+            "initialize": self._initialize,
+            "scenario.open": self._open,
+            "scenario.close": self._close,
+            "shutdown": self._shutdown,
+            "settle": self._settle,
+            "deliver": self._deliver,
+            "inspect": self._inspect,
+        }
+        weakref.finalize(self, _dispose, self._lives)
+
+    def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """One verb of the protocol, and its answer."""
+        asked = parse(method, params)
+        try:
+            return self._answer(method, asked)
+        except (ProtocolError, KeyboardInterrupt):
+            raise
+        except DidNotSettle as error:
+            raise ProtocolError(DID_NOT_SETTLE, str(error)) from error
+        except BaseException as error:  # whatever breaks underneath is an answer too
+            words = f"The runtime or its adapter crashed: {type(error).__name__}: {error}"
+            raise ProtocolError(SUT_CRASHED, words, {"trace": traceback.format_exc()}) from error
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.close()
+
+    def close(self) -> None:
+        """Give back the loop and whatever stands on it."""
+        _dispose(self._lives)
+
+    def _answer(self, method: str, asked: Any) -> dict[str, Any]:
+        if method in self._verbs:
+            return self._verbs[method](asked)
+        life = self._living()
+        plan(life, method, asked)(0)
+        return life.report(asked.turns)
+
+    def _initialize(self, asked: Initialize) -> dict[str, Any]:
+        spoken = asked.protocol
+        if not spoken.min <= PROTOCOL_VERSION <= spoken.max:
+            words = (
+                f"The kit speaks protocol {spoken.min} to {spoken.max}; this side speaks {PROTOCOL_VERSION}."
+            )
+            raise ProtocolError(INVALID_PARAMS, words)
+        return effective_handshake(self._factory())
+
+    def _open(self, scenario: Scenario) -> dict[str, Any]:
+        if self._lives:
+            raise illegal("A scenario is open; it must be closed first.")
+        life = Life(self._factory(), scenario)
+        self._lives.append(life)
+        try:
+            life.loop.run_until_complete(life.adapter.open(life.host, scenario))
+        except BaseException:
+            self.close()
+            raise
+        life.bystanders = frozenset(life.loop.alive())
+        return {}
+
+    def _close(self, _: Empty) -> dict[str, Any]:
+        life = self._living()
+        try:
+            return {"leaks": _leaks(life)}
+        finally:
+            life.wind_up()
+            self.close()
+
+    def _shutdown(self, _: Empty) -> dict[str, Any]:
+        self.close()
+        return {}
+
+    def _settle(self, asked: Settle) -> dict[str, Any]:
+        return self._living().report(asked.turns)
+
+    def _deliver(self, asked: Deliver) -> dict[str, Any]:
+        life = self._living()
+        plans = plan_all(life, [(request.method, request.params) for request in asked.stimuli])
+        for stimulus, hand_over in enumerate(plans):
+            hand_over(stimulus)
+        return life.report(asked.turns)
+
+    def _inspect(self, _: Inspect) -> dict[str, Any]:
+        life = self._living()
+        must_have(life.adapter, "inspect")
+        seen = life.adapter.inspect()
+        shown: dict[str, Any] = as_json(life.loop.run_alone(seen) if isinstance(seen, Coroutine) else seen)
+        return shown
+
+    def _living(self) -> Life:
+        if not self._lives:
+            raise illegal("No scenario is open; scenario.open comes first.")
+        return self._lives[-1]
+
+
+def effective_handshake(adapter: Any) -> dict[str, Any]:
+    """The adapter's own handshake, less what it lacks, plus what the kit's loop gives."""
+    claimed: Handshake = adapter.handshake
+    answer = claimed.to_wire()
+    answer["protocol"], answer["family"] = claimed.protocol, claimed.family
+    store = "kit" if "store.put" in claimed.gates else "none"
+    answer["control"] = {**LOOP_CONTROL, "store": store, **claimed.control.to_wire(), "crash": []}
+    answer["stimuli"] = [one for one in claimed.stimuli if has(adapter, STIMULI_NEED.get(one, "start"))]
+    shown = ["run.finished"] + (["checkpoint"] if "store.put" in claimed.gates else [])
+    answer["observes"] = list(dict.fromkeys([*claimed.observes, *shown]))
+    return answer
+
+
+def _dispose(lives: list[Life]) -> None:
+    for life in lives:
+        life.dispose()
+    lives.clear()
+
+
+def _leaks(life: Life) -> list[dict[str, Any]]:
+    """What a session still holds when its turn is over: gates, tasks, and a close that goes wrong."""
+    done = not life.is_at_work
+    leaks = [_leaked_gate(gate) for gate in life.host.open_gates.values()]
+    if has(life.adapter, "close"):
+        closing = life.loop.create_task(life.adapter.close())
+        life.loop.settle()
+        if not closing.done():
+            leaks.append({"close": "did not return"})
+        elif not closing.cancelled() and (error := closing.exception()) is not None:
+            leaks.append({"close": f"{type(error).__name__}: {error}"})
+    tasks = life.loop.alive() - life.bystanders
+    leaks += sorted(({"task": _body(task)} for task in tasks), key=str)
+    return leaks if done else []
+
+
+def _leaked_gate(gate: Gate) -> dict[str, Any]:
+    return {name: gate.shown[name] for name in ("gate", "on", "call") if gate.shown.get(name) is not None}
+
+
+def _body(task: Any) -> str:
+    return str(getattr(task.get_coro(), "__qualname__", "a task"))

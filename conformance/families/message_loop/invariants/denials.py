@@ -1,0 +1,272 @@
+"""AUTH: how far a denial reaches, and what becomes of calls that nobody approved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from runlock.conformance.families.message_loop.invariants.authority import (
+    approval_of,
+    last_prompt,
+    passes_unasked,
+    prompt_verdict,
+    standing,
+    token_uses,
+)
+from runlock.conformance.families.message_loop.invariants.results import (
+    HELD,
+    Judgements,
+    broken,
+    held_or,
+    named,
+)
+from runlock.conformance.families.message_loop.messages import (
+    GateOpened,
+    MessageAppended,
+    Published,
+    Reason,
+    TurnEnded,
+)
+from runlock.conformance.families.message_loop.state import ObservedState
+from runlock.conformance.families.message_loop.state.records import Call, Gate, Request, Turn
+from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.protocol import GateClosed, Observation
+
+
+def denials_in(state: ObservedState, request: Request) -> list[Gate]:
+    """The answers of people that denied a call of the round, as far as they certainly counted."""
+    found = []
+    for call in request.calls:
+        prompt = last_prompt(call)
+        if prompt is not None and prompt.verdict(state.policy("prompt.defer")) == "deny":
+            gate = prompt.first_firm
+            if gate is not None and state.is_clean(gate.released_in):
+                found.append(gate)
+    return found
+
+
+def a_denial_reaches_the_round(state: ObservedState, seen: GateOpened) -> Judgements:
+    """Where a denial reaches the round, no call of it starts or is asked about any more."""
+    call = state.call_of(seen)
+    if call is None or not call.is_usable or state.policy("reject.reach") not in ("round", "turn"):
+        return
+    for gate in denials_in(state, call.request):
+        if gate.call is not call:
+            yield broken(
+                f"the denial of call {gate.opened.call} reaches its round, yet {named(call)} "
+                f"{'ran' if seen.on == 'tool' else 'was asked about'} after it"
+            )
+            return
+
+
+def a_denial_reaches_the_turn(state: ObservedState, seen: GateOpened) -> Judgements:
+    """Where a denial reaches the turn, the model is not asked again; elsewhere it is."""
+    path, reach = state.path_of(seen), state.policy("reject.reach")
+    request = path.sent[-1] if path is not None and path.sent else None
+    if request is None or reach is None:
+        return
+    for gate in denials_in(state, request):
+        why = f"the denial of call {gate.opened.call} ends the turn, yet the model is asked again"
+        yield held_or(reach != "turn", why)
+
+
+def a_denial_that_reaches_its_call_ends_no_turn(state: ObservedState, seen: TurnEnded) -> Judgements:
+    """A denial that does not reach the turn does not end it."""
+    turn, reach = state.turn_of(seen), state.policy("reject.reach")
+    if turn is None or reach in (None, "turn") or turn.cancelled_at or not _is_blocked(seen.reason):
+        return
+    denied = [
+        gate for path in turn.passes for request in path.requests for gate in denials_in(state, request)
+    ]
+    if denied and not turn.stage_denials() and not turn.faults() and not unanswered(state, turn):
+        yield broken(
+            f"the denial of call {denied[-1].opened.call} reaches its {reach}, "
+            f"yet the turn ended as {seen.reason.code}"
+        )
+
+
+def _is_blocked(reason: Reason) -> bool:
+    return reason.code in ("Blocked", "Cancelled")
+
+
+def unanswered(state: ObservedState, turn: Turn) -> list[Call]:
+    """The calls of the mode gate that nobody answered for, or may not have."""
+    found = []
+    for call in turn.every_call():
+        if call.path.is_driven or not call.is_usable:
+            continue
+        verdict = prompt_verdict(state, call)
+        nobody = not call.prompts and not passes_unasked(state, call) and not state.active
+        if verdict in ("defer", "gone", "unclear") or nobody:
+            found.append(call)
+    return found
+
+
+def an_unanswered_prompt_goes_on_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+    """A prompt that nobody answers ends the turn where that halts; there the model is not asked again."""
+    path, policy = state.path_of(seen), state.policy("prompt.unanswered")
+    request = path.sent[-1] if path is not None and path.sent else None
+    if request is None or policy is None or path is None or path.is_driven:
+        return
+    for call in request.calls:
+        if call.is_usable and prompt_verdict(state, call) in ("defer", "gone"):
+            why = f"nobody answered for {named(call)}, which halts the turn, yet the model is asked again"
+            yield held_or(policy != "halt", why)
+
+
+def an_unanswered_prompt_ends_as_declared(state: ObservedState, seen: TurnEnded) -> Judgements:
+    """A prompt that nobody answers does not end the turn where it denies its call."""
+    turn, policy = state.turn_of(seen), state.policy("prompt.unanswered")
+    if turn is None or turn.is_driven or policy != "deny" or turn.cancelled_at:
+        return
+    calls = unanswered(state, turn)
+    if seen.reason.code == "Blocked" and calls and not turn.stage_denials() and not _denied(state, turn):
+        yield broken(
+            f"nobody answered for {named(calls[-1])}, which denies the call, yet the turn ended as Blocked"
+        )
+
+
+def _denied(state: ObservedState, turn: Turn) -> bool:
+    return any(prompt_verdict(state, call) in ("deny", "unclear") for call in turn.every_call())
+
+
+def a_grant_that_is_not_given_ends_no_turn(state: ObservedState, seen: TurnEnded) -> Judgements:
+    """A grant that is deferred, or that nobody can give, blocks its call and not the turn."""
+    turn = state.turn_of(seen)
+    if turn is None or not turn.is_driven or turn.cancelled_at or turn.stage_denials() or turn.faults():
+        return
+    calls = [one for one in turn.every_call() if prompt_verdict(state, one) in ("defer", "gone")]
+    if calls and not _denied(state, turn):
+        yield held_or(
+            seen.reason.code != "Blocked",
+            f"{named(calls[-1])} got no grant, which denies it alone, yet the turn was Blocked",
+        )
+
+
+def a_call_without_a_grant_is_blocked_as_such(state: ObservedState, seen: Published) -> Judgements:
+    """A call whose grant was denied, deferred or could not be given is blocked as GrantDenied."""
+    call = state.call_of(seen, seen.get("call")) if seen.watcher is None else None
+    if call is None or not call.is_usable or not call.path.is_driven or not call.is_usable:
+        return
+    asked = prompt_verdict(state, call)
+    nobody = not call.prompts and not state.active and not approval_of(state, call)
+    hooked = any(gate.answered_with not in ("", "continue", "rewrite") for gate in call.hooks)
+    if (asked in ("deny", "defer", "gone") or nobody) and not hooked:
+        code = seen.get("code")
+        allowed = ("GrantDenied", "Cascade") if nobody else ("GrantDenied",)
+        yield held_or(
+            code in allowed, f"the grant for {named(call)} was not given, yet it was denied as {code}"
+        )
+
+
+def round_is_settled(state: ObservedState, seen: GateOpened) -> list[Call]:
+    """The calls of the round before a request, where nothing but their own course explains them."""
+    path = state.path_of(seen)
+    request = path.sent[-1] if path is not None and path.sent else None
+    if request is None or request.path.turn.cancelled_at or request.may_be_sent_again:
+        return []
+    if state.gone_in or _is_disturbed(state, request):
+        return []
+    return [call for call in request.calls if call.is_usable]
+
+
+def _is_disturbed(state: ObservedState, request: Request) -> bool:
+    """Whether a denial that may reach the round, or a hook that broke, explains that calls did not run."""
+    reach = state.policy("reject.reach")
+    people = any(prompt_verdict(state, call) in ("deny", "unclear") for call in request.calls)
+    hooks = (gate for call in request.calls for gate in call.hooks if gate.opened.role != "observer")
+    odd = any(gate.answered_with in ("fault", "deny") and gate.opened.role != "guard" for gate in hooks)
+    faulty = any(gate.answered_with == "fault" for call in request.calls for gate in call.hooks)
+    return (people and reach != "call") or odd or faulty
+
+
+def an_uncovered_call_is_asked_about(state: ObservedState, seen: GateOpened) -> Judgements:
+    """A call that nothing covers was put to the interactors before the model is asked again."""
+    for call in round_is_settled(state, seen):
+        covered = passes_unasked(state, call) or standing(state, call) or token_uses(call)
+        if covered or not state.active or call.guard_denial is not None:
+            continue
+        yield held_or(
+            bool(call.prompts), f"nothing covers {named(call)}, yet it was settled without asking anybody"
+        )
+
+
+def _in_a_stage(check_stage: bool) -> Callable[..., Judgements]:
+    def check(state: ObservedState, seen: GateOpened) -> Judgements:
+        path = state.path_of(seen)
+        if path is not None and path.is_driven == check_stage:
+            yield from an_uncovered_call_is_asked_about(state, seen)
+
+    return check
+
+
+def a_denial_reaches_its_call_alone(state: ObservedState, seen: GateOpened) -> Judgements:
+    """Where a denial reaches its call alone, the other calls of the round are asked about, or run."""
+    if state.policy("reject.reach") != "call":
+        return
+    for call in round_is_settled(state, seen):
+        denials = [gate for gate in denials_in(state, call.request) if gate.call is not call]
+        if denials and state.active and call.guard_denial is None:
+            dropped = not call.prompts and not call.entries and not call.judged
+            denied = denials[0].opened.call
+            why = f"the denial of call {denied} reaches its call alone, yet {named(call)} was dropped"
+            yield held_or(not dropped, why)
+
+
+def an_approved_call_is_executed(state: ObservedState, seen: GateOpened) -> Judgements:
+    """A call that is approved, and that no guard denies, was executed before the model is asked again."""
+    for call in round_is_settled(state, seen):
+        verdict = prompt_verdict(state, call)
+        approved = verdict == "allow" or (passes_unasked(state, call) and not call.prompts)
+        if approved and call.guard_denial is None:
+            yield held_or(bool(call.entries), f"{named(call)} was approved, yet it did not run")
+
+
+def a_late_answer_changes_nothing(state: ObservedState, seen: Observation) -> Judgements:
+    """A late answer opens no gate, closes none, writes nothing and ends nothing."""
+    if state.last_method != "late" or not state.is_clean(state.window):
+        return
+    yield broken(f"a late answer for gate {state.last_params['gate']} made the runtime show {seen.kind}")
+
+
+def a_late_answer_is_taken_as_declared(state: ObservedState) -> Judgements:
+    """A late answer is refused, or ignored."""
+    policy = state.policy("late.answer")
+    if state.last_method != "late" or not state.is_clean(state.window):
+        return
+    if policy is None:
+        yield HELD
+        return
+    refused, gate = bool(state.last_refused), state.last_params["gate"]
+    done = "refused" if refused else "taken without a word"
+    yield held_or(
+        refused == (policy == "refused"), f"late answers are {policy}, yet the one for gate {gate} was {done}"
+    )
+
+
+def a_late_answer_was_quiet(state: ObservedState) -> Judgements:
+    """Counts the late answers after which nothing was shown."""
+    if state.last_method == "late" and not state.shown_last:
+        yield HELD
+
+
+INVARIANTS = (
+    *(
+        Invariant("AUTH-20", a_late_answer_changes_nothing, kind)
+        for kind in (GateOpened, GateClosed, MessageAppended, TurnEnded)
+    ),
+    Invariant("AUTH-14", a_denial_reaches_the_round, GateOpened, at=("tool", "prompt", "sm")),
+    Invariant("AUTH-14", a_denial_reaches_the_turn, GateOpened, at=("model",)),
+    Invariant("AUTH-14", a_denial_that_reaches_its_call_ends_no_turn, TurnEnded),
+    Invariant("AUTH-26", an_unanswered_prompt_goes_on_as_declared, GateOpened, at=("model",)),
+    Invariant("AUTH-26", an_unanswered_prompt_ends_as_declared, TurnEnded),
+    Invariant("AUTH-7", a_grant_that_is_not_given_ends_no_turn, TurnEnded),
+    Invariant("AUTH-7", a_call_without_a_grant_is_blocked_as_such, Published, at=("ToolCallDenied",)),
+    Invariant("AUTH-14", a_denial_reaches_its_call_alone, GateOpened, at=("model",)),
+    Invariant("AUTH-5", _in_a_stage(True), GateOpened, at=("model",)),
+    Invariant("AUTH-58", _in_a_stage(True), GateOpened, at=("model",)),
+    Invariant("AUTH-43", _in_a_stage(False), GateOpened, at=("model",)),
+    Invariant("AUTH-51", an_approved_call_is_executed, GateOpened, at=("model",)),
+    Invariant("ROUND-1", an_approved_call_is_executed, GateOpened, at=("model",)),
+    Invariant("AUTH-20", a_late_answer_was_quiet),
+    Invariant("AUTH-30", a_late_answer_is_taken_as_declared),
+)

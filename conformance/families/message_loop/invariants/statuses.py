@@ -1,0 +1,92 @@
+"""CALL: the statuses of calls that a runtime claims, against what was witnessed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runlock.conformance.families.message_loop.invariants.results import (
+    HELD,
+    Judgements,
+    broken,
+    held_or,
+    named,
+)
+from runlock.conformance.families.message_loop.messages import CallMoved
+from runlock.conformance.families.message_loop.state import ObservedState
+from runlock.conformance.families.message_loop.state.records import Call
+from runlock.conformance.family.invariant import Invariant
+
+FINAL: Final = frozenset({"Succeeded", "Failed", "Cancelled"})
+
+
+def _moved(state: ObservedState, seen: CallMoved) -> Call | None:
+    call = state.call_of(seen)
+    return call if call is not None and not call.doubled else None
+
+
+def _last(call: Call) -> str | None:
+    return call.statuses[-1] if call.statuses else None
+
+
+def a_call_that_is_over_stays_so(state: ObservedState, seen: CallMoved) -> Judgements:
+    """A call that is over keeps its status, whatever arrives late."""
+    call = _moved(state, seen)
+    if call is not None:
+        last = _last(call)
+        yield held_or(last not in FINAL, f"{named(call)} was {last}, yet it moved to {seen.to}")
+
+
+def a_running_call_was_entered(state: ObservedState, seen: CallMoved) -> Judgements:
+    """A call moves from New to Running when its body is entered."""
+    call = _moved(state, seen)
+    if call is not None and seen.to == "Running":
+        last = _last(call)
+        yield held_or(last in (None, "New"), f"{named(call)} moved from {last} to Running")
+
+
+def a_call_ends_as_its_tool_answered(state: ObservedState, seen: CallMoved) -> Judgements:
+    """A running call whose tool answers moves to Succeeded, and to Failed where it answered otherwise."""
+    call = _moved(state, seen)
+    if call is None or not call.answered_with or state.may_be_lost(call.entries[-1]):
+        return
+    wanted = "Succeeded" if call.answered_with == "ok" else "Failed"
+    if seen.to in FINAL and not call.hook_gates("post"):
+        yield held_or(
+            seen.to == wanted, f"the tool of {named(call)} answered {call.answered_with}, yet it is {seen.to}"
+        )
+
+
+def a_call_that_did_not_run_did_not_succeed(state: ObservedState, seen: CallMoved) -> Judgements:
+    """A call that was denied, or that cannot run, moves from New to Failed."""
+    call = _moved(state, seen)
+    if call is None or call.entries or seen.to not in FINAL:
+        return
+    if seen.to == "Succeeded":
+        yield broken(f"{named(call)} did not run, yet it is Succeeded")
+    elif not call.path.turn.cancelled_at and (not call.is_usable or call.guard_denial is not None):
+        yield held_or(seen.to == "Failed", f"{named(call)} could not run, yet it is {seen.to}")
+
+
+def an_aborted_call_is_cancelled(state: ObservedState, seen: CallMoved) -> Judgements:
+    """A running call that is aborted moves to Cancelled."""
+    call = _moved(state, seen)
+    if call is not None and call.was_aborted and call.entries[-1].outcome is None and seen.to in FINAL:
+        yield held_or(seen.to == "Cancelled", f"the tool of {named(call)} was given up, yet it is {seen.to}")
+
+
+def a_waiting_call_is_cancelled(state: ObservedState, seen: CallMoved) -> Judgements:
+    """A call that a cancel finds before it ran moves from New to Cancelled."""
+    call = _moved(state, seen)
+    if call is not None and not call.entries and call.path.turn.cancelled_at and seen.to == "Cancelled":
+        yield HELD
+
+
+INVARIANTS = (
+    Invariant("CALL-17", a_call_that_is_over_stays_so, CallMoved),
+    Invariant("CALL-1", a_running_call_was_entered, CallMoved, at=("Running",)),
+    Invariant("CALL-4", a_call_ends_as_its_tool_answered, CallMoved),
+    Invariant("CALL-5", a_call_ends_as_its_tool_answered, CallMoved),
+    Invariant("CALL-6", an_aborted_call_is_cancelled, CallMoved),
+    Invariant("CALL-15", a_call_that_did_not_run_did_not_succeed, CallMoved),
+    Invariant("CALL-16", a_waiting_call_is_cancelled, CallMoved, at=("Cancelled",)),
+)

@@ -1,0 +1,90 @@
+"""AUTH, CANCEL: tokens that a denied call spent, and what the model is told of aborted and denied calls."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.message_loop.invariants.authority import (
+    in_envelope,
+    on_tokens,
+    prompt_verdict,
+    token_uses,
+)
+from runlock.conformance.families.message_loop.invariants.cancelling import aborted
+from runlock.conformance.families.message_loop.invariants.entry import entering
+from runlock.conformance.families.message_loop.invariants.results import (
+    Judgements,
+    held_or,
+    named,
+    quoted,
+)
+from runlock.conformance.families.message_loop.messages import GateOpened
+from runlock.conformance.families.message_loop.state import ObservedState
+from runlock.conformance.families.message_loop.state.records import Call
+from runlock.conformance.family.invariant import Invariant
+
+
+def a_token_is_spent_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+    """A token is spent with the approval, or only by an execution: a denied call shows which."""
+    call, policy = entering(state, seen), state.policy("grant.spent")
+    if call is None or policy is None or call.prompts or not token_uses(call) or in_envelope(state, call):
+        return
+    ran, denied = len(on_tokens(state, call)), len(on_tokens(state, call, denied_too=True))
+    if denied > ran and not any(grant.name == call.name for grant in state.grants):
+        left = token_uses(call) - (denied if policy == "approval" else ran)
+        why = f"a token is spent by each {policy}, and {denied - ran} denied calls used some"
+        yield held_or(left > 0, f"{why}, yet {named(call)} ran on one")
+
+
+def a_denied_token_is_free_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+    """Where only an execution spends a token, a call after a denied one runs on it unasked."""
+    call, policy = state.call_of(seen), state.policy("grant.spent")
+    if call is None or not call.is_usable or policy is None or not call.path.is_driven or call.prompts:
+        return
+    if not token_uses(call) or in_envelope(state, call):
+        return
+    ran, denied = len(on_tokens(state, call)), len(on_tokens(state, call, denied_too=True))
+    alone = len(call.request.calls) == 1
+    if denied > ran and alone and policy == "execution":
+        left = token_uses(call) - ran
+        yield held_or(left <= 0, f"a denied call spends no token, yet people are asked about {named(call)}")
+
+
+def the_model_is_told_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+    """The model reads different words for an aborted call and for a denied one, or the same words."""
+    policy = state.policy("told")
+    if policy is None or seen.messages is None:
+        return
+    texts = {message.call: message.text for message in seen.messages if message.role == "tool"}
+    calls = [call for turn in state.turns.values() for call in turn.every_call() if not call.doubled]
+    gone = {id(call) for turn in state.turns.values() for call in aborted(turn)}
+    cut = [_plain(texts[call.id], call) for call in calls if id(call) in gone and call.id in texts]
+    refused = [
+        _plain(texts[call.id], call) for call in calls if call.id in texts and _was_denied(state, call)
+    ]
+    if cut and refused:
+        if policy == "apart":
+            right = not set(cut) & set(refused)
+            yield held_or(right, f"an aborted call and a denied one both read {quoted(cut[0])}")
+        else:
+            right = set(cut) == set(refused)
+            yield held_or(
+                right, f"an aborted call reads {quoted(cut[0])}, and a denied one {quoted(refused[0])}"
+            )
+
+
+def _was_denied(state: ObservedState, call: Call) -> bool:
+    """Whether a person denied the call, without words of their own, and no cancel met its turn."""
+    answers = (gate for prompt in call.prompts for gate in prompt.answers)
+    wordless = not any((gate.answer or {}).get("message") for gate in answers)
+    return prompt_verdict(state, call) == "deny" and wordless and not call.path.turn.cancelled_at
+
+
+def _plain(text: str, call: Call) -> str:
+    """The words of a result without what names its call."""
+    return text.replace(call.id, "CALL").replace(call.name, "TOOL")
+
+
+INVARIANTS = (
+    Invariant("AUTH-29", a_token_is_spent_as_declared, GateOpened, at=("tool",)),
+    Invariant("AUTH-29", a_denied_token_is_free_as_declared, GateOpened, at=("prompt",)),
+    Invariant("CANCEL-10", the_model_is_told_as_declared, GateOpened, at=("model",)),
+)

@@ -1,0 +1,465 @@
+"""WIRE: the events of requests and calls, the audit, and what watchers get."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import Any, Final
+
+from runlock.conformance.families.message_loop.invariants.authority import (
+    approval_of,
+    prompt_verdict,
+)
+from runlock.conformance.families.message_loop.invariants.occasions import rewrite_of
+from runlock.conformance.families.message_loop.invariants.reading import is_doubled
+from runlock.conformance.families.message_loop.invariants.results import (
+    HELD,
+    Judgements,
+    broken,
+    held_or,
+    listed,
+    named,
+    quoted,
+)
+from runlock.conformance.families.message_loop.messages import GateOpened, Published, TurnEnded
+from runlock.conformance.families.message_loop.state import ObservedState
+from runlock.conformance.families.message_loop.state.records import Call, Gate, Pass, Request, Turn
+from runlock.conformance.family.invariant import Invariant
+
+PREFIX: Final = "ToolInvocation"
+ENDS: Final = ("ToolInvocationSucceeded", "ToolInvocationFailed", "ToolInvocationCancelled")
+OVER: Final = ("ProviderRequestCompleted", "ProviderRequestFailed")
+
+
+def _call(state: ObservedState, seen: Published) -> Call | None:
+    """The call that an event is about, if it can be told apart."""
+    call = state.call_of(seen, seen.get("call")) if seen.watcher is None else None
+    return call if call is not None and not call.doubled else None
+
+
+# Requests.
+
+
+def _request(state: ObservedState, seen: Published) -> Request | None:
+    """The request that an event belongs to, where only one can be meant."""
+    turn = state.turn_of(seen) if seen.watcher is None else None
+    if turn is None or (turn.kind == "group" and seen.stage is None):
+        return None
+    path = turn.path(seen.stage) if seen.stage is not None or turn.kind == "chat" else turn.passes[-1]
+    return path.request if path is not None else None
+
+
+def a_request_goes_through_its_events(state: ObservedState, seen: Published) -> Judgements:
+    """A request has one Started, then its tokens, then one of Completed and Failed."""
+    turn = state.turn_of(seen) if seen.watcher is None else None
+    mine = seen.get("request")
+    if turn is None or mine is None or seen.get("correlationId") is None:
+        return
+    names = [
+        event.name
+        for _, event in turn.named("ProviderRequestStarted", "ProviderTokensStreamed", *OVER)
+        if event.get("request") == mine and event.get("correlationId") == seen.get("correlationId")
+    ]
+    started, over = names.count("ProviderRequestStarted"), [name for name in names if name in OVER]
+    if seen.name == "ProviderRequestStarted":
+        again = bool(over) and over[-1] == "ProviderRequestFailed"
+        yield held_or(not started or again, f"request {mine} was started twice")
+    elif not started and state.shows("ProviderRequestStarted"):
+        yield broken(f"{seen.name} of request {mine} came before its ProviderRequestStarted")
+    else:
+        ended = len(over) >= max(started, 1)
+        yield held_or(not ended, f"{seen.name} of request {mine} came after its {over[-1] if over else ''}")
+
+
+def a_request_ends_as_it_did(state: ObservedState, seen: Published) -> Judgements:
+    """A request is Completed once its response is complete, and Failed only if something broke."""
+    request = _request(state, seen)
+    if request is None or request.gate is None:
+        return
+    if seen.name == "ProviderRequestCompleted":
+        waits = request.is_streaming
+        broke = request.has_failed
+        why = "its response is not complete" if waits else "the model broke"
+        yield held_or(
+            not waits and not broke, f"request {request.number} was announced as completed, yet {why}"
+        )
+    else:
+        fine = request.response is not None and not request.path.turn.cancelled_at
+        odd = any(gate.answered_with not in ("", "continue", "rewrite") for gate in request.hooks)
+        yield held_or(
+            not fine or odd, f"response {request.number} is complete, yet its request was announced as failed"
+        )
+
+
+def a_request_that_is_over_says_so(state: ObservedState, seen: GateOpened) -> Judgements:
+    """Before the next request the one before it was announced as over."""
+    path = state.path_of(seen)
+    turn = path.turn if path is not None else None
+    if path is None or turn is None or turn.kind == "group" or not path.sent:
+        return
+    started, over = len(turn.named("ProviderRequestStarted")), len(turn.named(*OVER))
+    shows = all(state.shows(name) for name in ("ProviderRequestStarted", *OVER))
+    if shows and len(turn.passes) == 1:
+        sent = len(path.sent)
+        yield held_or(
+            over >= sent, f"{sent} requests are over, and {over} were announced as completed or failed"
+        )
+        yield held_or(started >= sent, f"{sent} requests were sent, and {started} were announced as started")
+
+
+# Text.
+
+
+def published_text(turn: Turn, request: Request, correlation: Any = None) -> str:
+    """The text of a request that was published."""
+    events = [e for e in request.events if e.name == "ProviderTokensStreamed"]
+    return "".join(str(event.get("text") or "") for event in events)
+
+
+def expected_text(request: Request) -> tuple[str, bool]:
+    """The text of a request that may be published by now, and whether that is all that came."""
+    gates = request.hook_gates("STREAM_RESPONSE", "pre")
+    hooks = {gate.opened.hook for gate in gates}
+    pieces, complete = [], True
+    for number, chunk in enumerate(request.chunks):
+        asked = [_nth(gates, hook, number) for hook in hooks]
+        met = [gate for gate in asked if gate is not None]
+        if any(gate.is_open for gate in met) or (hooks and len(met) < len(hooks)):
+            complete = False
+            break
+        was_rewritten, text = rewrite_of(sorted(met, key=lambda gate: gate.at), "text")
+        pieces.append(str(text) if was_rewritten else chunk)
+    return "".join(pieces), complete
+
+
+def _nth(gates: list[Gate], hook: str | None, number: int) -> Gate | None:
+    mine = [gate for gate in gates if gate.opened.hook == hook]
+    return mine[number] if number < len(mine) else None
+
+
+def _stream_hooks(state: ObservedState) -> bool:
+    return bool(state.scenario.hooks_at("STREAM_RESPONSE", "pre"))
+
+
+def text_comes_in_order_and_once(state: ObservedState, seen: Published) -> Judgements:
+    """Text is published in order, none of it twice, as its transforms rewrote it."""
+    request = _request(state, seen)
+    if request is None or request.gate is None or _is_contested(state, request):
+        return
+    text = published_text(request.path.turn, request) + str(seen.get("text") or "")
+    wanted, _ = expected_text(request)
+    why = (
+        f"the text of response {request.number} is {quoted(wanted)} so far, yet {quoted(text)} was published"
+    )
+    yield held_or(wanted.startswith(text), why)
+
+
+def _is_contested(state: ObservedState, request: Request) -> bool:
+    transforms = [one for one in state.scenario.hooks_at("STREAM_RESPONSE", "pre") if one.kind == "transform"]
+    return len(transforms) > 1 and state.policy("hook.order") in (None, "parallel")
+
+
+def text_is_published_when_it_comes(state: ObservedState) -> Judgements:
+    """At quiescence all text that came, and that no hook holds, has been published."""
+    turn = state.run
+    if turn is None or turn.cancelled_at or turn.stage_denials() or turn.faults() or turn.kind == "group":
+        return
+    if any(gate.on == "hook" for gate in turn.open_gates()):
+        return  # a stage may wait for its hooks before it goes on
+    for path in turn.passes:
+        for request in path.sent:
+            if request.chunks and not _is_contested(state, request) and not _broke(request):
+                wanted, complete = expected_text(request)
+                text = published_text(turn, request)
+                if complete or not _stream_hooks(state):
+                    said = quoted(wanted)
+                    why = f"response {request.number} said {said}, and {quoted(text)} was published"
+                    yield held_or(text == wanted, why)
+
+
+def _broke(request: Request) -> bool:
+    return any(gate.answered_with in ("fault", "deny") for gate in request.hooks)
+
+
+# Calls.
+
+
+def a_call_goes_through_its_events(state: ObservedState, seen: Published) -> Judgements:
+    """A call is Proposed, then Denied or Started, and then has one end."""
+    call = _call(state, seen)
+    if call is None or is_doubled(call.path.turn):
+        return
+    names, new = call.event_names(), seen.name
+    before = [name for name in names if name.startswith(PREFIX)]
+    ended = [name for name in before if name in ENDS]
+    if new in before:
+        yield broken(f"{named(call)} was announced as {new.removeprefix(PREFIX)} twice")
+    elif ended:
+        yield broken(f"{named(call)} was announced as {_word(ended[0])}, and then as {_word(new)}")
+    elif new != "ToolInvocationProposed" and "ToolInvocationProposed" not in before:
+        proposes = state.shows("ToolInvocationProposed")
+        yield held_or(not proposes, f"{named(call)} was announced as {_word(new)} before it was proposed")
+    elif new == "ToolInvocationStarted" and "ToolCallDenied" in names:
+        yield broken(f"{named(call)} was denied, yet it was announced as started")
+    elif new == "ToolInvocationSucceeded" and "ToolInvocationStarted" not in before:
+        starts = state.shows("ToolInvocationStarted")
+        yield held_or(not starts, f"{named(call)} was announced as succeeded before it was started")
+    else:
+        yield HELD
+
+
+def _word(name: str) -> str:
+    return name.removeprefix(PREFIX).lower()
+
+
+def a_call_is_announced_as_what_happened(state: ObservedState, seen: Published) -> Judgements:
+    """The end of a call that is announced tells what happened."""
+    call = _call(state, seen)
+    if call is None or seen.name not in ENDS:
+        return
+    kind = call.answered_with
+    what = (
+        f"its tool answered {kind}"
+        if kind
+        else "its tool was given up"
+        if call.was_aborted
+        else "it did not run"
+    )
+    was_rewritten, _ = rewrite_of(call.hook_gates("post"), "status")
+    if was_rewritten or state.may_be_lost(call.entries[-1] if call.entries else _no_gate(call)):
+        return
+    right = {
+        "ToolInvocationSucceeded": kind == "ok",
+        "ToolInvocationFailed": kind in ("error", "raise", "fault") or not call.entries,
+        "ToolInvocationCancelled": call.was_aborted or not call.entries,
+    }[seen.name]
+    yield held_or(right, f"{named(call)} was announced as {_word(seen.name)}, and {what}")
+
+
+def _no_gate(call: Call) -> Gate:
+    gate = call.request.gate
+    assert gate is not None  # a call exists once its request was answered
+    return gate
+
+
+def a_running_call_was_announced(state: ObservedState, seen: GateOpened) -> Judgements:
+    """A call was proposed before its tool is entered."""
+    call = state.call_of(seen)
+    if call is not None and not call.doubled:
+        proposed = "ToolInvocationProposed" in call.event_names()
+        yield held_or(proposed, f"{named(call)} was entered, and it was not announced as proposed")
+
+
+def each_call_has_its_end(state: ObservedState, seen: GateOpened) -> Judgements:
+    """Before the next request each call that ran was announced with its end."""
+    path = state.path_of(seen)
+    if path is None or not path.sent or not all(state.shows(name) for name in ENDS):
+        return
+    for call in path.sent[-1].calls:
+        if not call.doubled and call.entries and not call.path.turn.cancelled_at:
+            ended = any(name in ENDS for name in call.event_names())
+            yield held_or(ended, f"{named(call)} is over, and none of its ends was announced")
+
+
+# The audit.
+
+
+def an_approval_is_true(state: ObservedState, seen: Published) -> Judgements:
+    """ToolCallApproved comes for a call that was approved, and after no denial."""
+    call = _call(state, seen)
+    if call is None or not call.is_usable:
+        return
+    if "ToolCallDenied" in call.event_names():
+        yield broken(f"{named(call)} was denied, and then announced as approved")
+        return
+    approved = approval_of(state, call)
+    yield held_or(bool(approved), f"{named(call)} was announced as approved, and nothing approved it")
+    again = state.policy("rewrite.place") in (None, "asked_again") and len(call.hooks) > 0
+    twice = "ToolCallApproved" in call.event_names() and not again
+    yield held_or(not twice, f"{named(call)} was announced as approved twice")
+    yield from _by(state, call, approved, str(seen.get("by")))
+
+
+def _by(state: ObservedState, call: Call, approved: str, by: str) -> Judgements:
+    words = {
+        "envelope": ("sm",), "mode": ("mode",), "token": ("token",), "standing": ("standing",),
+        "answer": ("interactor", "grant"),
+    }  # fmt: skip
+    if approved in ("envelope", "mode") or (approved == "answer" and call.prompts):
+        right = by in words[approved]
+        yield held_or(
+            right, f"{named(call)} was approved by {listed(words[approved])}, yet the audit says {by}"
+        )
+
+
+def a_denial_is_true(state: ObservedState, seen: Published) -> Judgements:
+    """ToolCallDenied comes once for a call that was denied, with the code of who denied it."""
+    call = _call(state, seen)
+    if call is None or not call.is_usable:
+        return
+    if "ToolCallDenied" in call.event_names():
+        yield broken(f"{named(call)} was announced as denied twice")
+        return
+    code, codes = seen.get("code"), _codes(state, call)
+    if codes:
+        yield held_or(
+            code in codes, f"{named(call)} was denied as {listed(sorted(codes))}, yet the audit says {code}"
+        )
+
+
+def _codes(state: ObservedState, call: Call) -> set[str]:
+    """The codes that a denial of the call may have; none where that is not certain."""
+    if call.guard_denial is not None:
+        return {"GuardDenied"}
+    verdict = prompt_verdict(state, call)
+    odd = any(gate.answered_with not in ("", "continue", "rewrite") for gate in call.hooks)
+    if odd or verdict == "unclear" or call.path.turn.cancelled_at:
+        return set()
+    if call.path.is_driven:
+        return {"GrantDenied"} if verdict in ("deny", "defer", "gone") else set()
+    return {"deny": {"ModeDenied"}, "defer": {"Unanswered"}, "gone": {"Unanswered"}}.get(verdict, set())
+
+
+def a_denied_call_was_announced(state: ObservedState, seen: GateOpened) -> Judgements:
+    """Before the next request each call that was denied, or approved, was announced as such."""
+    path = state.path_of(seen)
+    if path is None or not path.sent or path.turn.cancelled_at:
+        return
+    for call in path.sent[-1].calls:
+        names = call.event_names()
+        verdict = prompt_verdict(state, call)
+        if not call.is_usable:
+            continue
+        if verdict in ("deny", "defer", "gone") or call.guard_denial is not None:
+            yield held_or(
+                "ToolCallDenied" in names, f"{named(call)} was denied, and ToolCallDenied was not published"
+            )
+        elif call.entries:
+            yield held_or(
+                "ToolCallApproved" in names, f"{named(call)} ran, and ToolCallApproved was not published"
+            )
+
+
+def the_mode_gate_announces_its_calls(state: ObservedState, seen: Published) -> Judgements:
+    """ToolCallModeInvoked comes once for each call that the mode gate judged, with its mode."""
+    call = _call(state, seen)
+    if call is None or call.path.is_driven:
+        return
+    again = any(gate.opened.role == "transform" for gate in call.hooks)
+    twice = "ToolCallModeInvoked" in call.event_names() and not again
+    yield held_or(not twice, f"ToolCallModeInvoked came twice for {named(call)}")
+    mode = seen.get("mode")
+    yield held_or(
+        mode == state.scenario.mode, f"the mode is {state.scenario.mode}, yet the event says {mode}"
+    )
+
+
+def each_judged_call_was_announced(state: ObservedState, seen: GateOpened) -> Judgements:
+    """A call of a chat turn runs after the mode gate has announced that it judged it."""
+    call = state.call_of(seen)
+    if call is not None and call.is_usable and not call.path.is_driven:
+        judged = "ToolCallModeInvoked" in call.event_names()
+        yield held_or(judged, f"{named(call)} was entered, and ToolCallModeInvoked was not published")
+
+
+# The screen.
+
+
+def the_payload_is_published_once(state: ObservedState, seen: Published) -> Judgements:
+    """The payload as rewritten is published once, at RENDER."""
+    turn = state.turn_of(seen) if seen.watcher is None else None
+    path = turn.passes[-1] if turn is not None and turn.kind == "chat" else None
+    if turn is None or path is None:
+        return
+    if turn.named("Rendered"):
+        yield broken(f"turn {turn.id} published its payload twice")
+        return
+    payload = _payload(path)
+    if payload is not None:
+        shown = str(seen.get("text") or "")
+        yield held_or(
+            shown == payload, f"the payload is {quoted(payload)}, yet {quoted(shown)} was published"
+        )
+
+
+def _payload(path: Pass) -> str | None:
+    last = path.sent[-1] if path.sent else None
+    if last is None or last.response is None or last.is_terminal:
+        return None
+    gates = [gate for gate in path.hooks if (gate.opened.at, gate.opened.point) == ("RENDER", "pre")]
+    was_rewritten, value = rewrite_of(gates, "text")
+    if was_rewritten:
+        contested = sum(gate.answered_with == "rewrite" for gate in gates) > 1
+        return None if contested else str(value)
+    streamed = any(gate.answered_with == "rewrite" for gate in last.hook_gates("STREAM_RESPONSE", "pre"))
+    return None if streamed else str(last.response.get("text", ""))
+
+
+def a_turn_that_renders_publishes_its_payload(state: ObservedState, seen: TurnEnded) -> Judgements:
+    """A chat turn that ends by itself has published its payload."""
+    turn = state.turn_of(seen)
+    if turn is None or turn.kind != "chat" or seen.reason.code != "NaturalEnd" or not turn.passes[-1].sent:
+        return
+    if not turn.passes[-1].sent[-1].is_terminal:
+        published = bool(turn.named("Rendered"))
+        yield held_or(published, f"turn {turn.id} ended by itself, and its payload was not published")
+
+
+# Watchers.
+
+
+def watchers_get_every_event(state: ObservedState) -> Judgements:
+    """A watcher gets what is published while it watches, in order and once."""
+    for watcher, (since, fails) in state.watchers.items():
+        if (
+            since < 0
+            or fails
+            or watcher in state.unwatched
+            or (len(state.watchers) > 1 and _any_fails(state))
+        ):
+            continue
+        published = [_content(event) for at, event in state.published if at > since]
+        got = [_content(event) for at, event in state.watched if at > since and event.watcher == watcher]
+        if published or got:
+            agreed = sum(
+                1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(published, got, strict=False))
+            )
+            what = f"event {agreed + 1} was {_name(published, agreed)}, and it got {_name(got, agreed)}"
+            yield held_or(published == got, f"watcher {watcher}: {what}")
+
+
+def _any_fails(state: ObservedState) -> bool:
+    return any(fails for _, fails in state.watchers.values())
+
+
+def _content(event: Published) -> tuple[str, Any]:
+    return event.name, event.data
+
+
+def _name(events: list[tuple[str, Any]], index: int) -> str:
+    return events[index][0] if index < len(events) else "nothing"
+
+
+REQUEST_EVENTS: Final = ("ProviderRequestStarted", "ProviderTokensStreamed", *OVER)
+CALL_EVENTS: Final = ("ToolInvocationProposed", "ToolInvocationStarted", *ENDS)
+
+INVARIANTS = (
+    Invariant("WIRE-3", text_comes_in_order_and_once, Published, at=("ProviderTokensStreamed",)),
+    Invariant("WIRE-2", a_request_goes_through_its_events, Published, at=REQUEST_EVENTS),
+    Invariant("WIRE-2", a_request_ends_as_it_did, Published, at=OVER),
+    Invariant("WIRE-2", a_request_that_is_over_says_so, GateOpened, at=("model",)),
+    Invariant("WIRE-4", a_call_goes_through_its_events, Published, at=CALL_EVENTS, is_patient=True),
+    Invariant("WIRE-4", a_call_is_announced_as_what_happened, Published, at=ENDS, is_patient=True),
+    Invariant("WIRE-4", a_running_call_was_announced, GateOpened, at=("tool",), is_patient=True),
+    Invariant("WIRE-4", each_call_has_its_end, GateOpened, at=("model",), is_patient=True),
+    Invariant("WIRE-5", an_approval_is_true, Published, at=("ToolCallApproved",), is_patient=True),
+    Invariant("WIRE-5", a_denial_is_true, Published, at=("ToolCallDenied",), is_patient=True),
+    Invariant("WIRE-5", a_denied_call_was_announced, GateOpened, at=("model",), is_patient=True),
+    Invariant(
+        "WIRE-12", the_mode_gate_announces_its_calls, Published, at=("ToolCallModeInvoked",), is_patient=True
+    ),
+    Invariant("WIRE-12", each_judged_call_was_announced, GateOpened, at=("tool",), is_patient=True),
+    Invariant("WIRE-9", the_payload_is_published_once, Published, at=("Rendered",)),
+    Invariant("WIRE-9", a_turn_that_renders_publishes_its_payload, TurnEnded),
+    Invariant("WIRE-3", text_is_published_when_it_comes),
+    Invariant("WIRE-10", watchers_get_every_event),
+)

@@ -1,0 +1,107 @@
+"""What the outside world answers at a gate of the message loop."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field, TypeAdapter
+
+from runlock.conformance.families.message_loop.messages.vocabulary import Scope
+from runlock.conformance.protocol.outcomes import Acknowledged, Fault, Usage
+from runlock.conformance.protocol.wire import Json, JsonObject, Wire
+
+
+class ToolCall(Wire):
+    """One call that the model asks for; arguments that are no object are a string, and malformed."""
+
+    id: str
+    name: str
+    args: Json = Field(default_factory=dict)
+
+    @property
+    def is_malformed(self) -> bool:
+        """Whether its arguments are no JSON."""
+        return isinstance(self.args, str)
+
+
+class CallPiece(Wire):
+    """A piece of a call, before the response is complete."""
+
+    id: str
+    name: str | None = None
+    args_text: str = ""
+
+
+class Delta(Wire):
+    """A beginning of the response: text, or a piece of a call.  The model gate stays open."""
+
+    kind: Literal["delta"] = "delta"
+    text: str = ""
+    tool_call: CallPiece | None = None
+
+
+class Turn(Wire):
+    """The whole response; `terminal` says that the turn ends after these calls."""
+
+    kind: Literal["turn"] = "turn"
+    text: str = ""
+    tool_calls: list[ToolCall] = Field(default_factory=list)
+    terminal: bool = False
+    usage: Usage = Usage()
+
+
+class Outcome(Wire):
+    """What a tool answered; with `activity` it tells something and its gate stays open."""
+
+    kind: Literal["ok", "error", "raise", "activity"]
+    content: Json = None
+    message: str | None = None
+
+
+class Answer(Wire):
+    """What an interactor answered."""
+
+    kind: Literal["allow", "deny", "defer"]
+    scope: Scope = "once"
+    message: str | None = None
+
+
+class HookAnswer(Wire):
+    """What a hook answered; `data` replaces, key by key, what it was shown."""
+
+    kind: Literal["continue", "deny", "rewrite"]
+    data: JsonObject | None = None
+    message: str | None = None
+
+
+class Verdict(Wire):
+    """What the state machine said of a call: it approves, or the call is out of the envelope."""
+
+    kind: Literal["approve", "out"]
+
+
+class Slices(Wire):
+    """What a context provider gave."""
+
+    kind: Literal["slices"] = "slices"
+    slices: list[str] = Field(default_factory=list)
+
+
+class Assertion(Wire):
+    """What the assertion said of a transcript; `slot` is what Exit makes durable."""
+
+    kind: Literal["ok", "retry", "fail"]
+    slot: Json = None
+    message: str | None = None
+
+
+OUTCOMES_BY_GATE: Final[dict[str, TypeAdapter[Any]]] = {
+    "model": TypeAdapter(Annotated[Delta | Turn | Fault, Field(discriminator="kind")]),
+    "tool": TypeAdapter(Outcome | Fault),
+    "prompt": TypeAdapter(Answer | Fault),
+    "hook": TypeAdapter(HookAnswer | Fault),
+    "sm": TypeAdapter(Verdict | Fault),
+    "context": TypeAdapter(Slices | Fault),
+    "assert": TypeAdapter(Assertion | Fault),
+    "store.put": TypeAdapter(Acknowledged | Fault),
+}

@@ -1,0 +1,1 @@
+"""Monitors of the message loop: they follow a scenario along a chart."""

@@ -1,0 +1,92 @@
+"""Follows each pass along the chart of its stages, as far as its StagePreFired events and its end show it.
+
+What no drawn way explains breaks the clause that closes the chart.  The objection waits until the runtime has
+settled, so that a check that names the cause speaks first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Final
+
+from runlock.conformance.families.message_loop.messages import Published, TurnEnded
+from runlock.conformance.families.message_loop.state import ObservedState
+from runlock.conformance.families.message_loop.state.records import Turn
+from runlock.conformance.family.chart_monitor import NO_DETOURS, Detours, Follower, Reading
+from runlock.conformance.family.coverage import Trails
+from runlock.conformance.family.judgement import Judgement
+from runlock.conformance.family.monitor import Monitor
+from runlock.conformance.protocol import Observation
+from runlock.machines.message_loop.charts.stages import Pass
+from runlock.machines.table import Table, compile_chart
+
+TABLE: Final[Table] = compile_chart(Pass)
+BOUND: Final = "its bound"
+SENT_AGAIN: Final[Detours] = frozenset(
+    {("STREAM_RESPONSE", "SEND_REQUEST"), ("SEND_REQUEST", "SEND_REQUEST")}
+)
+"""Ways of a request that failed and is sent again, for a runtime that announces its stages anew."""
+
+READING: Final = Reading(
+    TABLE,
+    enters={
+        **{stage: (stage,) for stage in (
+            "RECEIVE_INPUT", "COMPOSE_REQUEST", "SEND_REQUEST", "STREAM_RESPONSE", "TOOL_CALL", "RENDER",
+        )},
+        "Rendered": ("NaturalEnd",),
+        "Finished": ("NaturalEnd",),
+        "Bounded": (BOUND,),
+        "Blocked": ("Blocked",),
+        "Cancelled": ("Cancelled",),
+        "Failed": ("Error",),
+    },
+)  # fmt: skip
+
+
+class PassChart(Monitor):
+    """Follows every pass of a scenario along its stages."""
+
+    clauses: ClassVar[frozenset[str]] = frozenset(
+        {*(row.clause for row in TABLE.rows), *TABLE.closed.values()}
+    )
+
+    def __init__(self, state: ObservedState, trails: Trails, applies: Mapping[str, bool]) -> None:
+        self.state = state
+        self.trails = trails
+        self.passes: dict[tuple[str, Any], Follower] = {}  # by turn and correlationId
+
+    def observe(self, seen: Observation) -> Iterator[Judgement]:
+        """Take in a stage that begins, or the end of a chat turn."""
+        turn = self.state.turn_of(seen)
+        if turn is None:
+            return
+        if isinstance(seen, Published) and seen.watcher is None and seen.name == "StagePreFired":
+            yield from self._see(turn, seen.get("correlationId"), str(seen.get("stage")))
+        elif isinstance(seen, TurnEnded) and turn.kind == "chat" and turn.reason is None:
+            ids = [key for key in self.passes if key[0] == turn.id]
+            if ids and not _may_end_anywhere(turn, seen):
+                yield from self._see(turn, ids[-1][1], BOUND if seen.reason.is_bound else seen.reason.code)
+
+    def _see(self, turn: Turn, correlation: Any, label: str) -> Iterator[Judgement]:
+        who = (turn.id, correlation)
+        follower = self.passes.setdefault(who, Follower(READING))
+        failed = any(request.has_failed for path in turn.passes for request in path.sent)
+        detours = SENT_AGAIN if failed else NO_DETOURS
+        if not follower.after(label, detours):
+            wanted = ", ".join(follower.right(detours)) or "nothing"
+            reason = (
+                f"after {follower.last or 'the beginning'} a pass goes on with {wanted}, and not with {label}"
+            )
+            yield Judgement(READING.closed, reason, is_patient=True)
+            follower.lose()
+            return
+        follower.see(label, detours)
+        rows = [row for row in follower.taken if row is not None]
+        self.trails.take(TABLE, who, *rows)
+        yield Judgement(READING.closed)
+        yield from (Judgement(row.clause) for row in rows)
+
+
+def _may_end_anywhere(turn: Turn, seen: TurnEnded) -> bool:
+    """Whether the end says nothing of the stage: a denial by a person may be told as a cancel."""
+    return seen.reason.code == "Cancelled" and not turn.cancelled_at

@@ -1,0 +1,30 @@
+"""The reference made wrong on purpose; a kit that cannot tell these from the reference sees nothing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runlock.conformance.families.message_loop.mutants import (
+    authority,
+    cancel,
+    events,
+    hooks,
+    loop,
+    rounds,
+    runs,
+    turns,
+)
+from runlock.conformance.families.message_loop.mutants.mutant import Mutant
+
+__all__ = ["MUTANTS", "Mutant"]
+
+MUTANTS: Final[tuple[Mutant, ...]] = (
+    *loop.MUTANTS,
+    *authority.MUTANTS,
+    *hooks.MUTANTS,
+    *turns.MUTANTS,
+    *events.MUTANTS,
+    *cancel.MUTANTS,
+    *rounds.MUTANTS,
+    *runs.MUTANTS,
+)

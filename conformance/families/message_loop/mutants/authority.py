@@ -1,0 +1,401 @@
+"""Wrong authority: calls that run without an approval, and approvals that mean something else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from typing import Any
+
+from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
+from runlock.machines.message_loop.runtime.hooking import Occasion
+from runlock.machines.message_loop.runtime.loop import MessageLoop
+from runlock.machines.message_loop.runtime.prompting import OpenPrompt
+from runlock.machines.message_loop.runtime.records import (
+    Call,
+    HookSpec,
+    PassRecord,
+    Round,
+    StandingGrant,
+)
+from runlock.machines.message_loop.runtime.world import HookAnswer, PersonAnswer, WorldFault
+
+
+class RunsWhatWasDenied(MessageLoop):
+    """Takes a denial by a person for an approval."""
+
+    def take_answer(self, p: PassRecord, r: Round, call: Call, ask: str, answer: PersonAnswer) -> bool:
+        if answer.kind == "deny":
+            call.authority.send("allow")
+            return True
+        return super().take_answer(p, r, call, ask, answer)
+
+
+class GuardsFirst(Undeclared):
+    """Asks its guards before the approval, and declares the opposite."""
+
+    follows = {"guard.place": "before_approval"}
+
+
+class InvokesTheModeGateInAStage(MessageLoop):
+    """Lets the mode gate judge what a driving stage has judged."""
+
+    async def approve_by_stage(self, p: PassRecord, r: Round, call: Call) -> bool:
+        self.publish_call("ToolCallModeInvoked", p, call, mode=self.settings.mode)
+        return await super().approve_by_stage(p, r, call)
+
+
+class AsksInsideTheEnvelope(MessageLoop):
+    """Asks for a grant although the stage allows the call."""
+
+    async def in_envelope(self, p: PassRecord, call: Call) -> bool:
+        return await super().in_envelope(p, call) and not self.interactors
+
+
+class NeverAsksForAGrant(MessageLoop):
+    """Blocks what is outside the envelope without a question."""
+
+    async def prompt(self, p: PassRecord, r: Round, call: Call, ask: str) -> PersonAnswer | None:
+        return await super().prompt(p, r, call, ask) if ask == "mode" else None
+
+
+class HasEndlessTokens(MessageLoop):
+    """Does not count its tokens down."""
+
+    def use_token(self, p: PassRecord, call: Call) -> bool:
+        assert p.execution is not None
+        has_used = super().use_token(p, call)
+        return has_used or any(token.tool == call.name for token in p.execution.tokens)
+
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        return (by == "token" and call.token is None) or super().approved(p, call, by)
+
+
+class LetsTheModeGrant(MessageLoop):
+    """In yolo, runs a call whose grant was denied."""
+
+    def take_answer(self, p: PassRecord, r: Round, call: Call, ask: str, answer: PersonAnswer) -> bool:
+        if ask == "grant" and answer.kind == "deny" and self.settings.mode == "yolo":
+            call.authority.send("allow")
+            return self.approved(p, call, "mode")
+        return super().take_answer(p, r, call, ask, answer)
+
+
+class PersonOverrulesGuard(MessageLoop):
+    """Runs a call that a guard denies after a person has allowed it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.allowed: set[str] = set()
+
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        if by in ("interactor", "grant"):
+            self.allowed.add(call.id)
+        return super().approved(p, call, by)
+
+    def take(self, occasion: Occasion, hook: HookSpec, answer: HookAnswer | WorldFault) -> None:
+        denied = not isinstance(answer, WorldFault) and answer.kind == "deny"
+        if denied and occasion.call in self.allowed:
+            occasion.chart.send("leave")
+            return
+        super().take(occasion, hook, answer)
+
+
+class SparesTheGuardOfTheMode(MessageLoop):
+    """Shows the guards what a person approved, and not what the mode let pass."""
+
+    spares = False
+
+    async def ask_side(self, p: PassRecord, call: Call, occasion: Occasion, *, before: bool) -> bool:
+        self.spares = not before and p.execution is None and self.mode_passes(call)
+        return await super().ask_side(p, call, occasion, before=before)
+
+    def kinds_at_side(self, before: bool) -> Collection[str]:
+        kinds = super().kinds_at_side(before)
+        return [kind for kind in kinds if kind != "guard"] if self.spares else kinds
+
+
+class PromptsTogether(Undeclared):
+    """Opens all prompts of a round together, and declares that they come one at a time."""
+
+    follows = {"prompt.line": "parallel"}
+
+
+class AsksOneInteractor(MessageLoop):
+    """Asks the first interactor, and no other."""
+
+    def asked_interactors(self) -> list[str]:
+        return super().asked_interactors()[:1]
+
+
+class AnswersEveryPrompt(MessageLoop):
+    """Takes the answer to one prompt for the answer to all that are open."""
+
+    async def ask_one(self, interactor: str, prompt: OpenPrompt) -> None:
+        await super().ask_one(interactor, prompt)
+        answer = prompt.came.get_nowait()
+        for one in self.prompts.values():
+            one.came.put_nowait(answer)
+
+
+class RunsOtherArguments(MessageLoop):
+    """Runs a call with an argument more than an approver was shown."""
+
+    def begin_call(self, p: PassRecord, call: Call) -> None:
+        call.args = {**call.args, "force": True}
+        super().begin_call(p, call)
+
+
+class DenialReachesTheRound(Undeclared):
+    """Drops the rest of the round on a denial, and declares that a denial is about its call."""
+
+    follows = {"reject.reach": "round"}
+
+
+class GrantsEveryTool(MessageLoop):
+    """Takes a standing grant for a grant of all tools."""
+
+    def fits(self, p: PassRecord, call: Call, grant: StandingGrant) -> bool:
+        return grant.scope == "session" or grant.stage == p.stage
+
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        return by == "standing" or super().approved(p, call, by)
+
+
+class AsksForListedTools(MessageLoop):
+    """Asks about tools that are on the list."""
+
+    def mode_passes(self, call: Call) -> bool:
+        return self.settings.mode == "yolo"
+
+
+class TakesSilenceForConsent(MessageLoop):
+    """Runs a call that nobody answered for."""
+
+    def unanswered(self, p: PassRecord, r: Round, call: Call) -> bool:
+        if call.authority.state == "Denied" and not self.interactors:
+            call.authority.state = "Guards"
+            return True
+        return super().unanswered(p, r, call)
+
+
+class AsksTheStateMachineTwice(MessageLoop):
+    """Asks the state machine twice about one call."""
+
+    async def in_envelope(self, p: PassRecord, call: Call) -> bool:
+        first = await super().in_envelope(p, call)
+        return await super().in_envelope(p, call) if self.settings.decides else first
+
+
+class Trusting(MessageLoop):
+    """Lets calls pass the mode gate that it trusts, and reports no approval of them."""
+
+    def trusts(self, call: Call) -> bool:
+        """Whether a call needs no approval."""
+        return False
+
+    def mode_passes(self, call: Call) -> bool:
+        return self.trusts(call) or super().mode_passes(call)
+
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        is_true = by != "mode" or super().mode_passes(call)
+        return super().approved(p, call, by) if is_true else True
+
+
+class TrustsOne(Trusting):
+    """Lets the first call of a session run without an approval."""
+
+    trusted: str | None = None
+
+    def trusts(self, call: Call) -> bool:
+        self.trusted = self.trusted or call.id
+        return call.id == self.trusted
+
+
+class IdleDriverSilencesTheModeGate(Trusting):
+    """Lets every call of a chat turn pass where a state machine is attached."""
+
+    def trusts(self, call: Call) -> bool:
+        return bool(self.settings.stages)
+
+
+class ActsOnLateAnswers(MessageLoop):
+    """Writes a late answer into the history."""
+
+    async def late(self, on: str, key: str, outcome: Any) -> None:
+        self.history.append({"role": "user", "text": f"late answer to {key}"})
+        self.world.message(self.history[-1], "session", None)
+        await super().late(on, key, outcome)
+
+
+class TrustsRemoteTools(Trusting):
+    """Lets remote tools pass the mode gate."""
+
+    def trusts(self, call: Call) -> bool:
+        return call.name in self.settings.remote
+
+
+class ApprovesOneByOne(Undeclared):
+    """Runs each call after its approval, and declares that all approvals come first."""
+
+    follows = {"prompt.place": "overlapped"}
+
+
+class PromptsOneByOne(Undeclared):
+    """Opens one prompt after the other, and declares that they are open together."""
+
+    follows = {"prompt.line": "serial"}
+
+
+class SharesTheLineOfSiblings(Undeclared):
+    """Lets siblings wait for each other's prompts, and declares a line for each."""
+
+    follows = {"prompt.siblings": "one"}
+
+
+class EndsAPromptAtADeferral(Undeclared):
+    """Takes the first deferral for the answer, and declares that the others may still answer."""
+
+    follows = {"prompt.defer": "answers"}
+
+
+class HaltsWhereNobodyAnswers(Undeclared):
+    """Ends the turn where nobody answers, and declares that it denies the call."""
+
+    follows = {"prompt.unanswered": "halt"}
+
+
+class ForgetsSessionGrants(MessageLoop):
+    """Asks again although a person allowed it for the session."""
+
+    def keep_grant(self, p: PassRecord, call: Call, ask: str, scope: str) -> None:
+        super().keep_grant(p, call, ask, "once" if scope == "session" else scope)
+
+
+class RemembersEveryAnswer(MessageLoop):
+    """Takes an approval for one call for one of the whole session."""
+
+    def keep_grant(self, p: PassRecord, call: Call, ask: str, scope: str) -> None:
+        super().keep_grant(p, call, ask, "session")
+
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        return by == "standing" or super().approved(p, call, by)
+
+
+class GrantsOnlyTheSameArguments(Undeclared):
+    """Compares arguments, and declares that a grant fits its tool."""
+
+    follows = {"grant.match": "arguments"}
+
+
+class GivesTokensBack(Undeclared):
+    """Gives a token back when a guard denies, and declares that an approval spends it."""
+
+    follows = {"grant.spent": "execution"}
+
+
+class IgnoresLateAnswers(Undeclared):
+    """Ignores a late answer, and declares that it refuses it."""
+
+    follows = {"late.answer": "ignored"}
+
+
+class HidesArguments(MessageLoop):
+    """Asks about a call without saying which tool it is for."""
+
+    def new_prompt(self, p: PassRecord, call: Call, ask: str) -> OpenPrompt:
+        name, call.name = call.name, "tool"
+        prompt = super().new_prompt(p, call, ask)
+        call.name = name
+        return prompt
+
+
+class WaitsForTheLastAnswer(MessageLoop):
+    """Waits for every interactor, and takes the last answer."""
+
+    async def first_answer(self, call: Call, prompt: OpenPrompt) -> PersonAnswer | None:
+        answer: PersonAnswer | None = None
+        for _ in prompt.asks:
+            answer = await call.scope.outside(prompt.came.get()) or answer
+            await asyncio.sleep(0)
+        return answer
+
+
+UNAPPROVED = ("AUTH-2", "AUTH-12", "AUTH-15", "AUTH-17", "AUTH-19", "AUTH-21", "AUTH-27")
+"""What a call without an approval breaks as well: it depends on who was there, and what had been allowed."""
+
+
+MUTANTS = (
+    Mutant(
+        TrustsOne,
+        "AUTH-1",
+        "needs a person's approval and nothing approved it, yet its tool was entered",
+        also=UNAPPROVED,
+    ),
+    Mutant(RunsWhatWasDenied, "GATE-2", "was denied at prompt prompt-"),
+    Mutant(GuardsFirst, "AUTH-2", "before it was approved"),
+    Mutant(InvokesTheModeGateInAStage, "AUTH-3", "yet ToolCallModeInvoked was published in it"),
+    Mutant(AsksInsideTheEnvelope, "AUTH-4", "is inside the envelope"),
+    Mutant(NeverAsksForAGrant, "AUTH-5", "yet it was settled without asking anybody"),
+    Mutant(HasEndlessTokens, "AUTH-6", "were used up by", also=("AUTH-2",)),
+    Mutant(LetsTheModeGrant, "GATE-2", "was denied at prompt prompt-"),
+    Mutant(PersonOverrulesGuard, "AUTH-8", ""),
+    Mutant(SparesTheGuardOfTheMode, "AUTH-9", "was entered, and guard"),
+    Mutant(PromptsTogether, "AUTH-10", "is open, yet people are asked about call"),
+    Mutant(AsksOneInteractor, "AUTH-11", "is open, and was not put to"),
+    Mutant(WaitsForTheLastAnswer, "AUTH-11", "with allow, yet it still waits for"),
+    Mutant(
+        AnswersEveryPrompt,
+        "AUTH-1",
+        "was not answered, yet its tool was entered",
+        "message-loop-core",
+        {"prompt.line": "parallel"},
+    ),
+    Mutant(RunsOtherArguments, "AUTH-13", "the approver of call"),
+    Mutant(DenialReachesTheRound, "AUTH-14", "", also=("AUTH-5", "AUTH-43", "AUTH-51")),
+    Mutant(
+        GrantsEveryTool, "AUTH-15", "needs a person's approval; the session grant for call", also=UNAPPROVED
+    ),
+    Mutant(AsksForListedTools, "AUTH-16", "pass, yet people are asked about call", also=("AUTH-51",)),
+    Mutant(
+        TakesSilenceForConsent,
+        "AUTH-17",
+        "needs a person's approval and nobody can be asked, yet its tool was entered",
+        also=UNAPPROVED,
+    ),
+    Mutant(AsksTheStateMachineTwice, "AUTH-18", "the state machine was asked about call"),
+    Mutant(
+        IdleDriverSilencesTheModeGate,
+        "AUTH-19",
+        "needs a person's approval, since no stage drives, yet its tool was entered",
+        also=UNAPPROVED,
+    ),
+    Mutant(ActsOnLateAnswers, "AUTH-20", "made the runtime show message"),
+    Mutant(
+        TrustsRemoteTools,
+        "AUTH-21",
+        "of a remote tool needs a person's approval and nobody approved it, yet it was entered",
+        also=UNAPPROVED,
+    ),
+    Mutant(ApprovesOneByOne, "AUTH-22", "of the round ran before people were asked about call"),
+    Mutant(
+        PromptsOneByOne,
+        "AUTH-23",
+        "is asked about, and call",
+        "message-loop-core",
+        {"prompt.line": "parallel"},
+    ),
+    Mutant(SharesTheLineOfSiblings, "AUTH-24", "", policies={"prompt.siblings": "each"}),
+    Mutant(EndsAPromptAtADeferral, "AUTH-25", ""),
+    Mutant(HaltsWhereNobodyAnswers, "AUTH-26", "which denies the call, yet the turn ended as Blocked"),
+    Mutant(ForgetsSessionGrants, "AUTH-27", ""),
+    Mutant(
+        RemembersEveryAnswer,
+        "AUTH-12",
+        "needs a person's approval and was not asked about; only call",
+        also=UNAPPROVED,
+    ),
+    Mutant(GrantsOnlyTheSameArguments, "AUTH-28", ""),
+    Mutant(GivesTokensBack, "AUTH-29", ""),
+    Mutant(IgnoresLateAnswers, "AUTH-30", "late answers are refused, yet the one for gate"),
+    Mutant(HidesArguments, "AUTH-31", "shows tool with"),
+)

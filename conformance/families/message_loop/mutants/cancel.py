@@ -1,0 +1,130 @@
+"""Wrong cancels: not heard, heard by half, or taken for something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
+from runlock.machines.message_loop.runtime.hooking import Occasion
+from runlock.machines.message_loop.runtime.loop import MessageLoop
+from runlock.machines.message_loop.runtime.records import Call, PassRecord, Reason, Round
+from runlock.machines.message_loop.runtime.responding import ResponseStream
+from runlock.machines.message_loop.runtime.scopes import ScopeStopped
+
+
+class AsksOnAfterACancel(MessageLoop):
+    """Sends one more request when a round was cancelled."""
+
+    async def carry_all(self, p: PassRecord, r: Round) -> None:
+        try:
+            await super().carry_all(p, r)
+        except ScopeStopped:
+            async for _ in self.world.stream(self.last_request, p.stage):
+                pass
+            raise
+
+    async def open_stream(
+        self, p: PassRecord, request: dict[str, Any], streams: list[ResponseStream]
+    ) -> ResponseStream:
+        self.last_request = request
+        return await super().open_stream(p, request, streams)
+
+
+class CallsACancelAnError(MessageLoop):
+    """Ends a cancelled turn as Error."""
+
+    def final_reason(self, reason: Reason) -> Reason:
+        return Reason("Error", "cancelled") if reason.code == "Cancelled" else reason
+
+
+class IsDeafWhilePrompting(MessageLoop):
+    """Does not hear a cancel while a prompt is open."""
+
+    async def cancel(self) -> None:
+        if not self.prompts:
+            await super().cancel()
+
+
+class CancelsWhatIsOver(MessageLoop):
+    """Writes into the history when a turn is cancelled that is over."""
+
+    async def cancel(self) -> None:
+        if self.turn.status.is_final:
+            self.history.append({"role": "user", "text": "cancelled"})
+            self.world.message(self.history[-1], "session", None)
+        await super().cancel()
+
+
+class DrainsInSecret(Undeclared):
+    """Lets tools drain, and declares that it aborts them."""
+
+    follows = {"cancel.inflight": "drain"}
+
+
+class TakesAnAbortForAFailure(MessageLoop):
+    """Writes an error for a call that was aborted."""
+
+    def abort(self, p: PassRecord, call: Call) -> None:
+        super().abort(p, call)
+        if call.attempts:
+            call.result = ("error", "the tool failed")
+
+
+class DropsFinishedResults(Undeclared):
+    """Drops results that were there before a cancel, and declares that it keeps them."""
+
+    follows = {"cancel.results": "dropped"}
+
+
+class RunsOneMoreCall(MessageLoop):
+    """Runs a call that was queued when the turn was cancelled."""
+
+    async def execute(self, p: PassRecord, r: Round, call: Call, occasion: Occasion) -> None:
+        try:
+            await super().execute(p, r, call, occasion)
+        except ScopeStopped:
+            following = r.calls[r.calls.index(call) + 1 :]
+            for other in following[:1]:
+                await self.world.tool(other.id, other.name, other.args, p.stage)
+            raise
+
+
+class RendersWhatWasCancelled(MessageLoop):
+    """Hands a payload over when a turn was cancelled."""
+
+    async def run_pass(self, p: PassRecord) -> Reason | None:
+        reason = await super().run_pass(p)
+        if reason is not None and reason.code == "Cancelled":
+            self.hand_over(p, "cancelled")
+        return reason
+
+
+class TellsAbortedFromDenied(Undeclared):
+    """Tells the model the same of an aborted and a denied call, and declares that it does not."""
+
+    follows = {"told": "alike"}
+
+
+MUTANTS = (
+    Mutant(AsksOnAfterACancel, "CANCEL-1", "", also=("LOOP-4", "LOOP-5", "LOOP-12", "LOOP-16")),
+    Mutant(CallsACancelAnError, "CANCEL-2", "was cancelled, yet it ended as Error"),
+    Mutant(IsDeafWhilePrompting, "CANCEL-3", "", also=("CANCEL-1",)),
+    Mutant(CancelsWhatIsOver, "CANCEL-4", "", also=("WIRE-8",)),
+    Mutant(DrainsInSecret, "CANCEL-5", "ran at the cancel, yet it was not given up", also=("CANCEL-1",)),
+    Mutant(TakesAnAbortForAFailure, "CANCEL-6", "was given up, yet its result is error"),
+    Mutant(DropsFinishedResults, "CANCEL-7", "results before a cancel are kept, yet"),
+    Mutant(
+        RunsOneMoreCall,
+        "CANCEL-8",
+        "was cancelled, yet call",
+        policies={"round.executor": "sequential"},
+        also=("CANCEL-1",),
+    ),
+    Mutant(
+        RendersWhatWasCancelled,
+        "CANCEL-9",
+        "was cancelled, yet Rendered was published",
+        also=("WIRE-9", "LOOP-10"),
+    ),
+    Mutant(TellsAbortedFromDenied, "CANCEL-10", ""),
+)

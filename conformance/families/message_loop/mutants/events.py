@@ -1,0 +1,182 @@
+"""Reporting faults: behaviour is right, and what is published is not."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
+from runlock.machines.message_loop.runtime.loop import MessageLoop, Start
+from runlock.machines.message_loop.runtime.records import Call, PassRecord, Reason, Response
+from runlock.machines.message_loop.runtime.responding import ResponseStream
+
+
+class SaysNothingOfADeniedStage(MessageLoop):
+    """Does not announce the end of a stage that was denied."""
+
+    def publish(self, event: str, p: PassRecord | None = None, /, **data: Any) -> None:
+        if (event, data.get("outcome")) != ("StagePostFired", "denied"):
+            super().publish(event, p, **data)
+
+
+class NeverCompletesARequest(MessageLoop):
+    """Does not announce that a response is whole."""
+
+    def publish(self, event: str, p: PassRecord | None = None, /, **data: Any) -> None:
+        if event != "ProviderRequestCompleted":
+            super().publish(event, p, **data)
+
+
+class PublishesTextAtTheEnd(MessageLoop):
+    """Keeps text back until the response is whole."""
+
+    kept: tuple[Any, ...] = ()
+
+    def publish(self, event: str, p: PassRecord | None = None, /, **data: Any) -> None:
+        if event == "ProviderTokensStreamed":
+            self.kept = (*self.kept, (p, data))
+            return
+        if event == "ProviderRequestCompleted":
+            for held, tokens in self.kept:
+                super().publish("ProviderTokensStreamed", held, **tokens)
+            self.kept = ()
+        super().publish(event, p, **data)
+
+
+class PublishesTextTwice(MessageLoop):
+    """Publishes the whole text once more when the response is whole."""
+
+    async def complete(self, p: PassRecord, stream: ResponseStream, response: Response) -> Response:
+        if stream.text:
+            self.publish("ProviderTokensStreamed", p, request=stream.id, text=stream.text)
+        return await super().complete(p, stream, response)
+
+
+class TakesAnErrorForASuccess(MessageLoop):
+    """Announces that a call succeeded whose tool answered with an error."""
+
+    def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
+        failed = event == "ToolInvocationFailed" and call.attempts > 0
+        super().publish_call("ToolInvocationSucceeded" if failed else event, p, call, **data)
+
+
+class ApprovesInSilence(MessageLoop):
+    """Does not report approvals by the mode."""
+
+    def approved(self, p: PassRecord, call: Call, by: str) -> bool:
+        return True if by == "mode" else super().approved(p, call, by)
+
+
+class BlamesTheMode(MessageLoop):
+    """Reports each denial as one of the mode."""
+
+    def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
+        changed = {**data, "code": "ModeDenied"} if event == "ToolCallDenied" else data
+        super().publish_call(event, p, call, **changed)
+
+
+class BlamesTheModeForGrants(MessageLoop):
+    """Reports a grant that was not given as a denial of the mode."""
+
+    def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
+        was_a_grant = event == "ToolCallDenied" and data["code"] == "GrantDenied"
+        super().publish_call(event, p, call, **({**data, "code": "ModeDenied"} if was_a_grant else data))
+
+
+class FailsWithItsWatcher(MessageLoop):
+    """Lets an exception of a watcher end the turn."""
+
+    def publish(self, event: str, p: PassRecord | None = None, /, **data: Any) -> None:
+        watcher, self.watcher = self.watcher, None
+        super().publish(event, p, **data)
+        self.watcher = watcher
+        if watcher is not None:
+            watcher(event, {**self.ids(p), **data})
+
+
+class EntersAStageInAChatTurn(MessageLoop):
+    """Announces a stage execution in a chat turn."""
+
+    async def chat(self, text: str) -> Reason:
+        self.publish("StageEntered", execution="x0", stage="chat")
+        return await super().chat(text)
+
+
+class SpeaksAfterTheEnd(MessageLoop):
+    """Publishes an event of a turn after it has ended."""
+
+    async def start(self, start: Start) -> Reason:
+        reason = await super().start(start)
+        last = self.turn.passes[-1] if self.turn.passes else None
+        loop = asyncio.get_running_loop()
+        data = {**self.ids(last), "call": "c1", "name": "t0"}
+        loop.call_later(0, lambda: loop.call_soon(self.world.event, "ToolInvocationSucceeded", data))
+        return reason
+
+
+class RendersTwice(MessageLoop):
+    """Hands its payload over twice."""
+
+    def hand_over(self, p: PassRecord, text: str) -> None:
+        super().hand_over(p, text)
+        super().hand_over(p, text)
+
+
+class RendersTheResponse(MessageLoop):
+    """Hands over what the model said, and not what the transforms of RENDER left."""
+
+    async def render(self, p: PassRecord, response: Response) -> None:
+        self.said = response.text
+        await super().render(p, response)
+
+    def hand_over(self, p: PassRecord, text: str) -> None:
+        super().hand_over(p, self.said)
+
+
+class SparesItsWatchers(MessageLoop):
+    """Lets watchers miss the events of tools."""
+
+    def publish(self, event: str, p: PassRecord | None = None, /, **data: Any) -> None:
+        watcher = self.watcher
+        if event.startswith("ToolInvocation"):
+            self.watcher = None
+        super().publish(event, p, **data)
+        self.watcher = watcher
+
+
+class RendersStagesInSilence(Undeclared):
+    """Sends no payload of a stage execution to the UI, and declares that it does."""
+
+    follows = {"stage.render": "no"}
+
+
+class HidesTheModeGate(MessageLoop):
+    """Does not report that the mode gate judged a call that it let pass."""
+
+    def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
+        if event != "ToolCallModeInvoked" or not self.mode_passes(call):
+            super().publish_call(event, p, call, **data)
+
+
+MUTANTS = (
+    Mutant(
+        SaysNothingOfADeniedStage, "WIRE-1", "ended as Blocked, and COMPOSE_REQUEST has no StagePostFired"
+    ),
+    Mutant(NeverCompletesARequest, "WIRE-2", "were announced as completed or failed"),
+    Mutant(PublishesTextAtTheEnd, "WIRE-3", "was published"),
+    Mutant(PublishesTextTwice, "WIRE-3", "the text of response"),
+    Mutant(TakesAnErrorForASuccess, "WIRE-4", "was announced as succeeded, and its tool answered raise"),
+    Mutant(ApprovesInSilence, "WIRE-5", "ran, and ToolCallApproved was not published"),
+    Mutant(
+        BlamesTheMode, "WIRE-5", "was denied as GuardDenied, yet the audit says ModeDenied", also=("AUTH-7",)
+    ),
+    Mutant(BlamesTheModeForGrants, "AUTH-7", "was not given, yet it was denied as ModeDenied"),
+    Mutant(FailsWithItsWatcher, "WIRE-6", "a watcher failed, and turn"),
+    Mutant(EntersAStageInAChatTurn, "WIRE-7", "StageEntered was published in chat turn"),
+    Mutant(SpeaksAfterTheEnd, "WIRE-8", "is over, yet ToolInvocationSucceeded was shown"),
+    Mutant(RendersTwice, "WIRE-9", "published its payload twice"),
+    Mutant(RendersTheResponse, "WIRE-9", "", also=("HOOK-4",)),
+    Mutant(SparesItsWatchers, "WIRE-10", "was ToolInvocationProposed, and it got ToolCallModeInvoked"),
+    Mutant(RendersStagesInSilence, "WIRE-11", "payloads of stages are rendered: yes; the one of"),
+    Mutant(HidesTheModeGate, "WIRE-12", "was entered, and ToolCallModeInvoked was not published"),
+)

@@ -1,0 +1,179 @@
+"""Wrong hooks: not asked, asked twice, too late, or heard beyond their role."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from runlock.conformance.families.message_loop.mutants.mutant import UNSEEN, Mutant, Undeclared
+from runlock.machines.message_loop.runtime.hooking import KINDS, Denied, Occasion
+from runlock.machines.message_loop.runtime.loop import MessageLoop
+from runlock.machines.message_loop.runtime.records import Call, HookSpec, PassRecord
+from runlock.machines.message_loop.runtime.responding import ResponseStream
+from runlock.machines.message_loop.runtime.world import HookAnswer, WorldFault
+
+
+class AsksObserversTwice(MessageLoop):
+    """Asks an observer twice on one occasion."""
+
+    async def ask_hook(self, p: PassRecord, occasion: Occasion, hook: HookSpec) -> HookAnswer | WorldFault:
+        if hook.kind == "observer":
+            await super().ask_hook(p, occasion, hook)
+        return await super().ask_hook(p, occasion, hook)
+
+
+class SkipsHooksInAContinuation(MessageLoop):
+    """Asks the hooks of a request in the first request of a pass alone."""
+
+    def hooks_at(self, at: str, point: str, kinds: Collection[str] = KINDS) -> list[HookSpec]:
+        is_continued = bool(self.turn.passes) and self.turn.passes[-1].rounds > 0
+        return [] if is_continued and at == "SEND_REQUEST" else super().hooks_at(at, point, kinds)
+
+
+class SendsBeforeItsHooks(MessageLoop):
+    """Asks the hooks before a request, and sends it before they have answered."""
+
+    async def ask_hooks(
+        self, p: PassRecord, occasion: Occasion, point: str, kinds: Collection[str] = KINDS
+    ) -> None:
+        asking = super().ask_hooks(p, occasion, point, kinds)
+        if (occasion.at, point) != ("SEND_REQUEST", "pre"):
+            await asking
+            return
+        self.asking = asyncio.ensure_future(asking)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    async def open_stream(
+        self, p: PassRecord, request: dict[str, Any], streams: list[ResponseStream]
+    ) -> ResponseStream:
+        stream = await super().open_stream(p, request, streams)
+        await self.asking
+        return stream
+
+
+class ComposesInSpiteOfAGuard(MessageLoop):
+    """Goes on when a guard of COMPOSE_REQUEST denies."""
+
+    def deny(self, occasion: Occasion, why: str) -> None:
+        if occasion.at == "COMPOSE_REQUEST":
+            occasion.chart.send("leave")
+            return
+        super().deny(occasion, why)
+
+
+class LosesRewrites(MessageLoop):
+    """Asks its transforms, and goes on with what was there before."""
+
+    def rewrite(self, occasion: Occasion, data: Mapping[str, Any]) -> None:
+        pass
+
+
+class ObeysObservers(MessageLoop):
+    """Takes a rewrite from an observer."""
+
+    def take(self, occasion: Occasion, hook: HookSpec, answer: HookAnswer | WorldFault) -> None:
+        super().take(occasion, hook, answer)
+        if not isinstance(answer, WorldFault) and hook.kind == "observer" and answer.kind == "rewrite":
+            self.rewrite(occasion, answer.data or {})
+
+
+class AsksHooksBackwards(MessageLoop):
+    """Asks the hooks of a slot in the reverse order."""
+
+    def hooks_at(self, at: str, point: str, kinds: Collection[str] = KINDS) -> list[HookSpec]:
+        return super().hooks_at(at, point, kinds)[::-1]
+
+
+class TransformsWhatWasDenied(MessageLoop):
+    """Asks the transforms of an occasion that a guard has denied."""
+
+    async def ask_hooks(
+        self, p: PassRecord, occasion: Occasion, point: str, kinds: Collection[str] = KINDS
+    ) -> None:
+        try:
+            await super().ask_hooks(p, occasion, point, kinds)
+        except Denied:
+            hooks = self.hooks_at(occasion.at, point, kinds)
+            last = next(hook for hook in hooks if hook.id == self.last_asked)
+            for hook in hooks[hooks.index(last) + 1 :]:
+                if hook.kind == "transform":
+                    await self.ask_hook(p, occasion, hook)
+            raise
+
+    async def ask_hook(self, p: PassRecord, occasion: Occasion, hook: HookSpec) -> HookAnswer | WorldFault:
+        answer = await super().ask_hook(p, occasion, hook)
+        self.last_asked = hook.id
+        return answer
+
+
+class GoesOnAfterABrokenGuard(Undeclared):
+    """Goes on after a hook that breaks, and declares that this is a denial."""
+
+    follows = {"hook.fault": "continue"}
+
+
+class LeaksRewrites(MessageLoop):
+    """Gives the rewritten arguments of one call to the next one as well."""
+
+    leaked: dict[str, Any] | None = None
+
+    def rewrite(self, occasion: Occasion, data: Mapping[str, Any]) -> None:
+        super().rewrite(occasion, data)
+        if occasion.at == "TOOL_CALL" and isinstance(occasion.data.get("args"), dict):
+            self.leaked = occasion.data["args"]
+
+    async def ask_side(self, p: PassRecord, call: Call, occasion: Occasion, *, before: bool) -> bool:
+        if before and self.leaked is not None:
+            call.args = {**call.args, **{k: v for k, v in self.leaked.items() if k not in call.args}}
+        return await super().ask_side(p, call, occasion, before=before)
+
+
+class RewritesAfterTheApproval(Undeclared):
+    """Asks transforms after the approval, and declares that they come before it."""
+
+    follows = {"rewrite.place": "after_approval"}
+
+
+class KeepsRefusedInput(Undeclared):
+    """Keeps an input that a guard refused, and declares that it drops it."""
+
+    follows = {"input.refused": "kept"}
+
+
+class AsksAllHooksAtOnce(MessageLoop):
+    """Asks the hooks of a slot together, and declares that they come as they are listed."""
+
+    async def ask_hooks(
+        self, p: PassRecord, occasion: Occasion, point: str, kinds: Collection[str] = KINDS
+    ) -> None:
+        hooks: Sequence[HookSpec] = self.hooks_at(occasion.at, point, kinds)
+        await self.ask_all_at_once(p, occasion, hooks)
+
+
+MUTANTS = (
+    Mutant(AsksObserversTwice, "HOOK-1", "was asked twice at TOOL_CALL pre for call"),
+    Mutant(SkipsHooksInAContinuation, "HOOK-1", "was not asked at SEND_REQUEST pre"),
+    Mutant(
+        SendsBeforeItsHooks,
+        "HOOK-2",
+        "has not answered at SEND_REQUEST pre",
+        declare=UNSEEN,
+        also=("HOOK-1",),
+    ),
+    Mutant(ComposesInSpiteOfAGuard, "HOOK-3", "", also=("HOOK-9",)),
+    Mutant(LosesRewrites, "HOOK-4", "messages was rewritten to"),
+    Mutant(ObeysObservers, "HOOK-5", "and that went on"),
+    Mutant(AsksHooksBackwards, "HOOK-7", "was asked before hook"),
+    Mutant(AsksAllHooksAtOnce, "HOOK-7", "was asked at RECEIVE_INPUT pre while hook"),
+    Mutant(TransformsWhatWasDenied, "HOOK-8", "denied at RECEIVE_INPUT pre, yet transform"),
+    Mutant(
+        GoesOnAfterABrokenGuard,
+        "HOOK-9",
+        "broke at COMPOSE_REQUEST, which counts as deny, yet a request was sent",
+    ),
+    Mutant(LeaksRewrites, "HOOK-10", ""),
+    Mutant(RewritesAfterTheApproval, "HOOK-11", "was asked after the approval of call"),
+    Mutant(KeepsRefusedInput, "HOOK-12", "refused input is dropped, yet"),
+)

@@ -1,0 +1,241 @@
+"""Wrong passes: stages, continuations, bounds, and what a request is made of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from runlock.conformance.families.message_loop.mutants.mutant import UNSEEN, Mutant, Undeclared
+from runlock.machines.message_loop.runtime.loop import MessageLoop
+from runlock.machines.message_loop.runtime.records import Message, PassRecord, Response, Round
+from runlock.machines.message_loop.runtime.responding import ResponseStream
+
+
+class SkipsComposeInAContinuation(MessageLoop):
+    """Sends the results on without going through COMPOSE_REQUEST."""
+
+    async def compose(self, p: PassRecord) -> dict[str, Any]:
+        if not p.rounds:
+            return await super().compose(p)
+        p.step += 1
+        return await self.assemble(p)
+
+
+class AnnouncesRenderTwice(MessageLoop):
+    """Goes through RENDER once more after it was over."""
+
+    async def render(self, p: PassRecord, response: Response) -> None:
+        await super().render(p, response)
+        async with self.stage(p, "RENDER"):
+            pass
+
+
+class EndsAfterARound(MessageLoop):
+    """Runs the calls of a response that has text, and ends without asking again."""
+
+    async def continues(self, p: PassRecord, response: Response) -> bool:
+        goes_on = await super().continues(p, response)
+        return goes_on and not response.text
+
+
+class ForgetsEarlierRounds(MessageLoop):
+    """Shows the model the last round alone."""
+
+    def messages_for(self, p: PassRecord) -> list[Message]:
+        messages = super().messages_for(p)
+        asked = [index for index, message in enumerate(messages) if message.get("tool_calls")]
+        return [*messages[: asked[0]], *messages[asked[-1] :]] if len(asked) > 1 else messages
+
+
+class GoesOneRoundTooFar(MessageLoop):
+    """Begins one continuation too many."""
+
+    def bound_of(self, p: PassRecord) -> int:
+        return super().bound_of(p) + 1
+
+
+class CountsCalls(MessageLoop):
+    """Counts the calls of a round one by one."""
+
+    def is_below_bound(self, p: PassRecord) -> bool:
+        surplus = len(p.calls) - p.rounds
+        p.rounds += surplus
+        is_below = super().is_below_bound(p)
+        p.rounds -= surplus
+        return is_below
+
+
+class CountsOverTurns(MessageLoop):
+    """Goes on counting in the next turn."""
+
+    rounds_before = 0
+
+    def is_below_bound(self, p: PassRecord) -> bool:
+        if p.execution is not None:
+            return super().is_below_bound(p)
+        self.rounds_before += 1
+        counted = self.rounds_before + int(self.policies["bound.counts"] == "requests")
+        return counted <= self.bound_of(p)
+
+
+class HidesWhatMayHaveHappened(MessageLoop):
+    """Says at the bound that the bound was reached, and no more."""
+
+    def bound_reason(self) -> Any:
+        reason = super().bound_reason()
+        return type(reason)(reason.code, "the bound was reached", reason.stop)
+
+
+class DropsTheLastRound(MessageLoop):
+    """Does not run the calls of the response that reaches the bound."""
+
+    async def carry_all(self, p: PassRecord, r: Round) -> None:
+        p.rounds += 1
+        is_last = not self.is_below_bound(p)
+        p.rounds -= 1
+        if not is_last:
+            await super().carry_all(p, r)
+
+
+class TakesTheCapForAnEnd(MessageLoop):
+    """Says at the turn cap that Act ended by itself."""
+
+    def publish(self, event: str, p: PassRecord | None = None, /, **data: Any) -> None:
+        super().publish(event, p, **({**data, "capHit": False} if event == "ActEnded" else data))
+
+
+class PromptsWithTheSession(MessageLoop):
+    """Gives a stage execution the system prompt of the session."""
+
+    async def assemble(self, p: PassRecord) -> dict[str, Any]:
+        return {**await super().assemble(p), "system": self.settings.system}
+
+
+class OffersEveryTool(MessageLoop):
+    """Puts each tool that it has into the manifest."""
+
+    def manifest(self, p: PassRecord) -> list[str]:
+        return list(dict.fromkeys([*super().manifest(p), *self.settings.tools]))
+
+
+class RemindsTheModel(MessageLoop):
+    """Adds a line of its own to each request."""
+
+    async def assemble(self, p: PassRecord) -> dict[str, Any]:
+        request = await super().assemble(p)
+        return {**request, "context": [*request["context"], "Remember to be brief."]}
+
+
+class KeepsContextFromTheFirstRequest(MessageLoop):
+    """Asks its context providers in the first request of a pass alone."""
+
+    kept: dict[tuple[str, str], list[str]]
+
+    async def ask_context(self, p: PassRecord, provider: tuple[str, int]) -> list[str]:
+        self.kept = getattr(self, "kept", {})
+        key = (p.id, provider[0])
+        if key not in self.kept:
+            self.kept[key] = await super().ask_context(p, provider)
+        return self.kept[key]
+
+
+class IgnoresTheTerminalMark(MessageLoop):
+    """Asks the model again after a terminal response."""
+
+    async def continues(self, p: PassRecord, response: Response) -> bool:
+        return await super().continues(p, Response(response.text, response.calls))
+
+
+class RunsHalfACall(MessageLoop):
+    """Enters a tool as soon as a piece of its call arrives."""
+
+    async def read(self, p: PassRecord, stream: ResponseStream) -> Response:
+        stream.parts = self.eager(p, stream.parts)
+        return await super().read(p, stream)
+
+    async def eager(self, p: PassRecord, parts: Any) -> Any:
+        async for part in parts:
+            piece = getattr(part, "tool_call", None)
+            if piece is not None and piece.name in self.settings.tools:
+                await self.world.tool(piece.id, piece.name, {}, p.stage)
+            yield part
+
+
+class HangsAfterTwoCalls(MessageLoop):
+    """Waits for ever when a round of several calls is over."""
+
+    async def carry_all(self, p: PassRecord, r: Round) -> None:
+        await super().carry_all(p, r)
+        if len(r.calls) > 1:
+            await p.scope.outside(asyncio.Event().wait())
+
+
+class RendersATerminalRound(Undeclared):
+    """Renders after a terminal response, and declares that it does not."""
+
+    follows = {"call.terminal": "render"}
+
+
+class SendsAgainInSilence(Undeclared):
+    """Sends a request again that failed, and declares that a fault ends the turn."""
+
+    follows = {"model.fault": "retried"}
+
+
+class LeavesOutWholeSlices(Undeclared):
+    """Leaves out whole slices, and declares that text is cut."""
+
+    follows = {"context.over": "dropped"}
+
+
+class ExceedsTheBudget(MessageLoop):
+    """Lets a context provider say as much as it likes."""
+
+    def within_budget(self, slices: Sequence[str], budget: int) -> list[str]:
+        return list(slices)
+
+
+class ShowsTheSessionToAStage(Undeclared):
+    """Puts the session history before a transcript, and declares that it does not."""
+
+    follows = {"stage.history": "before"}
+
+
+MUTANTS = (
+    Mutant(AnnouncesRenderTwice, "LOOP-1", "RENDER began after RENDER in a pass of turn"),
+    Mutant(
+        SkipsComposeInAContinuation, "LOOP-2", "a continuation began at SEND_REQUEST, not at COMPOSE_REQUEST"
+    ),
+    Mutant(EndsAfterARound, "LOOP-3", "yet the turn ended as if it had not", declare=UNSEEN),
+    Mutant(ForgetsEarlierRounds, "LOOP-4", "do not stand unchanged in the next one"),
+    Mutant(GoesOneRoundTooFar, "LOOP-5", "continuations, yet request"),
+    Mutant(CountsCalls, "LOOP-6", "ended at its bound of"),
+    Mutant(CountsOverTurns, "LOOP-7", "", also=("LOOP-6", "LOOP-8")),
+    Mutant(
+        HidesWhatMayHaveHappened, "LOOP-8", "the detail does not say that earlier calls may have completed"
+    ),
+    Mutant(DropsTheLastRound, "LOOP-9", "was not settled before the turn ended at its bound"),
+    Mutant(TakesTheCapForAnEnd, "LOOP-10", "its last response asked for"),
+    Mutant(PromptsWithTheSession, "LOOP-12", "the body of stage review is"),
+    Mutant(OffersEveryTool, "LOOP-13", "the manifest of the turn offers"),
+    Mutant(RemindsTheModel, "LOOP-14", "which no provider gave"),
+    Mutant(KeepsContextFromTheFirstRequest, "LOOP-15", "times for a request of the turn"),
+    Mutant(IgnoresTheTerminalMark, "LOOP-16", "of the turn was terminal, yet another request was sent"),
+    Mutant(RunsHalfACall, "LOOP-17", "is not complete, yet a tool gate opened for call"),
+    Mutant(HangsAfterTwoCalls, "LOOP-18", "is not over, and waits at no gate"),
+    Mutant(
+        RendersATerminalRound,
+        "LOOP-19",
+        "a terminal response leads to finish, yet the turn rendered",
+        policies={"call.terminal": "finish"},
+    ),
+    Mutant(SendsAgainInSilence, "LOOP-20", "failed, yet the model is asked again"),
+    Mutant(LeavesOutWholeSlices, "LOOP-21", "characters were sent, in whole slices"),
+    Mutant(ExceedsTheBudget, "LOOP-15", "characters, and"),
+    Mutant(
+        ShowsTheSessionToAStage,
+        "LOOP-22",
+        "session history is none in stages, yet the first request of stage execution",
+    ),
+)

@@ -1,0 +1,202 @@
+"""Wrong turns: brackets, histories, stage executions and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
+from runlock.machines.message_loop.runtime.loop import MessageLoop, Start
+from runlock.machines.message_loop.runtime.records import (
+    Execution,
+    Message,
+    PassRecord,
+    Reason,
+    Response,
+    TurnFault,
+)
+from runlock.machines.message_loop.runtime.scopes import Scope
+from runlock.machines.message_loop.runtime.world import Verdict
+from runlock.machines.table import Cursor
+
+
+class StartsTwice(MessageLoop):
+    """Announces the start of a turn twice."""
+
+    def publish(self, event: str, p: PassRecord | None = None, /, **data: Any) -> None:
+        super().publish(event, p, **data)
+        if event == "SessionTurnStart":
+            super().publish(event, p, **data)
+
+
+class EndsInSilence(Undeclared):
+    """Announces the end of rendered turns alone, and declares that it always does."""
+
+    follows = {"turn.end": "rendered"}
+
+
+class BracketsEachPass(MessageLoop):
+    """Announces the start of a turn in each pass of a stage execution."""
+
+    def announce_start(self, p: PassRecord) -> None:
+        super().announce_start(p)
+        if p.execution is not None:
+            self.publish("SessionTurnStart", p)
+
+
+class SharesItsCorrelation(MessageLoop):
+    """Gives all passes one correlation id."""
+
+    def new_pass(
+        self, scope: Scope, transcript: list[Message], text: str, execution: Execution | None = None
+    ) -> PassRecord:
+        p = super().new_pass(scope, transcript, text, execution)
+        p.id = "pass-1"
+        return p
+
+
+class ForgetsItsAnswer(MessageLoop):
+    """Does not keep the last response of a chat turn."""
+
+    async def persist_response(self, p: PassRecord, response: Response) -> None:
+        kept_already = p.execution is None
+        await super().persist_response(p, Response(response.text, [None] if kept_already else []))
+
+
+class WritesTranscriptsToTheSession(MessageLoop):
+    """Writes what a stage execution says to the session history as well."""
+
+    def append(self, p: PassRecord, message: Message) -> None:
+        super().append(p, message)
+        if p.execution is not None and message["role"] == "assistant" and "tool_calls" not in message:
+            self.history.append(message)
+            self.world.message(deepcopy(message), "session", None)
+
+
+class SharesATranscript(MessageLoop):
+    """Lets siblings write to one transcript."""
+
+    def messages_for(self, p: PassRecord) -> list[Message]:
+        own = super().messages_for(p)
+        others = [x.transcript for x in self.turn.executions.values() if x is not p.execution]
+        return [*own, *(message for other in others for message in other if message["role"] == "user")]
+
+
+class ExitsTwice(MessageLoop):
+    """Runs Exit twice."""
+
+    async def commit_exit(self, x: Execution) -> None:
+        await super().commit_exit(x)
+        await super().commit_exit(x)
+
+
+class JoinsAtOnce(MessageLoop):
+    """Begins the join together with the siblings."""
+
+    async def run_group(self, siblings: Sequence[tuple[str, str]], join: tuple[str, str] | None) -> Reason:
+        return await super().run_group([*siblings, *([join] if join else [])], None)
+
+
+class LetsSiblingsRunOn(MessageLoop):
+    """Lets the siblings of a failed stage execution run to their exits."""
+
+    def sibling_ended(
+        self, group: Cursor, scope: Scope, reason: Reason, is_last: bool, has_join: bool
+    ) -> None:
+        if reason.code != "NaturalEnd":
+            self.failed_group = group
+        if getattr(self, "failed_group", None) is not group:
+            super().sibling_ended(group, scope, reason, is_last, has_join)
+
+
+class BreaksAfterACancel(MessageLoop):
+    """Fails in the turn that follows a cancelled one."""
+
+    async def work(self, start: Start) -> Reason:
+        was_cancelled, self.was_cancelled = getattr(self, "was_cancelled", False), False
+        reason = Reason("Error", "the loop was cancelled") if was_cancelled else await super().work(start)
+        self.was_cancelled = reason.code == "Cancelled"
+        return reason
+
+
+class ShowsAShorterHistory(MessageLoop):
+    """Leaves the last message out when somebody looks at the session."""
+
+    def look(self) -> dict[str, Any]:
+        shown = super().look()
+        return {**shown, "messages": shown["messages"][:-1]}
+
+
+class DoesNotStoreTheInput(MessageLoop):
+    """Stores the input with the answer, and not before the first request."""
+
+    async def commit(self, p: PassRecord, trigger: str, cause: str) -> None:
+        if cause != "input":
+            await super().commit(p, trigger, cause)
+
+
+class StoresResultsAtTheEnd(Undeclared):
+    """Stores results at the end of a turn, and declares that it does so after each round."""
+
+    follows = {"persist.results": "turn"}
+
+
+class SwallowsAFaultOfTheStore(MessageLoop):
+    """Goes on when a commit failed."""
+
+    async def commit(self, p: PassRecord, trigger: str, cause: str) -> None:
+        try:
+            await super().commit(p, trigger, cause)
+        except TurnFault:
+            return
+
+
+class DropsPartialText(Undeclared):
+    """Drops text of a response that was cut short, and declares that it keeps it."""
+
+    follows = {"partial.text": "dropped"}
+
+
+class ExitsAfterAFailure(Undeclared):
+    """Runs Exit after a failed assertion, and declares that it does not."""
+
+    follows = {"exit.on_fail": "yes"}
+
+
+class KeepsTheTranscript(Undeclared):
+    """Goes on with the transcript of the attempt before, and declares a fresh one."""
+
+    follows = {"assert.retry": "kept"}
+
+
+class AcceptsFailedAssertions(MessageLoop):
+    """Ends a stage execution whose assertion failed as if it had exited."""
+
+    async def failed(self, x: Execution, verdict: Verdict) -> Reason:
+        return await super().exit(x, verdict)
+
+
+MUTANTS = (
+    Mutant(StartsTwice, "TURN-1", "published SessionTurnStart twice"),
+    Mutant(EndsInSilence, "TURN-2", "ended as Cancelled, and SessionTurnEnd was not published"),
+    Mutant(
+        BracketsEachPass, "TURN-3", "published SessionTurnStart, which the turn has already", also=("TURN-1",)
+    ),
+    Mutant(SharesItsCorrelation, "TURN-4", "is that of a pass of turn"),
+    Mutant(ForgetsItsAnswer, "TURN-5", "ended, and its last response"),
+    Mutant(WritesTranscriptsToTheSession, "TURN-6", "of stages wrote assistant"),
+    Mutant(SharesATranscript, "TURN-7", "of a sibling stands in a request of stage execution"),
+    Mutant(ExitsTwice, "TURN-8", "stage execution"),
+    Mutant(JoinsAtOnce, "TURN-9", "has not been asserted ok"),
+    Mutant(LetsSiblingsRunOn, "TURN-10", "yet it still waits at assert"),
+    Mutant(BreaksAfterACancel, "TURN-11", "ended as Cancelled, and turn"),
+    Mutant(ShowsAShorterHistory, "TURN-12", "were announced"),
+    Mutant(DoesNotStoreTheInput, "TURN-13", "is sent, and its input is not stored"),
+    Mutant(StoresResultsAtTheEnd, "TURN-14", "rounds are over, and the results of"),
+    Mutant(SwallowsAFaultOfTheStore, "TURN-15", "the commit input failed, yet a model gate opened"),
+    Mutant(DropsPartialText, "TURN-16", ""),
+    Mutant(ExitsAfterAFailure, "TURN-17", "Exit after a failure is no, yet stage execution"),
+    Mutant(KeepsTheTranscript, "TURN-18", "the transcript of a retry is fresh, yet stage execution"),
+    Mutant(AcceptsFailedAssertions, "TURN-19", "ended as NaturalEnd", also=("TURN-17",)),
+)

@@ -1,0 +1,221 @@
+"""How the state takes in what the runtime shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from runlock.conformance.families.message_loop.messages import (
+    CallMoved,
+    Checkpointed,
+    GateOpened,
+    MessageAppended,
+    Published,
+    RunMoved,
+    TurnEnded,
+)
+from runlock.conformance.families.message_loop.state.naming import gate_name
+from runlock.conformance.families.message_loop.state.records import Gate, Pass, Prompt, Request, Turn
+from runlock.conformance.protocol import GateClosed, Observation
+
+if TYPE_CHECKING:
+    from runlock.conformance.families.message_loop.state.observed_state import ObservedState
+
+COMPOSING: Final = frozenset(
+    {("COMPOSE_REQUEST", "pre"), ("COMPOSE_REQUEST", "post"), ("SEND_REQUEST", "pre")}
+)
+"""Where a hook belongs to the request that is about to be sent."""
+
+OF_A_REQUEST: Final = frozenset({"COMPOSE_REQUEST", "SEND_REQUEST", "STREAM_RESPONSE"})
+
+
+def take_in(state: ObservedState, seen: Observation) -> None:
+    """One observation."""
+    handler = SEEN.get(type(seen))
+    if handler is not None:
+        handler(state, seen)
+
+
+def composing(path: Pass, now: int) -> Request:
+    """The request that a gate before its model gate belongs to."""
+    request = path.request
+    if request is None or (request.model_gates and not request.may_be_sent_again):
+        request = Request(len(path.requests) + 1, path, compose_from=now)
+        path.requests.append(request)
+    return request
+
+
+def _opened(state: ObservedState, seen: GateOpened) -> None:
+    turn = state.turn_of(seen)
+    if turn is None:
+        return
+    path = turn.path(seen.stage)
+    gate = Gate(seen.gate, seen.on, gate_name(seen), seen, turn, state.clock, state.window, path)
+    gate.call = state.call_of(seen) if seen.call is not None else None
+    state.gates[seen.gate] = gate
+    turn.gates.append(gate)
+    if path is not None:
+        filed = FILED.get(seen.on)
+        if filed is not None:
+            filed(state, gate, path)
+    if seen.on == "store.put" and seen.cause == "exit" and seen.stage in turn.executions:
+        turn.executions[seen.stage].exits.append(gate)
+
+
+def _file_model(state: ObservedState, gate: Gate, path: Pass) -> None:
+    gate.request = composing(path, state.clock)
+    gate.request.model_gates.append(gate)
+
+
+def _file_context(state: ObservedState, gate: Gate, path: Pass) -> None:
+    gate.request = composing(path, state.clock)
+    gate.request.contexts.append(gate)
+
+
+def _file_hook(state: ObservedState, gate: Gate, path: Pass) -> None:
+    at, point = gate.opened.at, gate.opened.point or "pre"
+    if at == "TOOL_CALL":
+        if gate.call is not None:
+            gate.call.hooks.append(gate)
+    elif at in OF_A_REQUEST:
+        later = path.request
+        gate.request = composing(path, state.clock) if (at, point) in COMPOSING else later
+        if gate.request is not None:
+            gate.request.hooks.append(gate)
+    else:
+        path.hooks.append(gate)
+
+
+def _file_prompt(state: ObservedState, gate: Gate, path: Pass) -> None:
+    shown, call = gate.opened, gate.call
+    if call is None:
+        return
+    key = shown.prompt or gate.id
+    prompt = next((one for one in call.prompts if one.id == key), None)
+    if prompt is None:
+        prompt = Prompt(key, shown.ask, call, shown, state.clock)
+        call.prompts.append(prompt)
+    prompt.gates.append(gate)
+
+
+def _file_tool(state: ObservedState, gate: Gate, path: Pass) -> None:
+    if gate.call is not None:
+        gate.call.entries.append(gate)
+
+
+def _file_verdict(state: ObservedState, gate: Gate, path: Pass) -> None:
+    if gate.call is not None:
+        gate.call.judged.append(gate)
+
+
+def _file_assert(state: ObservedState, gate: Gate, path: Pass) -> None:
+    path.asserts.append(gate)
+
+
+def _closed(state: ObservedState, seen: GateClosed) -> None:
+    gate = state.gates.get(seen.gate)
+    if gate is not None and not gate.closed_at:
+        gate.closed_at = state.clock
+        _take_back(state, gate)
+
+
+def _take_back(state: ObservedState, gate: Gate) -> None:
+    """What was released and then given up never took effect."""
+    state.grants = [one for one in state.grants if one.at != gate.released_at or gate.on != "prompt"]
+    request = gate.request
+    if gate.on == "model" and gate.outcome is not None and request is not None:
+        request.calls.clear()
+        request.path.calls = {call.id: call for call in request.path.every_call()}
+
+
+def _finished(state: ObservedState, seen: TurnEnded) -> None:
+    turn = state.turn_of(seen)
+    if turn is not None and turn.reason is None:
+        turn.reason, turn.ended_at = seen.reason, state.clock
+
+
+def _message(state: ObservedState, seen: MessageAppended) -> None:
+    turn = state.turn_of(seen)
+    if seen.transcript == "session":
+        state.session.append(seen.message)
+        if turn is not None:
+            turn.messages.append(seen.message)
+    path = turn.path(seen.stage) if turn is not None else None
+    if path is None:
+        return
+    path.messages.append(seen.message)
+    call = path.calls.get(seen.message.call or "")
+    if call is not None and seen.message.role == "tool":
+        call.results.append(seen.message)
+
+
+def _checkpoint(state: ObservedState, seen: Checkpointed) -> None:
+    turn = state.turn_of(seen)
+    if isinstance(seen.state, Mapping) and "messages" in seen.state:
+        state.stored = seen.state["messages"]
+    if turn is None:
+        return
+    turn.checkpoints.append((state.clock, seen))
+    if seen.cause == "exit" and seen.stage in turn.executions:
+        turn.executions[seen.stage].exit_checkpoints.append(seen)
+
+
+def _event(state: ObservedState, seen: Published) -> None:
+    if seen.watcher is not None:
+        state.watched.append((state.clock, seen))
+        return
+    state.published.append((state.clock, seen))
+    turn = state.turn_of(seen)
+    if turn is None:
+        return
+    turn.events.append((state.clock, seen))
+    execution = turn.executions.get(seen.get("execution") or "")
+    if execution is not None:
+        execution.events.append((state.clock, seen))
+    _file_event(state, turn, seen)
+
+
+def _file_event(state: ObservedState, turn: Turn, seen: Published) -> None:
+    call = seen.get("call")
+    found = state.call_of(seen, call) if isinstance(call, str) else None
+    if found is not None:
+        found.events.append(seen)
+    if seen.name.startswith("Provider"):
+        newest = turn.passes[-1] if turn.passes and turn.kind != "group" else None
+        path = turn.path(seen.stage) or newest
+        if path is not None and path.request is not None:
+            path.request.events.append(seen)
+
+
+def _run_moved(state: ObservedState, seen: RunMoved) -> None:
+    turn = state.turn_of(seen)
+    if turn is not None:
+        turn.statuses.append(seen.to)
+
+
+def _call_moved(state: ObservedState, seen: CallMoved) -> None:
+    call = state.call_of(seen)
+    if call is not None:
+        call.statuses.append(seen.to)
+
+
+FILED: Final[Mapping[str, Callable[[Any, Gate, Pass], None]]] = {
+    "model": _file_model,
+    "context": _file_context,
+    "hook": _file_hook,
+    "prompt": _file_prompt,
+    "tool": _file_tool,
+    "sm": _file_verdict,
+    "assert": _file_assert,
+}
+
+SEEN: Final[Mapping[type[Observation], Callable[[Any, Any], None]]] = {
+    GateOpened: _opened,
+    GateClosed: _closed,
+    TurnEnded: _finished,
+    MessageAppended: _message,
+    Checkpointed: _checkpoint,
+    Published: _event,
+    RunMoved: _run_moved,
+    CallMoved: _call_moved,
+}

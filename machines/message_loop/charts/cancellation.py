@@ -1,0 +1,34 @@
+"""Strict cancellation of a turn: give up what waits, settle the calls, end.
+
+Clauses: spec/message_loop/clauses/cancel.toml.
+The fact `drains` is the policy `cancel.inflight`.
+"""
+
+from statemachine import State
+
+from runlock.machines.chart import Chart, clause
+
+
+class StrictCancellation(Chart):
+    """One cancel of one turn, from the signal to the end."""
+
+    subject = "cancel"
+
+    Raised = State(initial=True)
+    GivingUp = State()  # no request, prompt or hook is open
+    Draining = State()
+    Quiet = State()  # nothing of the turn is under way
+    Settled = State()
+    Ended = State(final=True)
+
+    # fmt: off
+    give_up    =  clause("CANCEL-20", Raised.to(GivingUp),     "requests, prompts and hooks are closed")
+    stop_tools = (clause("CANCEL-22", GivingUp.to(Draining, cond="drains"), "tools end by themselves")
+                | clause("CANCEL-21", GivingUp.to(Quiet),      "tools are aborted"))
+    tool_over  =  clause("CANCEL-23", Draining.to(Draining),   "a tool has its own result")
+    drained    =  clause("CANCEL-24", Draining.to(Quiet),      "no tool runs")
+    settle     =  clause("CANCEL-25", Quiet.to(Settled),       "each call has one result")
+    finish     =  clause("CANCEL-26", Settled.to(Ended),       "the turn ends as Cancelled")
+    # fmt: on
+
+    closed = "CANCEL-29"

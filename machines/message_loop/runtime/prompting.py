@@ -1,0 +1,138 @@
+"""Prompts: a question about one call goes to every active interactor, and one answer counts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from runlock.machines.message_loop.runtime.records import Call, PassRecord, Round
+from runlock.machines.message_loop.runtime.responding import Responding
+from runlock.machines.message_loop.runtime.world import PersonAnswer, WorldFault
+
+
+class LateAnswer(Exception):
+    """An answer came to something that was given up; it has changed nothing."""
+
+
+@dataclass(frozen=True)
+class Deferral:
+    """What an interactor that breaks counts as."""
+
+    kind: str = "defer"
+    scope: str = "once"
+    message: str | None = None
+
+
+@dataclass(eq=False)
+class OpenPrompt:
+    """A prompt that is open: who is asked, and what has come."""
+
+    id: str
+    asked: Mapping[str, Any]
+    asks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    came: asyncio.Queue[PersonAnswer | None] = field(default_factory=asyncio.Queue)  # None: one has gone
+
+
+class Prompting(Responding):
+    """Asks people."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.prompts: dict[str, OpenPrompt] = {}
+        self.prompt_count = 0
+
+    async def prompt(self, p: PassRecord, r: Round, call: Call, ask: str) -> PersonAnswer | None:
+        """Ask about a call, when it is its turn; None if nobody is left who could answer."""
+        async with self.in_line(p, r, call):
+            prompt = self.new_prompt(p, call, ask)
+            try:
+                return await self.first_answer(call, prompt)
+            finally:
+                await self.close(prompt)
+
+    @asynccontextmanager
+    async def in_line(self, p: PassRecord, r: Round, call: Call) -> AsyncIterator[None]:
+        """Wait until this prompt may be open."""
+        if self.policies["prompt.place"] == "interleaved" and self.policies["prompt.line"] == "serial":
+            for earlier in r.before(call):
+                await call.scope.outside(earlier.over.wait())
+        shares_line = self.policies["prompt.siblings"] == "one" and self.policies["prompt.line"] == "serial"
+        if not shares_line:
+            yield
+            return
+        await call.scope.outside(self.turn.prompt_line.acquire())
+        try:
+            yield
+        finally:
+            self.turn.prompt_line.release()
+
+    def new_prompt(self, p: PassRecord, call: Call, ask: str) -> OpenPrompt:
+        """Open a prompt at every active interactor."""
+        self.prompt_count += 1
+        asked = {
+            "id": f"prompt-{self.prompt_count}", "ask": ask, "call": call.id, "name": call.name,
+            "args": self.shown_arguments(call), "stage": p.stage,
+        }  # fmt: skip
+        prompt = OpenPrompt(asked["id"], asked)
+        for interactor in self.asked_interactors():
+            prompt.asks[interactor] = asyncio.ensure_future(self.ask_one(interactor, prompt))
+        self.prompts[prompt.id] = prompt
+        return prompt
+
+    def shown_arguments(self, call: Call) -> Any:
+        """What an approver is shown of a call."""
+        return call.args
+
+    def asked_interactors(self) -> list[str]:
+        """Who is asked."""
+        return list(self.interactors)
+
+    async def ask_one(self, interactor: str, prompt: OpenPrompt) -> None:
+        """Ask one interactor; one that breaks defers."""
+        try:
+            answer: PersonAnswer = await self.world.ask(interactor, prompt.asked)
+        except WorldFault:
+            answer = Deferral()
+        prompt.came.put_nowait(answer)
+
+    async def first_answer(self, call: Call, prompt: OpenPrompt) -> PersonAnswer | None:
+        """The answer that counts; a deferral may leave the question to the others."""
+        deferred: PersonAnswer | None = None
+        for left in range(len(prompt.asks) - 1, -1, -1):
+            answer = await call.scope.outside(prompt.came.get())
+            if answer is not None and answer.kind == "defer":
+                deferred = answer
+                if self.policies["prompt.defer"] == "answers":
+                    break
+            elif answer is not None:
+                return answer
+            if not left:
+                break
+        return deferred
+
+    async def close(self, prompt: OpenPrompt) -> None:
+        """Give up what is still asked."""
+        self.prompts.pop(prompt.id, None)
+        still_asked = [ask for ask in prompt.asks.values() if not ask.done()]
+        for ask in still_asked:
+            ask.cancel()
+        if still_asked:
+            await asyncio.wait(still_asked)
+
+    async def gone(self, interactor: str) -> None:
+        """An interactor answers nothing any more, and counts as one that was never there."""
+        if interactor in self.interactors:
+            self.interactors.remove(interactor)
+        for prompt in self.prompts.values():
+            ask = prompt.asks.get(interactor)
+            if ask is not None and not ask.done():
+                ask.cancel()
+                prompt.came.put_nowait(None)
+
+    async def late(self, on: str, key: str, outcome: Any) -> None:
+        """An answer for a prompt or a call that was given up: refused or ignored, and without effect."""
+        if self.policies["late.answer"] == "refused":
+            raise LateAnswer(f"the {on} {key} is not waited for any more")

@@ -1,0 +1,201 @@
+"""How turns end: bounds, cancels, faults, and what comes after."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from loop_scene import Scene, asks, closes, ends, enters, event, model, ok, opens, prompts, result, turn, user
+
+FIRST = user("input of r1")
+WARNING = "earlier tool calls may already have completed"
+BOUND = {"detail": WARNING, "stop": {"code": "max_iterations"}}
+
+
+def rounds(count: int, **scenario: Any) -> Scene:
+    """A chat turn in which so many rounds are over, each with one call; the last answer shows nothing yet."""
+    scene = Scene(**scenario).start(model("m1", FIRST))
+    said = [FIRST]
+    for number in range(1, count + 1):
+        call = f"c{number}:t0"
+        scene.release(f"m{number}", turn(call), enters(f"t{number}", call))
+        said += [asks(call), result(f"c{number}", f"answer {number}")]
+        if number < count:
+            scene.release(f"t{number}", ok(f"answer {number}"), model(f"m{number + 1}", *said))
+    return scene
+
+
+def last(scene: Scene, count: int, *seen: dict[str, Any]) -> Scene:
+    """The tool of the last round answers."""
+    return scene.release(f"t{count}", ok(f"answer {count}"), *seen)
+
+
+def history(count: int) -> list[dict[str, Any]]:
+    """What was said in so many rounds."""
+    said = [FIRST]
+    for number in range(1, count + 1):
+        said += [asks(f"c{number}:t0"), result(f"c{number}", f"answer {number}")]
+    return said
+
+
+@pytest.mark.parametrize(
+    ("count", "policies", "code", "reason", "clause"),
+    [
+        (2, {"bound.counts": "requests"}, "Error", BOUND, ""),
+        (3, {"bound.counts": "continuations"}, "Error", BOUND, ""),
+        (2, {}, "Error", BOUND, ""),
+        (1, {}, "Error", BOUND, "LOOP-8"),
+        (2, {"bound.counts": "requests"}, "Stopped", BOUND, "LOOP-8"),
+        (2, {"bound.counts": "requests"}, "Error", {**BOUND, "detail": "too many"}, "LOOP-8"),
+        (2, {"bound.counts": "requests"}, "NaturalEnd", {}, "LOOP-8"),
+    ],
+)
+def test_a_turn_ends_at_its_bound(
+    count: int, policies: dict[str, str], code: str, reason: dict[str, Any], clause: str
+) -> None:
+    scene = rounds(count, policies=policies, bounds={"max_iterations": 2})
+    assert last(scene, count, ends(code, **reason)).broken == clause
+
+
+@pytest.mark.parametrize(
+    ("count", "counts", "clause"),
+    [(2, "continuations", ""), (2, "requests", "LOOP-5"), (3, "continuations", "LOOP-5")],
+)
+def test_no_request_is_sent_beyond_the_bound(count: int, counts: str, clause: str) -> None:
+    scene = rounds(count, policies={"bound.counts": counts}, bounds={"max_iterations": 2})
+    assert last(scene, count, model("m9", *history(count))).broken == clause
+
+
+def test_the_bound_counts_rounds_and_not_calls() -> None:
+    scene = Scene(bounds={"max_iterations": 2}).start(model("g1", FIRST))
+    scene.release("g1", turn("c1:t0", "c2:t0"), enters("g2", "c1:t0"), enters("g3", "c2:t0"))
+    scene.release("g2", ok("one"))
+    assert scene.release("g3", ok("two"), ends("Error", **BOUND)).broken == "LOOP-6"
+
+
+@pytest.mark.parametrize(
+    ("seen", "clause"),
+    [
+        ([closes("t1"), ends("Cancelled")], ""),
+        ([closes("t1"), ends("Error")], "CANCEL-2"),
+        ([closes("t1")], "CANCEL-2"),
+        ([], "CANCEL-5"),
+        ([closes("t1"), enters("t2", "c2:t0")], "CANCEL-8"),
+        ([closes("t1"), event("Rendered", text="x"), ends("Cancelled")], "CANCEL-9"),
+    ],
+    ids=["right", "another reason", "not over", "still running", "a new call", "rendered"],
+)
+def test_a_cancel_ends_the_turn(seen: list[dict[str, Any]], clause: str) -> None:
+    scene = Scene(shows={"observes": ["event", "run.finished"], "events": ["Rendered"]})
+    scene.start(model("m1", FIRST)).release("m1", turn("c1:t0", "c2:t0"), enters("t1", "c1:t0"))
+    assert scene.cancel(*seen).broken == clause
+
+
+def test_a_cancel_gives_up_a_prompt() -> None:
+    scene = Scene(mode="ask", interactors=["i1"]).start(model("g1", FIRST))
+    scene.release("g1", turn("c1:t0"), prompts("g2", "c1:t0"))
+    assert scene.cancel().broken == "CANCEL-1"
+
+
+def test_an_aborted_call_reads_as_cancelled() -> None:
+    scene = rounds(1).cancel(closes("t1"), ends("Cancelled"))
+    said = [FIRST, asks("c1:t0"), result("c1", "aborted", "error"), user("input of r2")]
+    assert scene.start(model("m2", *said)).broken == "CANCEL-6"
+
+
+def test_a_cancel_of_a_turn_that_is_over_changes_nothing() -> None:
+    scene = Scene().start(model("g1", FIRST)).release("g1", turn(text="done"), ends())
+    assert scene.cancel(ends("Cancelled")).broken == "CANCEL-4"
+
+
+@pytest.mark.parametrize(
+    ("policies", "seen", "clause"),
+    [
+        ({}, [ends("Error")], ""),
+        ({}, [ends()], "LOOP-20"),
+        ({}, [model("g2", FIRST)], "LOOP-20"),
+    ],
+)
+def test_a_fault_of_the_model_ends_the_turn(
+    policies: dict[str, str], seen: list[dict[str, Any]], clause: str
+) -> None:
+    scene = Scene(policies=policies).start(model("g1", FIRST))
+    assert scene.release("g1", {"kind": "fault"}, *seen).broken == clause
+
+
+@pytest.mark.parametrize(
+    ("code", "clause"),
+    [("NaturalEnd", ""), ("Error", "RUN-24"), ("Blocked", "RUN-24"), ("Cancelled", "RUN-24")],
+)
+def test_a_turn_ends_for_a_cause(code: str, clause: str) -> None:
+    scene = Scene().start(model("g1", FIRST))
+    assert scene.release("g1", turn(text="done"), ends(code)).broken == clause
+
+
+@pytest.mark.parametrize(
+    ("seen", "clause"),
+    [
+        ([ends("Error")], ""),
+        ([ends()], "RUN-24"),
+        ([model("m2", FIRST, asks("c1:t0"), result("c1", "broke", "error"))], "RUN-24"),
+    ],
+)
+def test_a_fault_of_a_tool_ends_the_turn(seen: list[dict[str, Any]], clause: str) -> None:
+    assert rounds(1).release("t1", {"kind": "fault"}, *seen).broken == clause
+
+
+@pytest.mark.parametrize(
+    ("policy", "seen", "clause"),
+    [
+        ("failed_call", [ends("Error")], "ROUND-8"),
+        ("end_run", [ends("Error")], ""),
+        ("end_run", [model("m2", FIRST, asks("c1:t0"), result("c1", "threw", "error"))], "ROUND-8"),
+        ("failed_call", [model("m2", FIRST, asks("c1:t0"), result("c1", "threw", "error"))], ""),
+    ],
+)
+def test_a_tool_that_throws_costs_what_is_declared(
+    policy: str, seen: list[dict[str, Any]], clause: str
+) -> None:
+    scene = rounds(1, policies={"tool.raises": policy})
+    assert scene.release("t1", {"kind": "raise", "message": "threw"}, *seen).broken == clause
+
+
+def test_a_turn_ends_once() -> None:
+    scene = Scene().start(model("g1", FIRST))
+    assert scene.release("g1", turn(text="done"), ends(), ends()).broken == "RUN-21"
+
+
+def test_a_turn_that_is_over_opens_no_gate() -> None:
+    scene = Scene().start(model("g1", FIRST)).release("g1", turn(text="done"), ends())
+    assert scene.send("settle", {}, opens("g2", "context", provider="p1", budget=1)).broken == "RUN-20"
+
+
+def test_nothing_comes_after_the_end() -> None:
+    scene = Scene().start(model("g1", FIRST)).release("g1", turn(text="done"), ends())
+    assert scene.send("settle", {}, event("Rendered", text="done")).broken == "WIRE-8"
+
+
+def test_a_turn_that_waits_for_nothing_does_not_progress() -> None:
+    scene = Scene().start(model("g1", FIRST))
+    assert scene.release("g1", turn(text="done")).broken == "LOOP-18"
+
+
+def test_a_response_with_calls_is_not_the_end() -> None:
+    scene = Scene().start(model("g1", FIRST))
+    assert scene.release("g1", turn("c1:t0"), ends()).broken == "LOOP-3"
+
+
+def test_no_call_runs_before_its_response_is_complete() -> None:
+    scene = Scene().start(model("g1", FIRST))
+    piece = {"kind": "delta", "tool_call": {"id": "c1", "name": "t0", "args_text": "{"}}
+    assert scene.release("g1", piece, enters("g2", "c1:t0")).broken == "LOOP-17"
+
+
+def test_the_next_turn_works() -> None:
+    scene = Scene().start(model("g1", FIRST)).cancel(closes("g1"), ends("Cancelled"))
+    assert scene.start(ends("Error")).broken == "TURN-11"
+
+
+def test_the_next_turn_begins_on_a_whole_history() -> None:
+    scene = rounds(1).cancel(closes("t1"), ends("Cancelled"))
+    assert scene.start(model("m2", FIRST, asks("c1:t0"), user("input of r2"))).broken == "TURN-11"

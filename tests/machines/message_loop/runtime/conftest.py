@@ -1,0 +1,19 @@
+"""Turns of the reference loop that are driven gate by gate."""
+
+from contextlib import ExitStack
+
+import pytest
+from loop_world import LoopTalk
+
+
+@pytest.fixture
+def talk():
+    """Makes a driver of a fresh loop; it is closed with the test."""
+    with ExitStack() as stack:
+
+        def make(policies=None, **settings):
+            made = LoopTalk(policies, **settings)
+            stack.callback(made.close)
+            return made
+
+        yield make
