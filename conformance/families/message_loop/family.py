@@ -21,7 +21,8 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.monitors.pass_chart import PassChart
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.family.family import Family, Made, Wording
+from runlock.conformance.family.family import Family, Wording
+from runlock.conformance.family.made import Made
 from runlock.conformance.protocol.vocabulary import Vocabulary
 from runlock.spec.model import load_spec
 

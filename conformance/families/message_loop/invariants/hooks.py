@@ -14,6 +14,7 @@ from runlock.conformance.families.message_loop.invariants.occasions import (
 )
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
+    CheckResult,
     Judgements,
     broken,
     held_or,
@@ -108,7 +109,7 @@ def _before_request(state: ObservedState, path: Pass, at: str, point: str) -> li
     return request.hook_gates(at, point) if request is not None else []
 
 
-def _was_answered(spec: HookSpec, gates: list[Gate], what: str) -> str:
+def _was_answered(spec: HookSpec, gates: list[Gate], what: str) -> CheckResult:
     mine = [gate for gate in gates if gate.opened.hook == spec.id]
     if not mine:
         return broken(f"{what}, yet hook {spec.id} was not asked at {spec.at} {spec.point}")
@@ -116,7 +117,7 @@ def _was_answered(spec: HookSpec, gates: list[Gate], what: str) -> str:
     return held_or(not waits, f"{what}, yet hook {spec.id} has not answered at {spec.at} {spec.point}")
 
 
-def _answered_only(spec: HookSpec, gates: list[Gate], what: str) -> str:
+def _answered_only(spec: HookSpec, gates: list[Gate], what: str) -> CheckResult:
     waits = any(gate.is_open for gate in gates if gate.opened.hook == spec.id)
     return held_or(not waits, f"{what}, yet hook {spec.id} has not answered at {spec.at} {spec.point}")
 

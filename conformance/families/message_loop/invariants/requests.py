@@ -18,6 +18,7 @@ from runlock.conformance.families.message_loop.invariants.reading import (
 )
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
+    CheckResult,
     Judgements,
     broken,
     held_or,
@@ -325,7 +326,7 @@ def context_over_budget_is_treated_as_declared(state: ObservedState, seen: GateO
             yield _treated(policy, slices, budget, seen.context)
 
 
-def _treated(policy: str, slices: list[str], budget: int, context: list[str]) -> str:
+def _treated(policy: str, slices: list[str], budget: int, context: list[str]) -> CheckResult:
     whole = [text for text in slices if any(text in shown for shown in context)]
     begun = [
         text for text in slices if text not in whole and any(_begins_in(text, shown) for shown in context)
