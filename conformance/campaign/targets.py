@@ -363,7 +363,7 @@ def _trace(name: str) -> tuple[SutFactory, Path]:
     def cannot_open() -> Sut:
         raise UsageError(
             f"`trace:{name}` is a recorded trace, and not a runtime.",
-            "Judge it with `runlock audit`.",
+            f"`runlock check trace:{name}` judges it.",
         )
 
     return cannot_open, path

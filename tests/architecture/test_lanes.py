@@ -22,6 +22,8 @@ ITEM = re.compile(r"^(?P<test>\S+?)\[(?P<id>.*)\]$", re.MULTILINE)
 MUTANTS = "tests/conformance/families/lifecycle/mutants/test_mutants.py"
 RUNNER_MUTANTS = "tests/conformance/families/tool_runner/mutants/test_runner_mutants.py"
 RUNNER_SCRIPTS = "tests/conformance/families/tool_runner/test_runner_scripts.py"
+LOOP_MUTANTS = "tests/conformance/families/message_loop/mutants/test_loop_mutants.py"
+LOOP_SCRIPTS = "tests/conformance/families/message_loop/test_loop_scripts.py"
 SCRIPTED = "tests/conformance/driving/strategies/test_scripted.py"
 PLAYED = {
     ("lifecycle", "mutants"): f"{MUTANTS}::test_a_mutant_is_blamed_on_its_clause",
@@ -30,6 +32,9 @@ PLAYED = {
     ("tool-runner", "mutants"): f"{RUNNER_MUTANTS}::test_a_mutant_is_blamed_on_its_clause",
     ("tool-runner", "variants"): f"{RUNNER_MUTANTS}::test_a_variant_passes",
     ("tool-runner", "scripts"): f"{RUNNER_SCRIPTS}::test_a_script_is_right_on_every_reference",
+    ("message-loop", "mutants"): f"{LOOP_MUTANTS}::test_a_mutant_is_blamed_on_its_clause",
+    ("message-loop", "variants"): f"{LOOP_MUTANTS}::test_a_variant_passes",
+    ("message-loop", "scripts"): f"{LOOP_SCRIPTS}::test_a_script_is_right_on_the_reference",
 }
 """By family and kind: the test that plays one of the kind for each of its ids."""
 

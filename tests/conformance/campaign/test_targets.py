@@ -136,7 +136,7 @@ def test_a_trace_has_a_path_and_cannot_be_driven(folder):
     target = resolve("trace:trace.jsonl")
 
     assert target.path == Path("trace.jsonl")
-    with pytest.raises(UsageError, match=r"nothing can be asked of it. Judge it with `runlock audit`"):
+    with pytest.raises(UsageError, match=r"is a recorded trace, and not a runtime. `runlock check trace:"):
         target.open()
 
 

@@ -62,7 +62,7 @@ def test_nothing_is_overwritten(folder, lang):
     *_, last = KITS[lang].files
     (folder / last).parent.mkdir(exist_ok=True)
     (folder / last).write_text("mine")
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         write(folder, lang)
 
     assert (folder / last).read_text() == "mine"

@@ -153,7 +153,7 @@ def test_a_recording_cannot_be_asked_anything(capsys):
     ran = run(capsys, "replay", "rejected.jsonl", "trace:rejected.jsonl")
 
     assert ran.code == 2
-    assert "nothing can be asked of it. Name a runtime." in ran.err
+    assert "is a recorded trace, and not a runtime. Name a runtime." in ran.err
 
 
 def test_a_scenario_file_is_replayed(capsys, tmp_path):
