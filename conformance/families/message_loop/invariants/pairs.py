@@ -200,11 +200,11 @@ def _missing(path: Pass, shown: set[str | None]) -> Judgements:
 
 INVARIANTS = (
     Invariant("ROUND-3", two_calls_with_one_id_have_one_result, GateOpened, at=("model",)),
-    Invariant("ROUND-1", every_call_of_the_round_has_a_result, GateOpened, at=("model",)),
     Invariant("TURN-11", a_later_turn_works_on_a_whole_history, GateOpened, at=("model",)),
     Invariant("PAIR-1", _pair_check("PAIR-1", "assistant"), GateOpened, at=("model",)),
     Invariant("PAIR-2", _pair_check("PAIR-2", "tool"), GateOpened, at=("model",)),
     Invariant("PAIR-3", _pair_check("PAIR-3", "tool"), GateOpened, at=("model",)),
+    Invariant("ROUND-1", every_call_of_the_round_has_a_result, GateOpened, at=("model",)),
     Invariant("ROUND-2", a_result_stands_under_its_own_call, GateOpened, at=("model",)),
     Invariant("PAIR-4", what_a_tool_answered_is_shown, GateOpened, at=("model",)),
     Invariant("PAIR-6", a_result_is_shown_as_what_it_is, GateOpened, at=("model",)),

@@ -28,7 +28,7 @@ ROUND = [asks("c1:t0"), result("c1", "one")]
     ("messages", "clause"),
     [
         ([FIRST, *ROUND], ""),
-        ([FIRST, asks("c1:t0")], "LOOP-4"),
+        ([FIRST, asks("c1:t0")], "PAIR-1"),
         ([FIRST], "LOOP-4"),
         ([user("another input"), *ROUND], "LOOP-4"),
         ([FIRST, *ROUND, user("never said")], "LOOP-14"),
