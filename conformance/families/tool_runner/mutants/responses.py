@@ -109,7 +109,7 @@ MUTANTS = (
         ),
     ),
     Mutant(ForgetsTheResponse, "RUNNER-18", "was entered again", policies=KEPT),
-    Mutant(KeepsTheResponseForTheRunnerAlone, "RUNNER-18", "was entered again", policies=KEPT),
+    Mutant(KeepsTheResponseForTheRunnerAlone, "RUNNER-18", "was entered for it again", policies=KEPT),
     Mutant(
         KeepsTheResponseTooLong,
         "RUNNER-30",
