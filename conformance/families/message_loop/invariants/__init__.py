@@ -43,6 +43,7 @@ BY_CAUSE: Final[tuple[Invariant, ...]] = (
     *entry.INVARIANTS,
     *prompts.INVARIANTS,
     *bounds.INVARIANTS,
+    requests.SIBLING,
     *pairs.INVARIANTS,
     *requests.INVARIANTS,
     *executions.INVARIANTS,

@@ -423,6 +423,9 @@ def a_request_is_sent_again_as_declared(state: ObservedState, seen: GateOpened) 
         yield HELD
 
 
+SIBLING = Invariant("TURN-7", siblings_see_nothing_of_each_other, GateOpened, at=("model",))
+"""Asked before the pairing of calls: a call of a sibling has no result here."""
+
 INVARIANTS = (
     Invariant("LOOP-16", a_terminal_response_ends_the_pass, GateOpened, at=("model",)),
     Invariant("LOOP-16", a_terminal_response_was_the_last, TurnEnded),
@@ -434,7 +437,6 @@ INVARIANTS = (
     Invariant("LOOP-21", context_over_budget_is_treated_as_declared, GateOpened, at=("model",)),
     Invariant("LOOP-12", a_stage_has_its_body_as_system_prompt, GateOpened, at=("model",)),
     Invariant("LOOP-13", the_manifest_is_the_scenarios, GateOpened, at=("model",)),
-    Invariant("TURN-7", siblings_see_nothing_of_each_other, GateOpened, at=("model",)),
     Invariant("LOOP-4", _composed("LOOP-4"), GateOpened, at=("model",)),
     Invariant("LOOP-14", _composed("LOOP-14"), GateOpened, at=("model",)),
     Invariant("LOOP-14", the_system_prompt_is_as_composed, GateOpened, at=("model",)),

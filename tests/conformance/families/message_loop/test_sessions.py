@@ -141,7 +141,7 @@ def test_a_sibling_sees_nothing_of_another_one() -> None:
     scene.start(first, group=group, join=None)
     call = opens("t1", "tool", call="c1", name="t0", args={"k": "c1"}, attempt=1, stage="x1")
     scene.release("m1", turn("c1:t0"), call)
-    foreign = model("m2", {"role": "assistant", "text": "of a"}, BODY, tools=("t0", "done"), stage="x2")
+    foreign = model("m2", asks("c1:t0"), BODY, tools=("t0", "done"), stage="x2")
     assert scene.send("settle", {}, foreign).broken == "TURN-7"
 
 
