@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from runlock.conformance.families.tool_runner.reference import ReferenceAdapter
 from runlock.machines.tool_runner.runtime.runner import Runner
+
+REFERENCE: Final = "runlock.machines.tool_runner.runtime"
+"""Where the layers of the reference are that a mutant is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,16 @@ class Mutant:
     def name(self) -> str:
         """Its class name, which says what it does wrong."""
         return self.make.__name__
+
+    @property
+    def fault(self) -> str:
+        """What it does wrong, in one sentence."""
+        return " ".join((self.make.__doc__ or self.name).partition("\n\n")[0].split())
+
+    def innocent(self) -> Mutant:
+        """The mutant without its fault: the reference under the same profile and policies."""
+        right = next(layer for layer in self.make.__mro__ if layer.__module__.startswith(REFERENCE))
+        return replace(self, make=right)
 
     def __call__(self) -> ReferenceAdapter:
         """An adapter of the mutant."""
