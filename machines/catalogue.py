@@ -11,7 +11,7 @@ from runlock.machines.table import Table, compile_chart
 
 
 @cache
-def every_chart(family: str = "lifecycle") -> tuple[type[Chart], ...]:
+def every_chart(family: str) -> tuple[type[Chart], ...]:
     """Every chart of a family, in the order of the files and, within one, of the page.
 
     One family at a time: clause ids are unique only within a family.
@@ -29,6 +29,6 @@ def every_chart(family: str = "lifecycle") -> tuple[type[Chart], ...]:
 
 
 @cache
-def tables(family: str = "lifecycle") -> tuple[Table, ...]:
+def tables(family: str) -> tuple[Table, ...]:
     """Every chart of a family as a table."""
     return tuple(compile_chart(chart) for chart in every_chart(family))

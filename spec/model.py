@@ -214,7 +214,7 @@ def _unfit(policy: Policy, value: object) -> str | None:
 
 
 @cache
-def load_spec(family: str = "lifecycle") -> Spec:
+def load_spec(family: str) -> Spec:
     """Read the spec of a family, which lies in the folder of its name; once."""
     return read_spec(resources.files(__package__) / family.replace("-", "_"))
 

@@ -8,6 +8,7 @@ import zlib
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from runlock.conformance.family.family import DEFAULT
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams.charts.data import as_object
 from runlock.diagrams.charts.picture import of_table, pictures
@@ -20,10 +21,10 @@ JOINED: Final = ("RUN-3", "RUN-17", "RUN-20")
 
 def playable() -> dict[str, Any]:
     """Everything as one object."""
-    named = {clause for table in tables() for clause in pictures()[table.name].clauses}
-    spec = load_spec()
+    named = {clause for table in tables(DEFAULT) for clause in pictures()[table.name].clauses}
+    spec = load_spec(DEFAULT)
     return {
-        "charts": {table.name: as_object(of_table(table)) for table in tables()},
+        "charts": {table.name: as_object(of_table(table)) for table in tables(DEFAULT)},
         "clauses": {one.id: one.sentence for one in spec.clauses.values() if one.id in {*named, *JOINED}},
         "profiles": {one.name: _choices(one) for one in spec.profiles.values() if one.policies},
     }

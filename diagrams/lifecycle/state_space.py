@@ -195,7 +195,7 @@ def _cell(clause: str, link: Link) -> str:
 
 
 def _said(clause: str) -> str:
-    return f"{clause}: {load_spec().clause(clause).sentence}"
+    return f"{clause}: {load_spec('lifecycle').clause(clause).sentence}"
 
 
 def _quoted(text: str) -> str:

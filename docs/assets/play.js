@@ -48,7 +48,7 @@ function derive(calls) {
   return calls.includes("Suspended") ? "Waiting" : "RoundComplete";
 }
 
-/* A run and its calls, as machines/playback.py joins them. */
+/* A run and its calls, as tests/doubles/playback.py joins them. */
 class Game {
   constructor(data, profile) {
     this.call = data.charts.ToolCall;

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from inspect import getdoc
 
+from runlock.conformance.family.family import DEFAULT
 from runlock.diagrams.charts.dot import dot
 from runlock.diagrams.charts.formats import FORMS
 from runlock.diagrams.charts.picture import Picture, pictures
@@ -58,7 +59,7 @@ def _drawn(one: Picture) -> Drawing:
 
 def about(one: Picture) -> str:
     """The docstring of the chart."""
-    docs = {chart.__name__: getdoc(chart) or "" for chart in every_chart()}
+    docs = {chart.__name__: getdoc(chart) or "" for chart in every_chart(DEFAULT)}
     return docs.get(one.name, "One region for each call, and one for the run that follows them all.")
 
 
@@ -136,7 +137,7 @@ def _closings(one: Picture) -> str:
         if place.closed:
             closed.setdefault(place.closed, []).append(place.name)
     rows = [
-        (clause(name), ", ".join(states), text(load_spec().clauses[name].sentence))
+        (clause(name), ", ".join(states), text(load_spec(DEFAULT).clauses[name].sentence))
         for name, states in closed.items()
     ]
     if not rows:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from runlock.conformance.family.family import DEFAULT
 from runlock.diagrams.render.svg import Drawing
 from runlock.spec.model import load_spec
 
@@ -41,7 +42,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def clause(clause_id: str, root: str = "..") -> str:
     """A link to a clause; a word that only looks like a clause id stays a word."""
-    if clause_id not in load_spec().clauses:
+    if clause_id not in load_spec(DEFAULT).clauses:
         return clause_id
     area = clause_id.rpartition("-")[0].lower()
     return f"[{clause_id}]({root}/clauses/{area}.md#{clause_id.lower()}){{ .id }}"

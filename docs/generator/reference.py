@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from runlock.conformance.family.family import DEFAULT
 from runlock.conformance.report.clause_names import ranges
 from runlock.spec.model import (
     Erratum,
@@ -37,7 +38,7 @@ second decided, the third made policies.
 
 
 def _errata() -> str:
-    every = list(load_spec().errata.values())
+    every = list(load_spec(DEFAULT).errata.values())
     rows = [(f"[{one.id}](#{one.id.lower()})", text(one.title), text(_documents(one))) for one in every]
     return f"""# Errata
 
@@ -83,7 +84,7 @@ def _erratum(one: Erratum) -> str:
 
 
 def _profiles() -> str:
-    spec = load_spec()
+    spec = load_spec(DEFAULT)
     settled = [one for one in spec.profiles.values() if one.policies]
     said = "".join(
         f"## {one.name} {{ #{anchor(one.name)} }}\n\n{text(one.sentence)} Source: {text(one.source)}.\n\n"
@@ -109,7 +110,7 @@ def _value(value: Value | None) -> str:
 
 
 def _policies() -> str:
-    every = load_spec().policies.values()
+    every = load_spec(DEFAULT).policies.values()
     return f"""# Policies
 
 Where sources, or runtimes that exist, legitimately differ, there is a policy: a name with a closed set of
@@ -135,7 +136,9 @@ def _policy(one: Policy) -> str:
 
 
 def _takers(one: Policy, value: str) -> str:
-    found = [p.name for p in load_spec().profiles.values() if value in _several(p.policies.get(one.key))]
+    found = [
+        p.name for p in load_spec(DEFAULT).profiles.values() if value in _several(p.policies.get(one.key))
+    ]
     return ", ".join(f"[{name}](profiles.md#{anchor(name)})" for name in found)
 
 
@@ -145,7 +148,7 @@ def _several(value: Value | None) -> list[str]:
 
 def _asks(one: Policy, value: str) -> str:
     asked: dict[str, list[str]] = {}
-    for each in load_spec().clauses.values():
+    for each in load_spec(DEFAULT).clauses.values():
         if value in each.applies.get(one.key, ()):
             asked.setdefault(each.area, []).append(each.id)
     return "; ".join(
@@ -155,5 +158,5 @@ def _asks(one: Policy, value: str) -> str:
 
 
 def _words() -> str:
-    rows = [(f"**{text(one.word)}**", text(one.meaning)) for one in load_spec().glossary.values()]
+    rows = [(f"**{text(one.word)}**", text(one.meaning)) for one in load_spec(DEFAULT).glossary.values()]
     return f"# Words\n\nOne word for one thing, everywhere.\n\n{table(('word', 'meaning'), rows)}"

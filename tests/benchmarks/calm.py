@@ -35,7 +35,7 @@ from runlock.spec.model import load_spec
 PORTION = 40
 """Schedules that a runtime plays in one go."""
 
-PROFILES = [name for name, profile in load_spec().profiles.items() if profile.policies]
+PROFILES = [name for name, profile in load_spec("lifecycle").profiles.items() if profile.policies]
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ class Portion:
 
 def drawn(profile: str, chooser: Seeded) -> dict[str, Any]:
     """A value for each policy that the profile leaves open."""
-    settled = load_spec().profile(profile).policies
+    settled = load_spec("lifecycle").profile(profile).policies
     return {
         key: pick(chooser, policy.values)
-        for key, policy in load_spec().policies.items()
+        for key, policy in load_spec("lifecycle").policies.items()
         if policy.kind == "one of" and key in CHOICES and key not in settled
     }
 

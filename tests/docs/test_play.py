@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
+from playback import Game
 from witness_traces import trace_of
 
 from runlock.conformance.families.lifecycle.timeline import timeline
 from runlock.diagrams.charts.playable import playable, script
 from runlock.machines.catalogue import tables
-from runlock.machines.playback import Game
 from runlock.machines.table import Moved, react
 from runlock.spec.model import load_spec
 
@@ -44,7 +44,7 @@ def subsets(facts):
 
 def cells():
     """Every state of every chart, with every event, under all facts that may hold."""
-    for table in tables():
+    for table in tables("lifecycle"):
         facts = dict.fromkeys(guard.removeprefix("not ") for row in table.rows for guard in row.guards)
         for state in table.states:
             for event in (*table.events, "nothing_of_it", ""):
@@ -57,7 +57,7 @@ def cells():
 
 def paths(profile, calls, length):
     """Every way of so many events, and every event that is refused on one."""
-    named = {table.name: table for table in tables()}
+    named = {table.name: table for table in tables("lifecycle")}
     game = Game(named[PROFILES[profile]["run"]], PROFILES[profile]["mixed"])
     ways = [((), game.begin(calls))]
     while ways:
@@ -122,14 +122,14 @@ def test_a_jump_that_no_arrow_draws_is_told(ask, tmp_path):
 
 def test_every_clause_that_can_be_named_has_its_words():
     """A refusal in the page can show the sentence of its clause."""
-    assert playable()["clauses"].keys() <= load_spec().clauses.keys()
+    assert playable()["clauses"].keys() <= load_spec("lifecycle").clauses.keys()
     assert {"RUN-3", "RUN-17", "RUN-20"} <= playable()["clauses"].keys()
 
 
 @pytest.mark.parametrize("mixed", ["wait", "continue"])
 def test_a_mixed_round_waits_or_goes_on(mixed):
     """One call done, one suspended: by the one policy the run waits, by the other it is still at work."""
-    game = Game(next(table for table in tables() if table.name == "Run"), mixed)
+    game = Game(next(table for table in tables("lifecycle") if table.name == "Run"), mixed)
     joint = game.begin(2)
     for who, event in (("c1", "suspend"), ("c2", "start"), ("c2", "succeed")):
         joint = game.play(joint, who, event).joint
@@ -140,7 +140,7 @@ def test_a_mixed_round_waits_or_goes_on(mixed):
 
 def test_a_cancel_takes_the_live_calls_along():
     """Done(Cancelled) leaves no call live, and nothing moves after it."""
-    game = Game(next(table for table in tables() if table.name == "Run"), "wait")
+    game = Game(next(table for table in tables("lifecycle") if table.name == "Run"), "wait")
     joint = game.play(game.begin(2), "c1", "start").joint
     joint = game.play(joint, "run", "cancelled").joint
 

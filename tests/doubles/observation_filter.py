@@ -50,7 +50,7 @@ class Veiled:
 
     def _declared(self, answer: dict[str, Any]) -> dict[str, Any]:
         """What is left of the policies: one that departs from its profile has to be declared."""
-        settled = load_spec().profile(answer["profile"]).policies
+        settled = load_spec("lifecycle").profile(answer["profile"]).policies
         return {
             key: value
             for key, value in answer["policies"].items()

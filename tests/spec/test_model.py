@@ -58,7 +58,7 @@ def table(**changes):
 
 def load_needs():
     """The vocabulary of needs of the lifecycle family, as text."""
-    return (load_spec().folder / "needs.toml").read_text("utf-8")
+    return (load_spec("lifecycle").folder / "needs.toml").read_text("utf-8")
 
 
 @pytest.fixture
@@ -213,7 +213,7 @@ ASKED = {
 def test_a_name_that_the_spec_does_not_know_is_refused_with_those_it_knows(what):
     """Whoever asks for a clause, a profile or a policy that is none learns which there are."""
     with pytest.raises(SpecError) as raised:
-        ASKED[what](load_spec())
+        ASKED[what](load_spec("lifecycle"))
 
     assert str(raised.value) == approved()[what]
 
@@ -225,7 +225,9 @@ def test_every_approved_sentence_has_a_word_that_earns_it():
 
 def test_the_policies_of_a_sut_are_its_profile_and_its_own_word():
     """What a SUT declares comes before its profile, fills what is open, and leaves the rest open."""
-    declared = load_spec().policies_of("awaken-8", {"waiting": "reentered", "decision.batch": "atomic"})
+    declared = load_spec("lifecycle").policies_of(
+        "awaken-8", {"waiting": "reentered", "decision.batch": "atomic"}
+    )
 
     assert (declared["waiting"], declared["decision.batch"]) == ("reentered", "atomic")
     assert declared["phases"] == "eight"
@@ -234,7 +236,7 @@ def test_the_policies_of_a_sut_are_its_profile_and_its_own_word():
 
 def test_the_universal_core_leaves_every_policy_open():
     """Profile core claims no choice where runtimes differ."""
-    assert load_spec().policies_of("core") == {}
+    assert load_spec("lifecycle").policies_of("core") == {}
 
 
 def test_the_needs_of_clauses_are_what_the_protocol_can_declare():
@@ -246,10 +248,12 @@ def test_the_needs_of_clauses_are_what_the_protocol_can_declare():
         for kind in get_args(get_args(offered[gate].annotation)[0])
     }
 
-    assert set(load_spec().needs["outcome"]) == outcomes
-    assert set(load_spec().needs["stimulus"]) == set(get_args(vocabulary.StimulusKind))
-    assert set(load_spec().needs["hook"]) == set(get_args(vocabulary.PhaseName))
-    assert set(load_spec().needs["stream"]) == set(get_args(vocabulary.StreamKind))
-    assert set(load_spec().needs["gate"]) == set(protocol.OUTCOMES_BY_GATE)
-    assert {*load_spec().needs["observes"], "gate.open", "gate.closed", "inspect"} == set(protocol.LISTED)
-    assert set(load_spec().needs["decisions"]) == set(protocol.DecisionSupport.model_fields)
+    assert set(load_spec("lifecycle").needs["outcome"]) == outcomes
+    assert set(load_spec("lifecycle").needs["stimulus"]) == set(get_args(vocabulary.StimulusKind))
+    assert set(load_spec("lifecycle").needs["hook"]) == set(get_args(vocabulary.PhaseName))
+    assert set(load_spec("lifecycle").needs["stream"]) == set(get_args(vocabulary.StreamKind))
+    assert set(load_spec("lifecycle").needs["gate"]) == set(protocol.OUTCOMES_BY_GATE)
+    assert {*load_spec("lifecycle").needs["observes"], "gate.open", "gate.closed", "inspect"} == set(
+        protocol.LISTED
+    )
+    assert set(load_spec("lifecycle").needs["decisions"]) == set(protocol.DecisionSupport.model_fields)

@@ -19,7 +19,7 @@ FROZEN = {
 @pytest.fixture
 def younger():
     """The spec with one revision and one clause more."""
-    spec = load_spec()
+    spec = load_spec("lifecycle")
     added = spec.clause("GATE-2").model_copy(update={"id": "GATE-999", "since": "1.2"})
     more = replace(spec, clauses={**spec.clauses, added.id: added})
     later = Revision(id="1.2", sentence="One more.")
@@ -34,7 +34,7 @@ def digest(spec, revision):
 
 def test_every_revision_is_frozen():
     """The ids of a revision are the ones that it was published with."""
-    spec = load_spec()
+    spec = load_spec("lifecycle")
 
     assert {revision: digest(spec, revision) for revision in spec.revisions} == FROZEN
 
@@ -54,11 +54,11 @@ def test_a_clause_that_is_slipped_in_is_seen(younger):
 
 def test_the_protocol_speaks_of_the_newest_revision():
     """A handshake that names no revision means the newest."""
-    assert list(load_spec().revisions)[-1] == protocol.SPEC_REVISION
+    assert list(load_spec("lifecycle").revisions)[-1] == protocol.SPEC_REVISION
 
 
 def test_an_unknown_revision_is_told_the_known_ones():
     """A slip in the number is answered with what there is."""
     known = r"'1\.00' names no revision; did you mean '1\.0'\? Known: 1\.0, 1\.1\."
     with pytest.raises(SpecError, match=known):
-        load_spec().clauses_of("1.00")
+        load_spec("lifecycle").clauses_of("1.00")

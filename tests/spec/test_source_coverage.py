@@ -38,7 +38,7 @@ def test_the_map_has_an_answer_for_each_ordinal_of_a_source(source, ordinals):
 
 def test_every_answer_names_what_is_there_or_says_why_it_binds_nobody():
     """An answer leads to a clause, to an erratum, or to a reason."""
-    assert list(dangling(load_coverage(), load_spec())) == []
+    assert list(dangling(load_coverage(), load_spec("lifecycle"))) == []
 
 
 @pytest.mark.parametrize("source", list(SOURCES))
@@ -56,7 +56,7 @@ def test_a_clause_that_cites_a_source_is_an_answer_to_one_that_it_cites():
     coverage = load_coverage()
     answers = {s: {name for a in coverage[s].values() for name in a.clauses} for s in SOURCES}
     unnamed = []
-    for clause in load_spec().clauses.values():
+    for clause in load_spec("lifecycle").clauses.values():
         cited = {source.partition(" §")[0] for source in clause.sources} & set(SOURCES)
         if cited and not any(clause.id in answers[source] for source in cited):
             unnamed.append(clause.id)
@@ -69,7 +69,7 @@ def test_an_erratum_answers_each_line_that_it_cites():
     coverage = load_coverage()
     missed = [
         (erratum.id, place.document, place.line)
-        for erratum in load_spec().errata.values()
+        for erratum in load_spec("lifecycle").errata.values()
         for place in erratum.places
         if place.document in coverage and erratum.id not in errata_on(place.line, coverage[place.document])
     ]
@@ -102,7 +102,7 @@ def test_the_map_is_the_map_of_these_texts(source):
 @needs_texts
 def test_every_section_that_is_cited_is_there():
     """A place in a source can be found under the heading that is named for it."""
-    spec = load_spec()
+    spec = load_spec("lifecycle")
     cited = [source for clause in spec.clauses.values() for source in clause.sources]
     cited += [source for policy in spec.policies.values() for source in policy.sources]
     cited += [f"{place.document} § {place.section}" for e in spec.errata.values() for place in e.places]
@@ -220,7 +220,7 @@ def test_an_answer_that_leads_nowhere_is_found(what):
     answer, sentence = ANSWERS[what]
     coverage = {"tirea": {"1.1": Answer(digest="0123456789ab", **answer)}}
 
-    assert list(dangling(coverage, load_spec())) == [sentence]
+    assert list(dangling(coverage, load_spec("lifecycle"))) == [sentence]
 
 
 def test_a_map_with_half_a_digest_is_refused_with_its_place(tmp_path):

@@ -51,7 +51,7 @@ def on_charts(area):
 @pytest.mark.parametrize("area", list(CHARTS_OF))
 def test_every_clause_that_a_chart_names_has_words(area):
     """An arrow that is blamed, or refused, can be looked up."""
-    assert on_charts(area) - set(load_spec().clauses) == set()
+    assert on_charts(area) - set(load_spec("lifecycle").clauses) == set()
 
 
 @pytest.mark.parametrize("area", list(CHARTS_OF))
@@ -59,26 +59,26 @@ def test_a_number_that_is_kept_for_arrows_stands_on_one(area):
     """A clause among those of a chart that no chart names would speak of a move that cannot happen."""
     kept = {f"{area}-{number}" for numbers in NUMBERS_OF_ARROWS[area] for number in numbers}
 
-    assert set(load_spec().clauses) & kept == on_charts(area)
+    assert set(load_spec("lifecycle").clauses) & kept == on_charts(area)
 
 
 def test_what_runs_and_calls_may_do_is_the_universal_core():
     """Every clause on the charts of runs and calls is claimed by every runtime."""
-    spec = load_spec()
+    spec = load_spec("lifecycle")
 
     assert [i for area in ("RUN", "CALL") for i in on_charts(area) if not spec.clause(i).core] == []
 
 
 def test_a_clause_that_can_be_broken_says_where_to_look():
     """Whoever breaks a clause that can be tested gets a list of what to look at."""
-    clauses = load_spec().clauses.values()
+    clauses = load_spec("lifecycle").clauses.values()
 
     assert [c.id for c in clauses if c.level != "MAY" and not c.look_at and not c.untestable] == []
 
 
 def test_every_value_of_every_policy_decides_about_a_clause():
     """A choice that no clause asks about would be declared for nothing, and could be broken by nobody."""
-    spec = load_spec()
+    spec = load_spec("lifecycle")
     asked = {
         (key, value) for c in spec.clauses.values() for key, values in c.applies.items() for value in values
     }
@@ -88,14 +88,14 @@ def test_every_value_of_every_policy_decides_about_a_clause():
 
 def test_no_sentence_stands_twice():
     """Two clauses that say the same would be blamed on each other."""
-    sentences = [clause.sentence for clause in load_spec().clauses.values()]
+    sentences = [clause.sentence for clause in load_spec("lifecycle").clauses.values()]
 
     assert len(set(sentences)) == len(sentences)
 
 
 def test_errata_are_numbered_without_gaps_and_cite_the_documents():
     """Every contradiction that was found is there, and can be read where it stands."""
-    errata = load_spec().errata
+    errata = load_spec("lifecycle").errata
 
     numbers = [int(erratum.removeprefix("E-")) for erratum in errata]
 
@@ -108,12 +108,12 @@ def test_the_profiles_are_those_of_the_sources():
     """Each source of the lifecycle has a profile, and the core has one."""
     names = {"core", "tirea", "tirea-stream", "awaken-8", "awaken-9", "awaken-concurrent"}
 
-    assert names <= set(load_spec().profiles)
+    assert names <= set(load_spec("lifecycle").profiles)
 
 
 def test_a_stream_changes_when_decisions_act_and_nothing_else():
     """The two profiles of one source differ in one policy."""
-    spec = load_spec()
+    spec = load_spec("lifecycle")
     still, stream = spec.profile("tirea").policies, spec.profile("tirea-stream").policies
 
     assert {key for key in still | stream if still.get(key) != stream.get(key)} == {"decision.window"}
@@ -121,7 +121,7 @@ def test_a_stream_changes_when_decisions_act_and_nothing_else():
 
 def test_the_concurrent_model_differs_from_its_present_by_what_it_promises():
     """The model to come runs calls together and lets decisions act at once."""
-    spec = load_spec()
+    spec = load_spec("lifecycle")
     now, then = spec.profile("awaken-8").policies, spec.profile("awaken-concurrent").policies
 
     assert {key for key in now | then if now.get(key) != then.get(key)} == {

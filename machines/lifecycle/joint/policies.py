@@ -47,14 +47,14 @@ def choose(profile: str, asked: Mapping[str, Value]) -> Chosen:
     """Every policy that is read, with its value; raises `NotExplored` and the spec's own errors."""
     for key, value in asked.items():
         if key not in CHOICES:
-            load_spec().policy(key)
+            load_spec("lifecycle").policy(key)
             raise NotExplored(f"The joint charts do not depend on {key}; they do on {', '.join(CHOICES)}.")
         if (key, value) == ("round.executor", "sequential"):
             raise NotExplored(
                 "Rounds are explored with their calls side by side: write round.executor=parallel. "
                 "A sequential round is not explored by itself."
             )
-    declared = load_spec().policies_of(profile, asked)
+    declared = load_spec("lifecycle").policies_of(profile, asked)
     open_ones = {key: value for key, value in CHOICES.items() if key not in declared}
     read = {key: declared.get(key, value) for key, value in CHOICES.items()}
     return Chosen(read, dict(asked), open_ones)

@@ -32,4 +32,4 @@ CHOICES: Final[Mapping[str, Any]] = {
 
 def policies_of(profile: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
     """Every policy with its value: the profile's, then the choice above; `overrides` win over both."""
-    return {**CHOICES, **load_spec().policies_of(profile, {}), **overrides}
+    return {**CHOICES, **load_spec("lifecycle").policies_of(profile, {}), **overrides}

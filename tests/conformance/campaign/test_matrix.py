@@ -72,7 +72,7 @@ def test_what_is_known_of_a_violation_can_be_run(runtime):
     """Each program that shows one is there, with the part that it names, and its clause is of the core."""
     for known in runtime.seen:
         file, _, part = (known.standalone or "").partition(" ")
-        assert load_spec().clauses[known.clause].core
+        assert load_spec("lifecycle").clauses[known.clause].core
         assert part in {"", *defined_in(STANDALONE / file)}
 
 
@@ -115,7 +115,7 @@ def test_the_committed_matrix_says_something_of_every_clause(committed):
         ]
 
         assert len(named) == len(set(named))
-        assert set(named) <= load_spec().clauses.keys()
+        assert set(named) <= load_spec("lifecycle").clauses.keys()
         assert {clause for some in one["clauses"]["broken"].values() for clause in some} == {
             found["clause"] for found in one["violations"]
         }

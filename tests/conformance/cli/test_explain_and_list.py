@@ -61,7 +61,7 @@ shares = pytest.mark.parametrize(
 @shares
 def test_every_clause_can_be_explained(every: int) -> None:
     """No clause makes its page fall over, and no line of a page is wider than the page."""
-    clauses = list(load_spec().clauses)[::every]
+    clauses = list(load_spec("lifecycle").clauses)[::every]
     pages = {clause: sheet(clause, 80).splitlines() for clause in clauses}
 
     assert [clause for clause, lines in pages.items() if not lines[0].startswith(f"{clause} ")] == []
@@ -73,9 +73,9 @@ def test_every_clause_can_be_explained(every: int) -> None:
 @shares
 def test_every_other_thing_can_be_explained(every: int) -> None:
     """Policies, profiles, errata, words, charts and mutants have pages too; of one name may be two."""
-    spec = load_spec()
+    spec = load_spec("lifecycle")
     names = [*spec.policies, *spec.profiles, *spec.errata, *spec.glossary]
-    names += [table.name for table in tables()] + [mutant.name for mutant in MUTANTS[::every]]
+    names += [table.name for table in tables("lifecycle")] + [mutant.name for mutant in MUTANTS[::every]]
 
     assert [name for name in names if {found.name for found in sheets_of(name)} != {name}] == []
     assert [found.kind for found in sheets_of("state")] == ["policy", "word"]
@@ -157,12 +157,12 @@ def test_a_typo_is_answered_with_what_was_meant(capsys, typed, meant):
 
 def names_of(kind):
     """What a list has to name, in its order."""
-    spec = load_spec()
+    spec = load_spec("lifecycle")
     own = {
         "mutants": [mutant.name for mutant in MUTANTS],
         "variants": [variant.name for variant in VARIANTS],
         "scenarios": [script.name for script in corpus(FAMILY)],
-        "charts": [table.name for table in tables()],
+        "charts": [table.name for table in tables("lifecycle")],
         "words": list(spec.glossary),
         "targets": [f"reference:{one.name}" for one in spec.profiles.values() if one.policies],
     }
@@ -204,7 +204,7 @@ def test_a_clause_is_listed_with_what_stands_behind_it(capsys):
 
     assert {clause for clause, entry in clauses.items() if entry["checks"]} == FAMILY.checked
     assert {clause: entry["since"] for clause, entry in clauses.items()} == {
-        clause.id: clause.since for clause in load_spec().clauses.values()
+        clause.id: clause.since for clause in load_spec("lifecycle").clauses.values()
     }
     assert {clause: entry["mutants"] for clause, entry in clauses.items() if entry["mutants"]} == {
         clause: len(mutants_of(FAMILY, clause)) for clause in {mutant.clause for mutant in MUTANTS}
@@ -214,7 +214,9 @@ def test_a_clause_is_listed_with_what_stands_behind_it(capsys):
 def test_what_is_checked_is_explained_by_what():
     """Of a clause that a run may find broken, nobody is told that nothing checks it yet."""
     silent = {
-        clause.id for clause in load_spec().clauses.values() if checks_of(FAMILY, clause) == ["none yet"]
+        clause.id
+        for clause in load_spec("lifecycle").clauses.values()
+        if checks_of(FAMILY, clause) == ["none yet"]
     }
 
     assert silent & FAMILY.checked == set()

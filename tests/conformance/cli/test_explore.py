@@ -168,7 +168,7 @@ def test_a_picture_carries_clauses_and_their_sentences(capsys, tmp_path):
 
     assert drawn.startswith('digraph "calls" {\n') and drawn.endswith("}\n")
     assert (drawn.count("[id="), drawn.count(" -> ")) == (27 + 51, 51)
-    assert 'label="CALL-7"' in drawn and load_spec().clause("CALL-7").sentence in drawn
+    assert 'label="CALL-7"' in drawn and load_spec("lifecycle").clause("CALL-7").sentence in drawn
 
 
 # --- what a fault looks like --------------------------------------------------------------------

@@ -14,7 +14,7 @@ from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.transport.stdio import Pipe
 from runlock.spec.model import load_spec
 
-PROFILES = [profile.name for profile in load_spec().profiles.values() if profile.policies]
+PROFILES = [profile.name for profile in load_spec("lifecycle").profiles.values() if profile.policies]
 WALKS = 16
 SCRIPTS = corpus(FAMILY)[::3]  # a part: what is compared is the carrier, not the runtime
 

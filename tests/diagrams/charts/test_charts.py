@@ -49,7 +49,7 @@ def test_the_text_of_each_chart_is_the_same_everywhere(rewrites):
 
 def test_every_chart_is_drawn():
     """The tables, and the one chart that has regions."""
-    assert set(NAMES) == {*(table.name for table in tables()), DERIVED}
+    assert set(NAMES) == {*(table.name for table in tables("lifecycle")), DERIVED}
 
 
 def read_back(name):
@@ -102,7 +102,7 @@ def test_every_form_names_every_clause(name):
 
 def test_json_holds_a_whole_table():
     """Whoever reads the JSON can refuse what the table refuses: states, ends, arrows in order, closings."""
-    for table in tables():
+    for table in tables("lifecycle"):
         made = json.loads(FORMS["json"].make(pictures()[table.name]))
         arrows = [
             (one["clause"], one["from"], one["on"], one["to"], tuple(one["if"]), one["when"])
@@ -146,7 +146,7 @@ def test_coverage_is_painted_on_the_arrows():
 
 
 def compile_named(name):
-    return next(table for table in tables() if table.name == name)
+    return next(table for table in tables("lifecycle") if table.name == name)
 
 
 @pytest.fixture

@@ -79,7 +79,7 @@ def signs() -> tuple[Sign, ...]:
 
 
 def _of_clauses() -> Iterator[Sign]:
-    spec = load_spec()
+    spec = load_spec("lifecycle")
     for policy, clauses in TELLING.items():
         for check in (one for one in INVARIANTS if one.clause in clauses):
             clause = spec.clause(check.clause)

@@ -71,7 +71,7 @@ def supposed_policies(declared: Mapping[str, Any]) -> tuple[dict[str, Any], dict
 def _policies(declared: tuple[tuple[str, Any], ...]) -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
     known = dict(declared)
     settled = {key: known.get(key, WIDEST.get(key)) for key in CHOICES if key in known or key in WIDEST}
-    policies = load_spec().policies
+    policies = load_spec("lifecycle").policies
     left = {key: TOLD_APART.get(key, tuple(policies[key].values)) for key in CHOICES if key not in settled}
     return settled, left
 

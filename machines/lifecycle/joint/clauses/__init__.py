@@ -49,7 +49,7 @@ ONLY_UNDER: Final[Mapping[str, tuple[str, str]]] = {
 
 def applies(clause_id: str, policies: Mapping[str, Any]) -> bool:
     """Whether a clause is one of those that a profile with these policies is held to."""
-    for key, values in load_spec().clause(clause_id).applies.items():
+    for key, values in load_spec("lifecycle").clause(clause_id).applies.items():
         value = policies.get(key)
         held = value if isinstance(value, list) else [value]
         if not set(held) & set(values):

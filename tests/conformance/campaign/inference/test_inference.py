@@ -108,7 +108,9 @@ def test_who_mixes_two_values_is_told_so_with_both_witnesses(toy: str, policy: s
     found = found_out(f"py:policy_fakes:{toy}", examples)
 
     assert (found.mixed, found.exit_code) == ([policy], 1)
-    assert {value for key, value in found.against if key == policy} == set(load_spec().policy(policy).values)
+    assert {value for key, value in found.against if key == policy} == set(
+        load_spec("lifecycle").policy(policy).values
+    )
     assert policy not in found.pasteable["policies"]
 
 
@@ -210,12 +212,12 @@ def test_every_clause_that_tells_is_checked() -> None:
     checked = {check.clause for check in INVARIANTS}
     for policy, clauses in TELLING.items():
         assert set(clauses) <= checked
-        assert all(policy in load_spec().clause(clause).applies for clause in clauses)
+        assert all(policy in load_spec("lifecycle").clause(clause).applies for clause in clauses)
 
 
 def test_the_reasons_speak_of_what_there_is() -> None:
     """What shows the same, or makes no difference, are policies and values of the spec."""
-    spec = load_spec()
+    spec = load_spec("lifecycle")
     for key, (values, _) in ALIKE.items():
         assert values <= set(spec.policy(key).values)
     for key, others in IDLE.items():

@@ -17,7 +17,7 @@ from runlock.conformance.family.chooser import Seeded
 from runlock.machines.lifecycle.runtime.choices import CHOICES, policies_of
 from runlock.spec.model import load_spec
 
-SPEC = load_spec()
+SPEC = load_spec("lifecycle")
 LIFECYCLES = [name for name, profile in SPEC.profiles.items() if profile.policies]
 WALKS = 40
 """Walks that each table has to pass, beside the whole corpus."""

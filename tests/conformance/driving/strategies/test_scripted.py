@@ -135,7 +135,7 @@ def test_a_script_is_short_and_says_what_it_shows(name):
     assert len(script.moves) <= 12
     assert text.count("\n") <= 40
     assert named
-    assert [clause for clause in named if clause not in load_spec().clauses] == []
+    assert [clause for clause in named if clause not in load_spec("lifecycle").clauses] == []
 
 
 def test_a_changed_observation_is_seen():

@@ -16,7 +16,7 @@ from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.transport.sut import SutFactory
 from runlock.spec.model import load_spec
 
-PROFILES = [name for name, profile in load_spec().profiles.items() if profile.policies]
+PROFILES = [name for name, profile in load_spec("lifecycle").profiles.items() if profile.policies]
 VEILS = 8
 WALKS = 12
 

@@ -76,7 +76,7 @@ ALIKE = {
 
 WORDS = [
     Word(key, does, says)
-    for key, policy in load_spec().policies.items()
+    for key, policy in load_spec("lifecycle").policies.items()
     if policy.kind == "one of"
     for does in policy.values
     for says in policy.values

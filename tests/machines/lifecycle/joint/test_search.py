@@ -13,7 +13,7 @@ from runlock.machines.lifecycle.joint.transitions import Joint, charts_of
 from runlock.machines.table import Row
 from runlock.spec.model import load_spec
 
-PROFILES = sorted(load_spec().profiles)
+PROFILES = sorted(load_spec("lifecycle").profiles)
 
 
 def explored(profile, calls, charts=None, crashes=1, **asked):
@@ -136,7 +136,7 @@ def test_orbits_add_up(profile):
 
 def _values():
     for key in CHOICES:
-        policy = load_spec().policy(key)
+        policy = load_spec("lifecycle").policy(key)
         values = [["timeout"], []] if policy.kind == "set of" else policy.values
         yield from ((key, value) for value in values if (key, value) != ("round.executor", "sequential"))
 

@@ -54,7 +54,7 @@ class Followed:
     def __init__(self, profile="awaken-8", observes=(), **chosen):
         tools = [{"name": "write", "permission": "ask"}]
         chosen = {name.replace("_", "."): value for name, value in chosen.items()}
-        policies = load_spec().policies_of(profile, chosen) if profile != "core" else {}
+        policies = load_spec("lifecycle").policies_of(profile, chosen) if profile != "core" else {}
         self.state = ObservedState(
             handshake(profile, observes), policies, Scenario(scenario="toy", tools=tools)
         )
@@ -311,7 +311,7 @@ def test_a_value_that_was_ruled_out_stays_so():
 
 def test_a_declared_policy_is_never_supposed():
     """What is declared has its value in every joint state."""
-    declared = load_spec().policies_of("tirea", {})
+    declared = load_spec("lifecycle").policies_of("tirea", {})
 
     followed = states(**{key.replace(".", "_"): value for key, value in declared.items()})
     followed.meet(Shows(Label("run", None, "Running")))

@@ -18,7 +18,7 @@ from runlock.machines.table import (
     react,
 )
 
-CALL: Final = next(table for table in tables() if table.name == "ToolCall")
+CALL: Final = next(table for table in tables("lifecycle") if table.name == "ToolCall")
 FOLLOWS: Final = ("suspend", "resume")
 """Events that only the run itself causes, since it follows its calls."""
 
