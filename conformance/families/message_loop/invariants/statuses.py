@@ -50,6 +50,8 @@ def a_call_ends_as_its_tool_answered(state: ObservedState, seen: CallMoved) -> J
     if call is None or not call.answered_with or state.may_be_lost(call.entries[-1]):
         return
     wanted = "Succeeded" if call.answered_with == "ok" else "Failed"
+    if seen.to == "Cancelled" and state.raced(call.entries[-1]):
+        return
     if seen.to in FINAL and not call.hook_gates("post"):
         yield held_or(
             seen.to == wanted, f"the tool of {named(call)} answered {call.answered_with}, yet it is {seen.to}"

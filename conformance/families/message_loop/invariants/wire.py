@@ -227,6 +227,8 @@ def a_call_is_announced_as_what_happened(state: ObservedState, seen: Published) 
     was_rewritten, _ = rewrite_of(call.hook_gates("post"), "status")
     if was_rewritten or state.may_be_lost(call.entries[-1] if call.entries else _no_gate(call)):
         return
+    if seen.name == "ToolInvocationCancelled" and call.entries and state.raced(call.entries[-1]):
+        return
     right = {
         "ToolInvocationSucceeded": kind == "ok",
         "ToolInvocationFailed": kind in ("error", "raise", "fault") or not call.entries,

@@ -353,7 +353,10 @@ MUTANTS = (
     Mutant(RunsOtherArguments, "AUTH-13", "the approver of call"),
     Mutant(DenialReachesTheRound, "AUTH-14", "", also=("AUTH-5", "AUTH-43", "AUTH-51")),
     Mutant(
-        GrantsEveryTool, "AUTH-15", "needs a person's approval; the session grant for call", also=UNAPPROVED
+        GrantsEveryTool,
+        "AUTH-15",
+        "needs a person's approval; the session grant for call",
+        also=(*UNAPPROVED, "WIRE-5"),
     ),
     Mutant(AsksForListedTools, "AUTH-16", "pass, yet people are asked about call", also=("AUTH-51",)),
     Mutant(

@@ -77,6 +77,7 @@ class ObservedState:
         self.last_method = ""
         self.last_params: Mapping[str, Any] = {}
         self.last_refused: list[Any] = []
+        self.is_looking = False
         self.shown_last: list[Observation] = []  # in the answer to the last stimulus
         self.features: frozenset[str] = frozenset()
 
@@ -107,7 +108,8 @@ class ObservedState:
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something; a look at the turn moves nothing."""
         self.stimuli += 1
-        if method == "inspect":
+        self.is_looking = method == "inspect"
+        if self.is_looking:
             return
         if self.quiescent:
             self.window += 1
@@ -130,7 +132,8 @@ class ObservedState:
     def report(self, report: Report) -> None:
         """The answer is complete; its observations were taken in before."""
         self.quiescent = report.quiescent
-        self.last_refused = list(report.refused)
+        if not self.is_looking:
+            self.last_refused = list(report.refused)
 
     # What checks ask.
 
@@ -153,6 +156,10 @@ class ObservedState:
     def may_be_lost(self, gate: Gate) -> bool:
         """Whether the answer of a gate may have been lost to a cancel in the same window."""
         return bool(gate.turn.cancelled_in) and gate.turn.cancelled_in == gate.released_in
+
+    def raced(self, gate: Gate) -> bool:
+        """Whether something else that was sent in the same window may have ended the turn first."""
+        return not self.is_clean(gate.released_in)
 
     def turn_of(self, seen: Observation) -> Turn | None:
         """The turn that an observation belongs to."""

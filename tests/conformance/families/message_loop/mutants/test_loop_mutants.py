@@ -54,6 +54,12 @@ def test_the_reference_passes_where_a_mutant_does_not(walks, name):
     assert dict(walks(right).take(WALKS[name]).found) == {}
 
 
+@pytest.mark.parametrize("index", [423, 927], ids=["a call that races a fault", "a look after a late answer"])
+def test_the_reference_passes_where_checks_once_erred(walks, index):
+    """A sibling's fault may cancel a call that has its answer; a look does not hide that a late one was refused."""
+    assert dict(walks(factory("message-loop", {})).take(index).found) == {}
+
+
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_a_variant_passes(walks, variant):
     """A loop that takes a freedom which is left open breaks nothing."""
