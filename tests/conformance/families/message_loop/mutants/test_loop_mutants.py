@@ -56,7 +56,7 @@ def test_the_reference_passes_where_a_mutant_does_not(walks, name):
 
 @pytest.mark.parametrize("index", [423, 927], ids=["a call that races a fault", "a look after a late answer"])
 def test_the_reference_passes_where_checks_once_erred(walks, index):
-    """A sibling's fault may cancel a call that has its answer; a look does not hide that a late one was refused."""
+    """A fault may cancel a call that was answered; a refusal is remembered over an inspect."""
     assert dict(walks(factory("message-loop", {})).take(index).found) == {}
 
 
