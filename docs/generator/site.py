@@ -8,12 +8,12 @@ from pathlib import Path
 from runlock.diagrams.charts.playable import script
 from runlock.diagrams.render import palette
 
-from . import charts, clauses, families, interfaces, kills, matrix, reference, scenarios
+from . import charts, clauses, interfaces, kills, matrix, reference, scenarios
 from .pictures import drawn_into
 
 HERE = Path(__file__).parent.parent
 DARK = '[data-md-color-scheme="slate"] '
-PAGES = (charts, clauses, families, reference, interfaces, kills, matrix, scenarios)
+PAGES = (charts, clauses, reference, interfaces, kills, matrix, scenarios)
 FILES = (charts, interfaces, matrix, scenarios)
 LISTING = ".written"
 """The names of the files that were written last time, so that obsolete ones are removed."""
@@ -69,6 +69,5 @@ def sections() -> dict[str, list[dict[str, str]]]:
     """The pages of the generated sections, in their order: title and file of each."""
     return {
         "Clauses": [{area: f"clauses/{area.lower()}.md"} for area in clauses.areas()],
-        "Families": [{one.name: families.file_of(one)} for one in families.others()],
         "Charts": [{one.name: f"charts/{one.name}.md"} for one in charts.ordered()],
     }
