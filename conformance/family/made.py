@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Final, Protocol, Self
+
+REFERENCES: Final = "runlock.machines."
+"""Where the classes lie that the references are made of."""
 
 
 class Mutant(Protocol):
@@ -33,6 +36,42 @@ class Mutant(Protocol):
         ...
 
     def __call__(self) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Faulty:
+    """A reference made wrong on purpose; a family says which adapter hosts it, and which profile it has.
+
+    `make` builds the runtime, `clause` has to be blamed, and `says` stands in the reason.
+    """
+
+    make: type
+    clause: str
+    says: str = ""
+    profile: str = ""
+    policies: Mapping[str, Any] = field(default_factory=dict)
+    also: tuple[str, ...] = ()  # clauses that the same fault necessarily breaks, in other schedules
+    declare: Mapping[str, Any] = field(default_factory=dict)  # fields of the handshake that differ
+
+    adapter: ClassVar[Callable[..., Any]]  # (profile, policies, make, declare) -> a hosted adapter
+
+    @property
+    def name(self) -> str:
+        """Its class name, which says what it does wrong."""
+        return self.make.__name__
+
+    @property
+    def fault(self) -> str:
+        """What it does wrong, in one sentence."""
+        return " ".join((self.make.__doc__ or self.name).partition("\n\n")[0].split())
+
+    def innocent(self) -> Self:
+        """The mutant without its fault: the reference under the same profile and policies."""
+        right = next(layer for layer in self.make.__mro__ if layer.__module__.startswith(REFERENCES))
+        return replace(self, make=right)
+
+    def __call__(self) -> Any:
+        return type(self).adapter(self.profile, self.policies, self.make, self.declare)
 
 
 class Variant(Protocol):

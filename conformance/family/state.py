@@ -24,9 +24,14 @@ class PolicyView(dict[str, Any]):
 class OpenGate(Protocol):
     """A gate at which the runtime under test waits."""
 
-    id: str
-    on: str
-    ref: str  # its name in schedules: `model`, `tool:c1`
+    @property
+    def id(self) -> str: ...
+    @property
+    def on(self) -> str: ...
+    @property
+    def ref(self) -> str:
+        """Its name in schedules: `model`, `tool:c1`."""
+        ...
 
 
 class State(Protocol):

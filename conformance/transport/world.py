@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from pydantic import BaseModel
 
 from runlock.conformance.protocol.wire import SCALARS, Wire
+from runlock.machines import world
 
 
 class WorldFault(Exception):
@@ -39,6 +42,17 @@ class Refused(Exception):
         self.decisions = (decision,) if isinstance(decision, str) else tuple(decision or ())
 
 
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise the errors of the kit's host as those that a reference knows."""
+    try:
+        yield
+    except ToolRaised as raised:
+        raise world.ToolRaised(str(raised)) from raised
+    except WorldFault as fault:
+        raise world.WorldFault(str(fault)) from fault
+
+
 def as_json(value: Any) -> Any:
     """A copy of a value as JSON has it, so that what was seen cannot change afterwards."""
     kind = type(value)
@@ -57,4 +71,8 @@ def as_json(value: Any) -> Any:
         return value.to_wire()
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
+    if is_dataclass(value) and not isinstance(value, type):
+        return as_json(asdict(value))
+    if isinstance(value, (set, frozenset)):  # it has no order of its own
+        return sorted(map(as_json, value), key=str)
     return str(value)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
 from runlock.conformance.family.grounding import Part, ground_by_name, with_parts
+from runlock.conformance.family.state import OpenGate
 from runlock.conformance.trace.moves import EMPTY_TURN, Move
 
 SEGMENT_BEGINS: Final = ("run.start", "decide", "run.input")
@@ -18,9 +19,9 @@ def ground(move: Move, state: ObservedState) -> dict[str, Any] | None:
     return ground_by_name(move, state, _whole)
 
 
-def _whole(on: str, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
+def _whole(gate: OpenGate, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
     """A turn with all its fields, as the protocol shows it."""
-    if on != "model" or outcome.get("kind") != "turn":
+    if gate.on != "model" or outcome.get("kind") != "turn":
         return outcome
     return {**EMPTY_TURN, **outcome}
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from runlock.conformance.families.lifecycle import adapter as face
 from runlock.conformance.families.lifecycle.adapter import (
     Checkpoint,
     Host,
@@ -32,6 +30,7 @@ from runlock.conformance.families.lifecycle.messages import (
     ToolOutcome,
 )
 from runlock.conformance.protocol import Control, Party
+from runlock.conformance.transport.world import translated
 from runlock.machines.lifecycle.runtime import runtime, state, world
 from runlock.machines.lifecycle.runtime.choices import policies_of
 from runlock.machines.lifecycle.runtime.store import Store
@@ -47,17 +46,6 @@ TOOL_OUTCOMES: Final[list[ToolOutcome]] = ["ok", "warning", "error", "raise", "f
 
 
 NO_CHANGES: Final[Mapping[str, Any]] = {}
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """What the kit's host raises, in the runtime's own words."""
-    try:
-        yield
-    except face.ToolRaised as raised:
-        raise world.ToolRaised(str(raised)) from raised
-    except face.WorldFault as fault:
-        raise world.WorldFault(str(fault)) from fault
 
 
 class HostedWorld:
@@ -77,13 +65,13 @@ class HostedWorld:
         self, messages: Sequence[Mapping[str, Any]], step: int, request: Mapping[str, Any] = NO_CHANGES
     ) -> world.ModelTurn:
         made = {key: value for key, value in request.items() if key in ("system", "params")}
-        with _translated():
+        with translated():
             return await self.host.infer(messages, step=step, **made)
 
     async def permit(
         self, call: str, name: str, args: Mapping[str, Any], resume: Mapping[str, Any] | None
     ) -> world.Answer:
-        with _translated():
+        with translated():
             return await self.host.permit(call, name, args, resume=resume)
 
     async def execute(
@@ -94,17 +82,17 @@ class HostedWorld:
         resume: Mapping[str, Any] | None,
         tells: Callable[[Any], None] | None = None,
     ) -> world.Answer:
-        with _translated():
+        with translated():
             return await self.host.tool(call, name, args, resume=resume, activity=tells)
 
     async def consult(self, at: str, data: dict[str, Any], call: str | None, step: int) -> world.PluginAnswer:
-        with _translated():
+        with translated():
             return await self.host.hook(at, data, call=call, step=step)
 
     async def commit(self, trigger: str, cause: str, force: bool, state: Mapping[str, Any]) -> None:
         if not self.stores:
             return
-        with _translated():
+        with translated():
             await self.host.commit(Checkpoint(trigger, cause, force, state))
 
     def refuse(self, why: str, decision: str) -> None:

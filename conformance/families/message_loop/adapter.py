@@ -26,6 +26,15 @@ from runlock.conformance.families.message_loop.messages import (
     StageStart,
     Turn,
 )
+from runlock.conformance.transport.world import ModelFault, Refused, ToolFault, ToolRaised, WorldFault
+
+__all__ = [
+    "AdapterFactory", "Answer", "AnyMessage", "Assertion", "CheckFault", "Checkpoint", "CommitFault",
+    "ContextFault", "Delta", "Handshake", "HookAnswer", "HookFault", "JudgeFault", "LoopAdapter", "LoopHost",
+    "LoopScenario", "LoopSnapshot", "Message", "ModelFault", "Outcome", "Prompt", "PromptFault", "Reason",
+    "Refused", "Request", "RequiredAdapter", "Scenario", "Segment", "Snapshot", "StageStart", "ToolFault",
+    "ToolRaised", "Turn", "TurnStart", "Watcher", "WorldFault",
+]  # fmt: skip
 
 AnyMessage = Message | Mapping[str, Any]
 Watcher = Callable[[str, Mapping[str, Any]], None]
@@ -88,18 +97,6 @@ class Checkpoint:
     stage: str | None = None
 
 
-class WorldFault(Exception):
-    """The outside world broke: an error of the runtime's surroundings, not an answer."""
-
-
-class ModelFault(WorldFault):
-    """The model could not be reached, or broke while it answered."""
-
-
-class ToolFault(WorldFault):
-    """The machinery that runs tools broke; the tool itself did not answer."""
-
-
 class PromptFault(WorldFault):
     """The interactor broke; this counts as a deferral."""
 
@@ -122,18 +119,6 @@ class CheckFault(WorldFault):
 
 class CommitFault(WorldFault):
     """The store did not take the checkpoint."""
-
-
-class ToolRaised(Exception):
-    """The tool's body threw: let it pass, where the runtime would meet the tool's own error."""
-
-
-class Refused(Exception):
-    """The runtime turns a late answer down, and nothing has changed."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
 
 
 class LoopHost(Protocol):

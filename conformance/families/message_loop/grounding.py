@@ -10,9 +10,9 @@ from runlock.conformance.families.message_loop.actions.model import completed
 from runlock.conformance.families.message_loop.actions.session import late_gates
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Gate
-from runlock.conformance.trace.moves import Move, race
+from runlock.conformance.family.grounding import Part, ground_by_name, with_parts
+from runlock.conformance.trace.moves import Move
 
-Part = tuple[str, Mapping[str, Any]]
 EASY: Final[Mapping[str, Mapping[str, Any]]] = {
     "model": {"kind": "turn", "text": "done", "tool_calls": []},
     "prompt": {"kind": "allow"},
@@ -26,30 +26,16 @@ EASY: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def ground(move: Move, state: ObservedState) -> dict[str, Any] | None:
-    """The move's params with the gate ids of this runtime; None if a gate that it names is not there."""
-    if move.method == "deliver":
-        inner = [(method, ground(Move(method, given), state)) for method, given in move.parts()]
-        kept = [{"method": method, "params": found} for method, found in inner if found is not None]
-        gates = [found["gate"] for _, found in inner if found is not None and "gate" in found]
-        if not kept or len(set(gates)) < len(gates):
-            return None
-        params: dict[str, Any] = {"stimuli": kept}
-    elif move.method == "gate.release":
-        gate = state.gate(move.params["gate"])
-        if gate is None:
-            return None
-        params = {**move.params, "gate": gate.id, "outcome": _whole(gate, move.params["outcome"])}
-    elif move.method == "late":
-        gate = _given_up(state, move.params["gate"])
-        if gate is None:
-            return None
-        params = {**move.params, "gate": gate.id}
-    else:
-        params = dict(move.params)
-    return params if move.turns is None else {**params, "turns": move.turns}
+    """The parameters with the gate ids of this runtime; None if a gate that the move names is not there."""
+
+    def late(params: Mapping[str, Any]) -> dict[str, Any] | None:
+        gate = _given_up(state, params["gate"])
+        return None if gate is None else {**params, "gate": gate.id}
+
+    return ground_by_name(move, state, _whole, {"late": late})
 
 
-def _whole(gate: Gate, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
+def _whole(gate: Any, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
     """A turn with all its fields, and with what was streamed of it."""
     return completed(gate, outcome) if outcome.get("kind") == "turn" else outcome
 
@@ -68,14 +54,7 @@ def admit(move: Move, state: ObservedState) -> Move | None:
             kept.append(part)
     if move.method == "deliver" and "deliver" not in state.handshake.stimuli:
         kept = kept[:1]
-    if len(kept) == len(move.parts()):
-        return move
-    if not kept:
-        return None
-    if len(kept) == 1:
-        return Move(kept[0][0], kept[0][1], move.turns)
-    raced = race(Move(method, params) for method, params in kept)
-    return Move(raced.method, raced.params, move.turns)
+    return with_parts(move, kept)
 
 
 def _may_follow(part: Part, earlier: list[Part]) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from runlock.conformance.families.message_loop import adapter as face
@@ -34,6 +33,7 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.messages import Reason as WireReason
 from runlock.conformance.protocol import Control, Party
+from runlock.conformance.transport.world import translated
 from runlock.machines.message_loop.runtime import records, world
 from runlock.machines.message_loop.runtime.choices import policies_of
 from runlock.machines.message_loop.runtime.loop import MessageLoop, Start
@@ -43,17 +43,6 @@ OBSERVES: Final = ["run.status", "call.status", "message", "checkpoint", "event"
 SHOWN_EVENTS: Final = [name for name in EVENTS if name not in ("StageCheckGateResult", "WorkflowExit")]
 NO_CHANGES: Final[Mapping[str, Any]] = {}
 INTERACTORS: Final = 2
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """What the kit's host raises, in the words of the loop."""
-    try:
-        yield
-    except face.ToolRaised as raised:
-        raise world.ToolRaised(str(raised)) from raised
-    except face.WorldFault as fault:
-        raise world.WorldFault(str(fault)) from fault
 
 
 class HostedWorld:
@@ -68,7 +57,7 @@ class HostedWorld:
     async def stream(self, request: Mapping[str, Any], stage: str | None) -> AsyncIterator[world.StreamPart]:
         parts = self.host.stream(Request(**request), stage=stage)
         try:
-            with _translated():
+            with translated():
                 async for part in parts:
                     yield part
         finally:
@@ -78,38 +67,38 @@ class HostedWorld:
     async def tool(
         self, call: str, name: str, args: Mapping[str, Any], stage: str | None
     ) -> world.ToolAnswer:
-        with _translated():
+        with translated():
             return await self.host.tool(call, name, args, stage=stage)
 
     async def ask(self, interactor: str, prompt: Mapping[str, Any]) -> world.PersonAnswer:
-        with _translated():
+        with translated():
             return await self.host.ask(interactor, Prompt(**prompt))
 
     async def hook(
         self, hook: str, data: Mapping[str, Any], call: str | None, stage: str | None
     ) -> world.HookAnswer:
-        with _translated():
+        with translated():
             return await self.host.hook(hook, data, call=call, stage=stage)
 
     async def judge(self, call: str, name: str, args: Mapping[str, Any], stage: str) -> str:
-        with _translated():
+        with translated():
             return await self.host.judge(call, name, args, stage=stage)
 
     async def context(self, provider: str, budget: int, stage: str | None) -> Sequence[str]:
-        with _translated():
+        with translated():
             return await self.host.context(provider, budget, stage=stage)
 
     async def check(
         self, stage: str, transcript: Sequence[Mapping[str, Any]], cap_hit: bool
     ) -> world.Verdict:
-        with _translated():
+        with translated():
             return await self.host.check(stage, transcript, cap_hit)
 
     async def commit(
         self, trigger: str, cause: str, force: bool, state: Mapping[str, Any], stage: str | None
     ) -> None:
         if self.stores:
-            with _translated():
+            with translated():
                 await self.host.commit(Checkpoint(trigger, cause, state, force, stage))
 
     def event(self, name: str, data: Mapping[str, Any]) -> None:

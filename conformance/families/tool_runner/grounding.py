@@ -8,35 +8,22 @@ from typing import Any, Final
 from runlock.conformance.families.tool_runner.actions.model import pieces_of
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.records import Iteration, same, stands
+from runlock.conformance.family.grounding import Part, ground_by_name, with_parts
+from runlock.conformance.family.state import OpenGate
 from runlock.conformance.protocol import Message
-from runlock.conformance.trace.moves import Move, race
+from runlock.conformance.trace.moves import Move
 
-Part = tuple[str, Mapping[str, Any]]
 USER_VERBS: Final = ("runner.push", "runner.set", "runner.respond", "runner.tools")
 
 
 def ground(move: Move, state: ObservedRunner) -> dict[str, Any] | None:
-    """The move's params with the gate ids of this runner; None if a gate that it names is not open."""
-    if move.method == "deliver":
-        inner = [(method, ground(Move(method, given), state)) for method, given in move.parts()]
-        kept = [{"method": method, "params": found} for method, found in inner if found is not None]
-        gates = [found["gate"] for _, found in inner if found is not None and "gate" in found]
-        if not kept or len(set(gates)) < len(gates):
-            return None
-        params: dict[str, Any] = {"stimuli": kept}
-    elif move.method == "gate.release":
-        gate = state.gate(move.params["gate"])
-        if gate is None:
-            return None
-        params = {**move.params, "gate": gate.id, "outcome": _whole(gate.on, move.params["outcome"])}
-    else:
-        params = dict(move.params)
-    return params if move.turns is None else {**params, "turns": move.turns}
+    """The parameters with the gate ids of this runner; None if a gate that the move names is not open."""
+    return ground_by_name(move, state, _whole)
 
 
-def _whole(on: str, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
+def _whole(gate: OpenGate, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
     """A turn with all its fields, whatever a schedule left out."""
-    if on != "model" or outcome.get("kind") != "turn":
+    if gate.on != "model" or outcome.get("kind") != "turn":
         return outcome
     return {"text": "", "tool_calls": [], **outcome}
 
@@ -49,14 +36,7 @@ def admit(move: Move, state: ObservedRunner) -> Move | None:
             kept.append(part)
     if move.method == "deliver" and "deliver" not in state.handshake.stimuli:
         kept = kept[:1]
-    if len(kept) == len(move.parts()):
-        return move
-    if not kept:
-        return None
-    if len(kept) == 1:
-        return Move(kept[0][0], kept[0][1], move.turns)
-    raced = race(Move(method, params) for method, params in kept)
-    return Move(raced.method, raced.params, move.turns)
+    return with_parts(move, kept)
 
 
 def _may_follow(part: Part, earlier: list[Part], state: ObservedRunner) -> bool:

@@ -19,6 +19,7 @@ from runlock.conformance.families.tool_runner.adapter import (
     RunnerState,
 )
 from runlock.conformance.protocol import Control, Party
+from runlock.conformance.transport.world import translated
 from runlock.machines.tool_runner.runtime import runner, world
 from runlock.machines.tool_runner.runtime.choices import policies_of
 
@@ -29,17 +30,6 @@ STIMULI: Final = (
 )  # fmt: skip
 STOPS: Final = ("tool_use", "end_turn", "max_tokens", "refusal", "pause_turn", "stop_sequence")
 NO_CHANGES: Final[Mapping[str, Any]] = {}
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """What the kit's host raises, in the runner's own words."""
-    try:
-        yield
-    except face.ToolRaised as raised:
-        raise world.ToolRaised(str(raised)) from raised
-    except face.WorldFault as fault:
-        raise world.WorldFault(str(fault)) from fault
 
 
 @contextmanager
@@ -65,7 +55,7 @@ class HostedWorld:
         tools: Sequence[str] | None,
         on_piece: Callable[[Any], None] | None = None,
     ) -> world.ModelTurn:
-        with _translated():
+        with translated():
             if on_piece is None:
                 return await self.host.infer(messages, sent=sent, params=params, tools=tools)
             return await self._stream(messages, sent, params, tools, on_piece)
@@ -89,7 +79,7 @@ class HostedWorld:
     async def execute(
         self, call: str | None, name: str, args: Mapping[str, Any], version: int
     ) -> world.Answer:
-        with _translated():
+        with translated():
             return await self.host.tool(call, name, args, version=version)
 
     def message(self, message: Mapping[str, Any]) -> None:

@@ -9,13 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from runlock.machines.world import ToolRaised, WorldFault
 
-class WorldFault(Exception):
-    """The outside world broke: the model, the permission hook, the tool executor or the store."""
-
-
-class ToolRaised(Exception):
-    """The body of a tool threw, which is not the same as answering with an error."""
+__all__ = [
+    "Answer",
+    "AskedCall",
+    "ModelTurn",
+    "PluginAnswer",
+    "TokensSpent",
+    "ToolRaised",
+    "World",
+    "WorldFault",
+]
 
 
 class AskedCall(Protocol):

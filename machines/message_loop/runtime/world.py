@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from runlock.machines.world import ToolRaised, WorldFault
 
-class WorldFault(Exception):
-    """The outside world broke: the model, a tool's machinery, a person's client, a hook, the store."""
-
-
-class ToolRaised(Exception):
-    """The body of a tool threw, which is not the same as answering with an error."""
+__all__ = [
+    "AskedCall", "HookAnswer", "PersonAnswer", "StreamPart", "ToolAnswer", "ToolRaised", "Verdict",
+    "WholeResponse", "World", "WorldFault",
+]  # fmt: skip
 
 
 class AskedCall(Protocol):

@@ -8,13 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from runlock.machines.world import ToolRaised, WorldFault
 
-class WorldFault(Exception):
-    """The outside world broke: the model, or what runs the tools."""
-
-
-class ToolRaised(Exception):
-    """The body of a tool threw, which is not the same as answering with an error."""
+__all__ = ["Answer", "AskedCall", "ModelTurn", "Piece", "ToolRaised", "World", "WorldFault"]
 
 
 class AskedCall(Protocol):

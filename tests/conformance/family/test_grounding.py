@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from runlock.conformance.family.grounding import ground_by_name, with_parts
+from runlock.conformance.family.state import OpenGate
 from runlock.conformance.trace.moves import Move, race
 
 OK = {"kind": "ok"}
@@ -79,13 +80,26 @@ def test_a_race_is_sent_without_the_parts_whose_gate_is_not_open() -> None:
 def test_an_outcome_is_filled_by_what_the_gate_is_on() -> None:
     """A family says what a schedule may leave out."""
 
-    def whole(on: str, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {**outcome, "on": on}
+    def whole(gate: OpenGate, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**outcome, "on": gate.on}
 
     found = ground_by_name(race([release("tool:c1")]), State(), whole)
 
     assert found is not None
     assert found["stimuli"][0]["params"]["outcome"] == {"kind": "ok", "on": "tool"}
+
+
+def test_a_family_grounds_its_own_methods() -> None:
+    """A method of a family that names a gate finds it in its own way, alone and in a race."""
+    own = {"late": lambda params: {**params, "gate": "g0"} if params["gate"] == "old" else None}
+
+    def found(move: Move) -> dict[str, Any] | None:
+        return ground_by_name(move, State(), own=own)
+
+    late, never = Move("late", {"gate": "old"}), Move("late", {"gate": "model"})
+    assert found(late) == {"gate": "g0"}
+    assert found(never) is None
+    assert found(race([late, never])) == {"stimuli": [{"method": "late", "params": {"gate": "g0"}}]}
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])

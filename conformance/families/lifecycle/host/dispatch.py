@@ -1,7 +1,7 @@
-"""How a stimulus reaches a hosted adapter: planned first, and handed over when all of its race can be.
+"""Plans the stimuli of a hosted runtime: all of a `deliver` are checked before any of them is delivered.
 
-A plan checks that the stimulus may come now, and changes nothing; what it gives does the deed before the
-loop turns again.  `earlier` are the requests that stand before it in the same `deliver`.
+A plan checks that the stimulus may come now, and changes nothing; it returns what delivers the stimulus
+before the loop turns again.  `earlier` are the requests before it in the same `deliver`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final
 
-from pydantic import ValidationError
-
-from runlock.conformance.families.lifecycle.host.handshake import has, takes_decisions
+from runlock.conformance.families.lifecycle.host.handshake import takes_decisions
 from runlock.conformance.families.lifecycle.host.life import Life, Verb
 from runlock.conformance.families.lifecycle.messages import (
     METHODS,
@@ -23,64 +21,37 @@ from runlock.conformance.families.lifecycle.messages import (
     Unwatch,
     Watch,
 )
-from runlock.conformance.protocol import (
-    ILLEGAL_STIMULUS,
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    NO_SUCH_GATE,
-    UNSUPPORTED,
-    Cancel,
-    ClockAdvance,
-    GateRelease,
-    ProtocolError,
-    Wire,
+from runlock.conformance.protocol import UNSUPPORTED, Cancel, ClockAdvance, GateRelease, ProtocolError, Wire
+from runlock.conformance.transport.hosting import (
+    Delivery,
+    has,
+    illegal,
+    must_have,
+    open_gate,
+    parse,
+    parse_outcome,
 )
 
-HandOver = Callable[[int], None]
 Work = Callable[[], Coroutine[Any, Any, Any]]
-"""Hands a planned stimulus over; takes its place in its `deliver`."""
 
 
-def parse(method: str, params: Any) -> Any:
-    """The parameters of a verb, validated."""
-    if method not in METHODS:
-        raise ProtocolError(METHOD_NOT_FOUND, f"There is no verb {method}; there are {', '.join(METHODS)}.")
-    try:
-        return METHODS[method][0].model_validate(params)
-    except ValidationError as error:
-        raise ProtocolError(INVALID_PARAMS, f"{method} cannot take these parameters: {error}") from error
-
-
-def illegal(why: str) -> ProtocolError:
-    """A mistake of the kit's own."""
-    return ProtocolError(ILLEGAL_STIMULUS, why)
-
-
-def must_have(adapter: Any, method: str) -> None:
-    """Answer -32001 for what the adapter lacks, and so did not declare."""
-    if not has(adapter, method):
-        raise ProtocolError(
-            UNSUPPORTED, f"The adapter has no {method}, and its handshake does not declare it."
-        )
-
-
-def plan(life: Life, method: str, asked: Any, earlier: Sequence[Wire] = ()) -> HandOver:
+def plan(life: Life, method: str, asked: Any, earlier: Sequence[Wire] = ()) -> Delivery:
     """Check one stimulus, and give what hands it over."""
     return PLANS[method](life, asked, earlier)
 
 
-def plan_all(life: Life, requests: Sequence[tuple[str, Any]]) -> list[HandOver]:
+def plan_all(life: Life, requests: Sequence[tuple[str, Any]]) -> list[Delivery]:
     """Check all stimuli of a race before any of them is handed over."""
     earlier: list[Wire] = []
     plans = []
     for method, params in requests:
-        asked = parse(method, params)
+        asked = parse(METHODS, method, params)
         plans.append(plan(life, method, asked, earlier))
         earlier.append(asked)
     return plans
 
 
-def _start(life: Life, asked: RunStart, earlier: Sequence[Wire]) -> HandOver:
+def _start(life: Life, asked: RunStart, earlier: Sequence[Wire]) -> Delivery:
     counts = life.counts
     if counts.status not in {None, "Done"} or _any(RunStart, earlier):
         raise illegal(f"Run {counts.run} is not Done; {asked.run} can start when it is.")
@@ -88,14 +59,14 @@ def _start(life: Life, asked: RunStart, earlier: Sequence[Wire]) -> HandOver:
         raise illegal(f"Run {asked.run} was started before; each run has an id of its own.")
     work = _seated(life, asked, _with_decisions(life, "start", asked.input, asked.decisions))
 
-    def hand_over(stimulus: int) -> None:
+    def deliver(stimulus: int) -> None:
         undo = counts.begin(asked.run)
         life.begin(Verb("start", asked.run, stimulus, _ids(asked.decisions), undo), work())
 
-    return hand_over
+    return deliver
 
 
-def _decide(life: Life, asked: Decide, earlier: Sequence[Wire]) -> HandOver:
+def _decide(life: Life, asked: Decide, earlier: Sequence[Wire]) -> Delivery:
     must_have(life.adapter, "decide")
     if _is_past(life, asked.run, earlier):
         return _turn_down(life, "decide", asked.run, asked.decisions)
@@ -104,7 +75,7 @@ def _decide(life: Life, asked: Decide, earlier: Sequence[Wire]) -> HandOver:
     return _go_on(life, "decide", asked, work)
 
 
-def _input(life: Life, asked: RunInput, earlier: Sequence[Wire]) -> HandOver:
+def _input(life: Life, asked: RunInput, earlier: Sequence[Wire]) -> Delivery:
     must_have(life.adapter, "input")
     if _is_past(life, asked.run, earlier):
         return _turn_down(life, "input", asked.run, asked.decisions)
@@ -112,7 +83,7 @@ def _input(life: Life, asked: RunInput, earlier: Sequence[Wire]) -> HandOver:
     return _go_on(life, "input", asked, _with_decisions(life, "input", asked.input, asked.decisions))
 
 
-def _cancel(life: Life, asked: Cancel, earlier: Sequence[Wire]) -> HandOver:
+def _cancel(life: Life, asked: Cancel, earlier: Sequence[Wire]) -> Delivery:
     if _is_past(life, asked.run, earlier):
         return _turn_down(life, "cancel", asked.run, ())
     if has(life.adapter, "cancel"):
@@ -122,27 +93,18 @@ def _cancel(life: Life, asked: Cancel, earlier: Sequence[Wire]) -> HandOver:
     return lambda stimulus: life.cancel_tasks()
 
 
-def _release(life: Life, asked: GateRelease, earlier: Sequence[Wire]) -> HandOver:
-    host = life.host
-    if any(isinstance(other, GateRelease) and other.gate == asked.gate for other in earlier):
-        raise illegal(f"Gate {asked.gate} stands twice in one deliver.")
-    gate = host.open_gates.get(asked.gate)
-    if gate is None:
-        known = ", ".join(host.open_gates) or "none"
-        raise ProtocolError(NO_SUCH_GATE, f"Gate {asked.gate} is not open; open are: {known}.")
-    try:
-        answer = OUTCOMES_BY_GATE[gate.on].validate_python(asked.outcome)
-    except ValidationError as error:
-        raise ProtocolError(INVALID_PARAMS, f"A {gate.on} gate cannot take this outcome: {error}") from error
-    return lambda stimulus: host.release(gate, answer)
+def _release(life: Life, asked: GateRelease, earlier: Sequence[Wire]) -> Delivery:
+    gate = open_gate(life.host.open_gates, asked, earlier)
+    answer = parse_outcome(OUTCOMES_BY_GATE, gate.on, asked.outcome)
+    return lambda stimulus: life.host.release(gate, answer)
 
 
-def _watch(life: Life, asked: Watch, earlier: Sequence[Wire]) -> HandOver:
+def _watch(life: Life, asked: Watch, earlier: Sequence[Wire]) -> Delivery:
     must_have(life.adapter, "watch")
     return lambda stimulus: life.at_once(life.adapter.watch, asked.watcher, asked.stream or "native")
 
 
-def _unwatch(life: Life, asked: Unwatch, earlier: Sequence[Wire]) -> HandOver:
+def _unwatch(life: Life, asked: Unwatch, earlier: Sequence[Wire]) -> Delivery:
     must_have(life.adapter, "unwatch")
     return lambda stimulus: life.at_once(life.adapter.unwatch)
 
@@ -160,11 +122,11 @@ def _seated(life: Life, asked: RunStart | Decide, work: Work) -> Work:
     return seated
 
 
-def _advance(life: Life, asked: ClockAdvance, earlier: Sequence[Wire]) -> HandOver:
+def _advance(life: Life, asked: ClockAdvance, earlier: Sequence[Wire]) -> Delivery:
     return lambda stimulus: life.loop.advance(asked.ms)
 
 
-PLANS: Final[dict[str, Callable[[Life, Any, Sequence[Wire]], HandOver]]] = {
+PLANS: Final[dict[str, Callable[[Life, Any, Sequence[Wire]], Delivery]]] = {
     "run.start": _start,
     "gate.release": _release,
     "decide": _decide,
@@ -176,15 +138,15 @@ PLANS: Final[dict[str, Callable[[Life, Any, Sequence[Wire]], HandOver]]] = {
 }
 
 
-def _go_on(life: Life, name: str, asked: Decide | RunInput, work: Work) -> HandOver:
-    def hand_over(stimulus: int) -> None:
+def _go_on(life: Life, name: str, asked: Decide | RunInput, work: Work) -> Delivery:
+    def deliver(stimulus: int) -> None:
         undo = life.counts.decided(asked.decisions)
         life.begin(Verb(name, asked.run, stimulus, _ids(asked.decisions), undo), work())
 
-    return hand_over
+    return deliver
 
 
-def _turn_down(life: Life, name: str, run: str, decisions: Sequence[Decision]) -> HandOver:
+def _turn_down(life: Life, name: str, run: str, decisions: Sequence[Decision]) -> Delivery:
     """A run that another one has followed on the thread is out of the adapter's reach."""
     why = f"run {run} is over, and run {life.counts.run} has followed it"
     return lambda stimulus: life.refuse(Verb(name, run, stimulus, _ids(decisions)), why)

@@ -6,6 +6,7 @@ import inspect
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.messages import Handshake
+from runlock.conformance.transport.hosting import has
 
 LOOP_CONTROL: Final = {"settle": "exact", "clock": "virtual", "step": "turns"}
 """What every adapter has for nothing, since it runs on the kit's loop."""
@@ -14,11 +15,6 @@ STIMULI_NEED: Final = {
     "decide": "decide", "cancel.waiting": "cancel", "run.input": "input", "watch": "watch",
 }  # fmt: skip
 """The method without which a stimulus is not offered; without `cancel` the kit cancels the task itself."""
-
-
-def has(adapter: Any, method: str) -> bool:
-    """Whether the adapter has an optional method."""
-    return callable(getattr(adapter, method, None))
 
 
 def takes_decisions(adapter: Any, method: str) -> bool:

@@ -7,38 +7,27 @@ verb.  An answer that is an error has changed nothing, except where the runtime 
 from __future__ import annotations
 
 import atexit
-import traceback
 import weakref
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.adapter import AdapterFactory, Refused
-from runlock.conformance.families.lifecycle.host.dispatch import (
+from runlock.conformance.families.lifecycle.host.dispatch import plan, plan_all
+from runlock.conformance.families.lifecycle.host.handshake import effective_handshake
+from runlock.conformance.families.lifecycle.host.kit_host import Counts
+from runlock.conformance.families.lifecycle.host.life import Life, Verb
+from runlock.conformance.families.lifecycle.messages import METHODS, Deliver, Scenario
+from runlock.conformance.protocol import Crash, Empty, Initialize, Inspect, Recover, Settle
+from runlock.conformance.transport.hosting import (
+    answer_or_error,
+    check_version,
+    has,
     illegal,
+    leaks,
     must_have,
     parse,
-    plan,
-    plan_all,
 )
-from runlock.conformance.families.lifecycle.host.handshake import effective_handshake, has
-from runlock.conformance.families.lifecycle.host.kit_host import Counts, Gate
-from runlock.conformance.families.lifecycle.host.life import Life, Verb
-from runlock.conformance.families.lifecycle.messages import Deliver, Scenario
-from runlock.conformance.protocol import (
-    DID_NOT_SETTLE,
-    INVALID_PARAMS,
-    PROTOCOL_VERSION,
-    SUT_CRASHED,
-    Crash,
-    Empty,
-    Initialize,
-    Inspect,
-    ProtocolError,
-    Recover,
-    Settle,
-)
-from runlock.conformance.transport.virtual_loop import DidNotSettle
 from runlock.conformance.transport.world import as_json
 
 KILLED: Final[deque[Life]] = deque()
@@ -75,16 +64,8 @@ class Hosted:
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """One verb of the protocol, and its answer."""
-        asked = parse(method, params)
-        try:
-            return self._answer(method, asked)
-        except (ProtocolError, KeyboardInterrupt):
-            raise
-        except DidNotSettle as error:
-            raise ProtocolError(DID_NOT_SETTLE, str(error)) from error
-        except BaseException as error:  # whatever breaks underneath is an answer too
-            words = f"The runtime or its adapter crashed: {type(error).__name__}: {error}"
-            raise ProtocolError(SUT_CRASHED, words, {"trace": traceback.format_exc()}) from error
+        asked = parse(METHODS, method, params)
+        return answer_or_error(lambda: self._answer(method, asked))
 
     def _answer(self, method: str, asked: Any) -> dict[str, Any]:
         if method in self._verbs:
@@ -110,12 +91,7 @@ class Hosted:
         self._forget_all()
 
     def _initialize(self, asked: Initialize) -> dict[str, Any]:
-        spoken = asked.protocol
-        if not spoken.min <= PROTOCOL_VERSION <= spoken.max:
-            raise ProtocolError(
-                INVALID_PARAMS,
-                f"The kit speaks protocol {spoken.min} to {spoken.max}; this side speaks {PROTOCOL_VERSION}.",
-            )
+        check_version(asked)
         return effective_handshake(self._factory())
 
     def _open(self, scenario: Scenario) -> dict[str, Any]:
@@ -151,8 +127,8 @@ class Hosted:
     def _deliver(self, asked: Deliver) -> dict[str, Any]:
         life = self._living()
         plans = plan_all(life, [(request.method, request.params) for request in asked.stimuli])
-        for stimulus, hand_over in enumerate(plans):
-            hand_over(stimulus)
+        for stimulus, deliver in enumerate(plans):
+            deliver(stimulus)
         return life.report(asked.turns)
 
     def _crash(self, _: Crash) -> dict[str, Any]:
@@ -246,24 +222,6 @@ def _bury(lives: Iterable[Life]) -> None:
 
 
 def _leaks(life: Life) -> list[dict[str, Any]]:
-    """What a thread still holds when its run is Done: gates, tasks, and a close that goes wrong."""
-    done = life.counts.status in {None, "Done"}
-    leaks = [_leaked_gate(gate) for gate in life.host.open_gates.values()]
-    if has(life.adapter, "close"):
-        closing = life.loop.create_task(life.adapter.close())
-        life.loop.settle()
-        if not closing.done():
-            leaks.append({"close": "did not return"})
-        elif not closing.cancelled() and (error := closing.exception()) is not None:
-            leaks.append({"close": f"{type(error).__name__}: {error}"})
-    tasks = life.loop.alive() - life.bystanders
-    leaks += sorted(({"task": _body(task)} for task in tasks), key=str)
-    return leaks if done else []
-
-
-def _leaked_gate(gate: Gate) -> dict[str, Any]:
-    return {name: gate.shown[name] for name in ("gate", "on", "call") if name in gate.shown}
-
-
-def _body(task: Any) -> str:
-    return str(getattr(task.get_coro(), "__qualname__", "a task"))
+    """What a thread still holds when its run is Done."""
+    found = leaks(life.adapter, life.loop, life.host.open_gates.values(), life.bystanders)
+    return found if life.counts.status in {None, "Done"} else []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import partial
@@ -19,9 +18,9 @@ from runlock.conformance.families.lifecycle.adapter import Refused, RequiredAdap
 from runlock.conformance.families.lifecycle.host.kit_host import Counts, KitHost
 from runlock.conformance.families.lifecycle.messages import Reason, Scenario
 from runlock.conformance.protocol import INTERNAL_ERROR, ProtocolError
-from runlock.conformance.transport.virtual_loop import DidNotSettle, VirtualLoop, raised
+from runlock.conformance.transport.hosting import clean_up, run
+from runlock.conformance.transport.virtual_loop import VirtualLoop, raised
 
-WIND_UP_TURNS_MAX: Final = 1_000
 REFUSABLE: Final = frozenset({"decide", "input", "recover", "cancel"})
 
 
@@ -124,11 +123,7 @@ class Life:
 
     def report(self, turns: int | None) -> dict[str, Any]:
         """Run, and tell what happened since the last report."""
-        quiescent = True
-        if turns is None:
-            self.loop.settle()
-        else:
-            quiescent = self.loop.run_turns(turns)
+        quiescent = run(self.loop, turns)
         if self._broken is not None:
             raise self._broken
         observations, self.host.log = self.host.log, []
@@ -143,10 +138,7 @@ class Life:
     def wind_up(self) -> None:
         """At the end of a scenario, let what is left clean up on its own loop; none of it is heard."""
         self.host.dead = True
-        with suppress(DidNotSettle):
-            for task in self.loop.alive():
-                task.cancel()
-            self.loop.settle(limit=WIND_UP_TURNS_MAX)
+        clean_up(self.loop)
 
     def bury(self) -> None:
         """Give back what a dead life still holds."""

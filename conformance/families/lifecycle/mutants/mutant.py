@@ -1,48 +1,18 @@
-"""What a mutant is: the reference made wrong on purpose, and the clause that must be blamed for it."""
+"""Mutants of the runtime: the reference made wrong on purpose, and the clause that must be blamed for it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import ClassVar
 
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
-from runlock.machines.lifecycle.runtime.runtime import Runtime
-
-REFERENCE: Final = "runlock.machines.lifecycle.runtime"
-"""Where the layers of the reference are that a mutant is made of."""
+from runlock.conformance.family.made import Faulty
 
 
 @dataclass(frozen=True, slots=True)
-class Mutant:
-    """A wrong runtime: `make` builds it, `clause` has to be blamed, and `says` stands in the reason.
+class Mutant(Faulty):
+    """A wrong runtime; called without arguments it is an adapter, so that it can be named as a target."""
 
-    Called without arguments it is an adapter of the mutant, so that it can be named as a target.
-    """
-
-    make: type[Runtime]
-    clause: str
-    says: str
     profile: str = "awaken-8"
-    policies: Mapping[str, Any] = field(default_factory=dict)
-    also: tuple[str, ...] = ()  # clauses that the same fault breaks by nature, on other schedules
-    declare: Mapping[str, Any] = field(default_factory=dict)  # fields of the handshake that say otherwise
 
-    @property
-    def name(self) -> str:
-        """Its class name, which says what it does wrong."""
-        return self.make.__name__
-
-    @property
-    def fault(self) -> str:
-        """What it does wrong, in one sentence."""
-        return " ".join((self.make.__doc__ or self.name).partition("\n\n")[0].split())
-
-    def innocent(self) -> Mutant:
-        """The mutant without its fault: the reference under the same profile and policies."""
-        right = next(layer for layer in self.make.__mro__ if layer.__module__.startswith(REFERENCE))
-        return replace(self, make=right)
-
-    def __call__(self) -> ReferenceAdapter:
-        """A life of the mutant."""
-        return ReferenceAdapter(self.profile, self.policies, self.make, self.declare)
+    adapter: ClassVar = ReferenceAdapter

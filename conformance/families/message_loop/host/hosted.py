@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import traceback
 import weakref
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from runlock.conformance.families.message_loop.adapter import AdapterFactory
-from runlock.conformance.families.message_loop.host.dispatch import (
+from runlock.conformance.families.message_loop.host.dispatch import plan, plan_all
+from runlock.conformance.families.message_loop.host.life import Life
+from runlock.conformance.families.message_loop.messages import METHODS, Deliver, Handshake, Scenario
+from runlock.conformance.protocol import Empty, Initialize, Inspect, Settle
+from runlock.conformance.transport.hosting import (
+    answer_or_error,
+    check_version,
     has,
     illegal,
+    leaks,
     must_have,
     parse,
-    plan,
-    plan_all,
 )
-from runlock.conformance.families.message_loop.host.json_values import as_json
-from runlock.conformance.families.message_loop.host.kit_host import Gate
-from runlock.conformance.families.message_loop.host.life import Life
-from runlock.conformance.families.message_loop.messages import Deliver, Handshake, Scenario
-from runlock.conformance.protocol import (
-    DID_NOT_SETTLE,
-    INVALID_PARAMS,
-    PROTOCOL_VERSION,
-    SUT_CRASHED,
-    Empty,
-    Initialize,
-    Inspect,
-    ProtocolError,
-    Settle,
-)
-from runlock.conformance.transport.virtual_loop import DidNotSettle
+from runlock.conformance.transport.world import as_json
 
 LOOP_CONTROL: Final = {"settle": "exact", "clock": "virtual", "step": "turns", "crash": []}
 """What every adapter has for nothing, since it runs on the kit's loop."""
@@ -59,16 +48,8 @@ class Hosted:
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """One verb of the protocol, and its answer."""
-        asked = parse(method, params)
-        try:
-            return self._answer(method, asked)
-        except (ProtocolError, KeyboardInterrupt):
-            raise
-        except DidNotSettle as error:
-            raise ProtocolError(DID_NOT_SETTLE, str(error)) from error
-        except BaseException as error:  # whatever breaks underneath is an answer too
-            words = f"The runtime or its adapter crashed: {type(error).__name__}: {error}"
-            raise ProtocolError(SUT_CRASHED, words, {"trace": traceback.format_exc()}) from error
+        asked = parse(METHODS, method, params)
+        return answer_or_error(lambda: self._answer(method, asked))
 
     def kill(self) -> None:
         """End it at once."""
@@ -86,12 +67,7 @@ class Hosted:
         return life.report(asked.turns)
 
     def _initialize(self, asked: Initialize) -> dict[str, Any]:
-        spoken = asked.protocol
-        if not spoken.min <= PROTOCOL_VERSION <= spoken.max:
-            words = (
-                f"The kit speaks protocol {spoken.min} to {spoken.max}; this side speaks {PROTOCOL_VERSION}."
-            )
-            raise ProtocolError(INVALID_PARAMS, words)
+        check_version(asked)
         return effective_handshake(self._factory())
 
     def _open(self, scenario: Scenario) -> dict[str, Any]:
@@ -125,8 +101,8 @@ class Hosted:
     def _deliver(self, asked: Deliver) -> dict[str, Any]:
         life = self._living()
         plans = plan_all(life, [(request.method, request.params) for request in asked.stimuli])
-        for stimulus, hand_over in enumerate(plans):
-            hand_over(stimulus)
+        for stimulus, deliver in enumerate(plans):
+            deliver(stimulus)
         return life.report(asked.turns)
 
     def _inspect(self, _: Inspect) -> dict[str, Any]:
@@ -162,24 +138,6 @@ def _dispose(lives: list[Life]) -> None:
 
 
 def _leaks(life: Life) -> list[dict[str, Any]]:
-    """What a session still holds when its turn is over: gates, tasks, and a close that goes wrong."""
-    done = not life.is_at_work
-    leaks = [_leaked_gate(gate) for gate in life.host.open_gates.values()]
-    if has(life.adapter, "close"):
-        closing = life.loop.create_task(life.adapter.close())
-        life.loop.settle()
-        if not closing.done():
-            leaks.append({"close": "did not return"})
-        elif not closing.cancelled() and (error := closing.exception()) is not None:
-            leaks.append({"close": f"{type(error).__name__}: {error}"})
-    tasks = life.loop.alive() - life.bystanders
-    leaks += sorted(({"task": _body(task)} for task in tasks), key=str)
-    return leaks if done else []
-
-
-def _leaked_gate(gate: Gate) -> dict[str, Any]:
-    return {name: gate.shown[name] for name in ("gate", "on", "call") if gate.shown.get(name) is not None}
-
-
-def _body(task: Any) -> str:
-    return str(getattr(task.get_coro(), "__qualname__", "a task"))
+    """What a session still holds when its turn is over."""
+    found = leaks(life.adapter, life.loop, life.host.open_gates.values(), life.bystanders)
+    return [] if life.is_at_work else found

@@ -29,7 +29,6 @@ from runlock.conformance.families.message_loop.adapter import (
     WorldFault,
 )
 from runlock.conformance.families.message_loop.host.counts import Counts
-from runlock.conformance.families.message_loop.host.json_values import as_json
 from runlock.conformance.families.message_loop.messages import (
     Answer,
     Assertion,
@@ -42,6 +41,7 @@ from runlock.conformance.families.message_loop.messages import (
     Verdict,
 )
 from runlock.conformance.protocol import Fault, Wire
+from runlock.conformance.transport.world import as_json
 
 
 class Gate:

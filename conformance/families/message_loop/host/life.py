@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
-from contextlib import suppress
 from functools import partial
 from inspect import iscoroutine
-from typing import Any, Final
+from typing import Any
 
 from runlock.conformance.families.message_loop.adapter import Refused, RequiredAdapter, Segment
 from runlock.conformance.families.message_loop.host.kit_host import KitHost
 from runlock.conformance.families.message_loop.messages import Reason, Scenario
 from runlock.conformance.protocol import INTERNAL_ERROR, ProtocolError
-from runlock.conformance.transport.virtual_loop import DidNotSettle, VirtualLoop, raised
-
-WIND_UP_TURNS_MAX: Final = 1_000
+from runlock.conformance.transport.hosting import clean_up, run
+from runlock.conformance.transport.virtual_loop import VirtualLoop, raised
 
 
 class Life:
@@ -86,11 +84,7 @@ class Life:
 
     def report(self, turns: int | None) -> dict[str, Any]:
         """Run, and give what happened since the last report."""
-        quiescent = True
-        if turns is None:
-            self.loop.settle()
-        else:
-            quiescent = self.loop.run_turns(turns)
+        quiescent = run(self.loop, turns)
         if self._broken is not None:
             raise self._broken
         observations, self.host.log = self.host.log, []
@@ -100,10 +94,7 @@ class Life:
     def wind_up(self) -> None:
         """At the end of the scenario, let what is left clean up on its own loop; none of it is shown."""
         self.host.dead = True
-        with suppress(DidNotSettle):
-            for task in self.loop.alive():
-                task.cancel()
-            self.loop.settle(limit=WIND_UP_TURNS_MAX)
+        clean_up(self.loop)
 
     def dispose(self) -> None:
         """Give back the loop and what stands on it."""

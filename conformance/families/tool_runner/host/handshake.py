@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runlock.conformance.families.tool_runner.messages import RunnerHandshake
+from runlock.conformance.transport.hosting import has
 
 LOOP_CONTROL: Final = {"settle": "exact", "clock": "virtual", "step": "turns", "store": "none", "crash": []}
 """What every adapter gets from running on the kit's loop."""
@@ -20,11 +21,6 @@ NEEDED_METHODS: Final = {
     "cancel.yield": "cancel",
 }
 """The method without which a stimulus is not offered."""
-
-
-def has(adapter: Any, method: str) -> bool:
-    """Whether the adapter has an optional method."""
-    return callable(getattr(adapter, method, None))
 
 
 def effective_handshake(adapter: Any) -> dict[str, Any]:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from pydantic import ValidationError
-
 from runlock.conformance.families.tool_runner.adapter import AdapterFactory, Refused
-from runlock.conformance.families.tool_runner.host.handshake import effective_handshake, has
-from runlock.conformance.families.tool_runner.host.life import (
-    Life,
-)
+from runlock.conformance.families.tool_runner.host.handshake import effective_handshake
+from runlock.conformance.families.tool_runner.host.life import Life
 from runlock.conformance.families.tool_runner.host.user import Act, Walk
 from runlock.conformance.families.tool_runner.messages import (
     METHODS,
@@ -20,21 +15,18 @@ from runlock.conformance.families.tool_runner.messages import (
     RunnerReport,
     RunnerScenario,
 )
-from runlock.conformance.protocol import (
-    DID_NOT_SETTLE,
-    ILLEGAL_STIMULUS,
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    NO_SUCH_GATE,
-    PROTOCOL_VERSION,
-    SUT_CRASHED,
-    UNSUPPORTED,
-    ProtocolError,
+from runlock.conformance.protocol import Wire
+from runlock.conformance.transport.hosting import (
+    Delivery,
+    answer_or_error,
+    check_version,
+    illegal,
+    must_have,
+    open_gate,
+    parse,
+    parse_outcome,
 )
-from runlock.conformance.transport.virtual_loop import DidNotSettle
 from runlock.conformance.transport.world import as_json
-
-WIND_UP_TURNS_MAX: Final = 1_000
 
 
 class HostedRunner:
@@ -53,16 +45,8 @@ class HostedRunner:
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """One verb of the protocol, and its answer."""
-        asked = _parsed(method, params)
-        try:
-            return self._answer(method, asked)
-        except (ProtocolError, KeyboardInterrupt):
-            raise
-        except DidNotSettle as error:
-            raise ProtocolError(DID_NOT_SETTLE, str(error)) from error
-        except BaseException as error:  # whatever breaks underneath is an answer too
-            words = f"The runner or its adapter crashed: {type(error).__name__}: {error}"
-            raise ProtocolError(SUT_CRASHED, words, {"trace": traceback.format_exc()}) from error
+        asked = parse(METHODS, method, params)
+        return answer_or_error(lambda: self._answer(method, asked))
 
     def kill(self) -> None:
         """End it at once, with no clean-up of its own."""
@@ -80,22 +64,21 @@ class HostedRunner:
         life = self._living()
         parts = [(method, asked)]
         if method == "deliver":
-            parts = [(part.method, _parsed(part.method, part.params)) for part in asked.stimuli]
-        plans = [PLANS[name](life, one) for name, one in parts]
-        for stimulus, hand_over in enumerate(plans):
-            hand_over(stimulus)
+            parts = [(part.method, parse(METHODS, part.method, part.params)) for part in asked.stimuli]
+        plans = []
+        for at, (name, one) in enumerate(parts):
+            plans.append(PLANS[name](life, one, [earlier for _, earlier in parts[:at]]))
+        for stimulus, deliver in enumerate(plans):
+            deliver(stimulus)
         return life.report(asked.turns)
 
     def _initialize(self, asked: Any) -> dict[str, Any]:
-        if not asked.protocol.min <= PROTOCOL_VERSION <= asked.protocol.max:
-            spoken = f"{asked.protocol.min} to {asked.protocol.max}"
-            words = f"The kit speaks protocol {spoken}; this side speaks {PROTOCOL_VERSION}."
-            raise ProtocolError(INVALID_PARAMS, words)
+        check_version(asked)
         return effective_handshake(self._factory())
 
     def _open(self, scenario: RunnerScenario) -> dict[str, Any]:
         if self._life is not None:
-            raise _illegal(f"Scenario {self._life.scenario.scenario} is open; it must be closed first.")
+            raise illegal(f"Scenario {self._life.scenario.scenario} is open; it must be closed first.")
         self._life = Life(self._factory(), scenario)
         try:
             self._life.open()
@@ -118,8 +101,7 @@ class HostedRunner:
 
     def _inspect(self, _: Any) -> dict[str, Any]:
         life = self._living()
-        if not has(life.adapter, "snapshot"):
-            raise ProtocolError(UNSUPPORTED, "The adapter has no snapshot.")
+        must_have(life.adapter, "snapshot")
         state, host, user = life.adapter.snapshot(), life.host, life.user
         shown = state if isinstance(state, Mapping) else _fields(state)
         run = {"status": user.status, "reason": user.reason, "step": host.step, "iteration": host.iteration}
@@ -131,27 +113,28 @@ class HostedRunner:
 
     def _living(self) -> Life:
         if self._life is None:
-            raise _illegal("No scenario is open; scenario.open comes first.")
+            raise illegal("No scenario is open; scenario.open comes first.")
         return self._life
 
 
-# -- how stimuli are handed over: planned first, so that a race is handed over whole or not at all
+# Stimuli are planned first, so that a race is delivered as a whole or not at all.  `earlier` are the stimuli
+# before one in the same `deliver`.
 
-HandOver = Callable[[int], None]
+Plan = Callable[[Life, Any, Sequence[Wire]], Delivery]
 
 
-def _start(life: Life, asked: Any) -> HandOver:
+def _start(life: Life, asked: Any, earlier: Sequence[Wire]) -> Delivery:
     if life.runs:
-        raise _illegal(f"Run {life.runs[0]} was started before; runner.again begins the next one.")
+        raise illegal(f"Run {life.runs[0]} was started before; runner.again begins the next one.")
     return lambda stimulus: _walk(life, asked.run, life.adapter.run(asked.input), stimulus)
 
 
-def _again(life: Life, asked: Any) -> HandOver:
-    _must_have(life, "again")
+def _again(life: Life, asked: Any, earlier: Sequence[Wire]) -> Delivery:
+    must_have(life.adapter, "again")
     if life.user.status != "Done" or asked.run in life.runs:
-        raise _illegal(f"Run {asked.run} cannot begin: the one before it is not Done, or has that id.")
+        raise illegal(f"Run {asked.run} cannot begin: the one before it is not Done, or has that id.")
 
-    def hand_over(stimulus: int) -> None:
+    def deliver(stimulus: int) -> None:
         try:
             items = life.adapter.again()
         except Refused as refusal:
@@ -159,7 +142,7 @@ def _again(life: Life, asked: Any) -> HandOver:
             return
         _walk(life, asked.run, items, stimulus)
 
-    return hand_over
+    return deliver
 
 
 def _walk(life: Life, run: str, items: Any, stimulus: int) -> None:
@@ -169,38 +152,32 @@ def _walk(life: Life, run: str, items: Any, stimulus: int) -> None:
     life.spawn(life.user.iterate(walk, undo))
 
 
-def _release(life: Life, asked: Any) -> HandOver:
-    gate = life.host.open_gates.get(asked.gate)
-    if gate is None:
-        known = ", ".join(life.host.open_gates) or "none"
-        raise ProtocolError(NO_SUCH_GATE, f"Gate {asked.gate} is not open; open are: {known}.")
-    try:
-        answer = OUTCOMES_BY_GATE[gate.on].validate_python(asked.outcome)
-    except ValidationError as error:
-        raise ProtocolError(INVALID_PARAMS, f"A {gate.on} gate cannot take this outcome: {error}") from error
+def _release(life: Life, asked: Any, earlier: Sequence[Wire]) -> Delivery:
+    gate = open_gate(life.host.open_gates, asked, earlier)
+    answer = parse_outcome(OUTCOMES_BY_GATE, gate.on, asked.outcome)
 
-    def hand_over(stimulus: int) -> None:
+    def deliver(stimulus: int) -> None:
         life.host.release(gate, answer)
         if gate.on == "yield" and life.user.walk is not None:
             life.user.walk.inlet.put_nowait(answer)
 
-    return hand_over
+    return deliver
 
 
-def _cancel(life: Life, asked: Any) -> HandOver:
-    _must_have(life, "cancel")
+def _cancel(life: Life, asked: Any, earlier: Sequence[Wire]) -> Delivery:
+    must_have(life.adapter, "cancel")
 
-    def hand_over(stimulus: int) -> None:
+    def deliver(stimulus: int) -> None:
         if life.user.status == "Running":
             life.user.is_cancelled = True
             life.spawn(life.adapter.cancel())
 
-    return hand_over
+    return deliver
 
 
-def _verb(method: str, arguments: Callable[[Any], tuple[Any, ...]]) -> Callable[[Life, Any], HandOver]:
-    def plan(life: Life, asked: Any) -> HandOver:
-        _must_have(life, method)
+def _verb(method: str, arguments: Callable[[Any], tuple[Any, ...]]) -> Plan:
+    def plan(life: Life, asked: Any, earlier: Sequence[Wire]) -> Delivery:
+        must_have(life.adapter, method)
         verb = getattr(life.adapter, method)
         given = arguments(asked)
         return lambda stimulus: life.user.act(Act(method, lambda: verb(*given), stimulus))
@@ -208,15 +185,15 @@ def _verb(method: str, arguments: Callable[[Any], tuple[Any, ...]]) -> Callable[
     return plan
 
 
-def _advance(life: Life, asked: Any) -> HandOver:
+def _advance(life: Life, asked: Any, earlier: Sequence[Wire]) -> Delivery:
     return lambda stimulus: life.loop.advance(asked.ms)
 
 
-def _settle(life: Life, asked: Any) -> HandOver:
+def _settle(life: Life, asked: Any, earlier: Sequence[Wire]) -> Delivery:
     return lambda stimulus: None
 
 
-PLANS: Final[dict[str, Callable[[Life, Any], HandOver]]] = {
+PLANS: Final[dict[str, Plan]] = {
     "run.start": _start,
     "runner.again": _again,
     "gate.release": _release,
@@ -229,25 +206,6 @@ PLANS: Final[dict[str, Callable[[Life, Any], HandOver]]] = {
     "settle": _settle,
 }
 assert PLANS.keys() >= {name for name, (_, answer) in METHODS.items() if answer is RunnerReport} - {"deliver"}
-
-
-def _parsed(method: str, params: Any) -> Any:
-    if method not in METHODS:
-        raise ProtocolError(METHOD_NOT_FOUND, f"There is no verb {method}; there are {', '.join(METHODS)}.")
-    try:
-        return METHODS[method][0].model_validate(params)
-    except ValidationError as error:
-        raise ProtocolError(INVALID_PARAMS, f"{method} cannot take these parameters: {error}") from error
-
-
-def _illegal(why: str) -> ProtocolError:
-    return ProtocolError(ILLEGAL_STIMULUS, why)
-
-
-def _must_have(life: Life, method: str) -> None:
-    if not has(life.adapter, method):
-        words = f"The adapter has no {method}, and its handshake does not declare it."
-        raise ProtocolError(UNSUPPORTED, words)
 
 
 def _fields(state: Any) -> dict[str, Any]:

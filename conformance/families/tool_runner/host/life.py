@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
 from runlock.conformance.families.tool_runner.host.kit_host import KitHost
 from runlock.conformance.families.tool_runner.host.user import User
 from runlock.conformance.families.tool_runner.messages import (
     RunnerScenario,
 )
-from runlock.conformance.transport.virtual_loop import DidNotSettle, VirtualLoop
-
-WIND_UP_TURNS_MAX: Final = 1_000
+from runlock.conformance.transport.hosting import clean_up, leaks, run
+from runlock.conformance.transport.virtual_loop import VirtualLoop
 
 
 class Life:
@@ -37,11 +34,7 @@ class Life:
 
     def report(self, turns: int | None) -> dict[str, Any]:
         """Run, and give what happened since the last report."""
-        quiescent = True
-        if turns is None:
-            self.loop.settle()
-        else:
-            quiescent = self.loop.run_turns(turns)
+        quiescent = run(self.loop, turns)
         self._raise_what_broke()
         observations, self.host.log = self.host.log, []
         refused, self.user.refused = self.user.refused, []
@@ -53,25 +46,13 @@ class Life:
 
     def leaks(self) -> list[dict[str, Any]]:
         """What is still alive though the run is Done: gates, tasks, and a close that goes wrong."""
-        done = self.user.status in (None, "Done")
-        gates = [_leaked(gate.shown) for gate in self.host.open_gates.values()]
-        closing = self.loop.create_task(self.adapter.close())
-        self.loop.settle()
-        if not closing.done():
-            gates.append({"close": "did not return"})
-        elif (error := closing.exception()) is not None:
-            gates.append({"close": f"{type(error).__name__}: {error}"})
-        tasks = self.loop.alive() - self.bystanders
-        names = sorted(str(getattr(task.get_coro(), "__qualname__", "a task")) for task in tasks)
-        return [*gates, *({"task": name} for name in names)] if done else []
+        found = leaks(self.adapter, self.loop, self.host.open_gates.values(), self.bystanders)
+        return found if self.user.status in (None, "Done") else []
 
     def end(self) -> None:
         """Let what is left clean up, unseen, and give the loop back."""
         self.host.is_over = True
-        with suppress(DidNotSettle):
-            for task in self.loop.alive():
-                task.cancel()
-            self.loop.settle(limit=WIND_UP_TURNS_MAX)
+        clean_up(self.loop)
         self.loop.bury()
 
     def drop(self) -> None:
@@ -85,7 +66,3 @@ class Life:
         for task in over:
             if not task.cancelled():
                 task.result()
-
-
-def _leaked(shown: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: shown[name] for name in ("gate", "on", "call") if name in shown}

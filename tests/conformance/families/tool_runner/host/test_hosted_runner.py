@@ -241,3 +241,17 @@ def test_what_is_left_behind_is_a_leak():
     one.release("yield", kind="resume")
 
     assert one.sut.request("scenario.close", {}) == {"leaks": [{"task": "Event.wait"}]}
+
+
+def test_a_gate_is_released_once_in_a_race():
+    """Two releases of one gate in a deliver are an error of the kit, and neither is delivered."""
+    one = Driven()
+    one.start()
+    gate = one.gates["model"]
+    release = {"method": "gate.release", "params": {"gate": gate, "outcome": {"kind": "turn"}}}
+
+    with pytest.raises(ProtocolError) as caught:
+        one.send("deliver", stimuli=[release, release])
+
+    assert caught.value.code == ILLEGAL_STIMULUS
+    assert one.says() == ["yield 1"]

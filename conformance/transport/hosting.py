@@ -1,0 +1,150 @@
+"""What the hosts of all families share: an adapter in this process behind the methods of the protocol.
+
+A host parses a request, plans its stimuli, delivers them, and lets the loop run.  Planning checks that a
+stimulus is legal and changes nothing, so that a `deliver` is delivered as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from runlock.conformance.protocol import (
+    DID_NOT_SETTLE,
+    ILLEGAL_STIMULUS,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    NO_SUCH_GATE,
+    PROTOCOL_VERSION,
+    SUT_CRASHED,
+    UNSUPPORTED,
+    GateRelease,
+    Initialize,
+    ProtocolError,
+    Wire,
+)
+from runlock.conformance.transport.virtual_loop import DidNotSettle, VirtualLoop
+
+Delivery = Callable[[int], None]
+"""Delivers a planned stimulus; takes its index in its `deliver`."""
+
+WIND_UP_TURNS_MAX: Final = 1_000
+"""Turns of the loop that a closed scenario gets for its clean-up."""
+
+
+def has(adapter: Any, method: str) -> bool:
+    """Whether the adapter has an optional method."""
+    return callable(getattr(adapter, method, None))
+
+
+def must_have(adapter: Any, method: str) -> None:
+    """Raise -32001 for a method that the adapter lacks and therefore did not declare."""
+    if not has(adapter, method):
+        words = f"The adapter has no {method}, and its handshake does not declare it."
+        raise ProtocolError(UNSUPPORTED, words)
+
+
+def illegal(why: str) -> ProtocolError:
+    """An error of the kit: it sent what it must not send now."""
+    return ProtocolError(ILLEGAL_STIMULUS, why)
+
+
+def parse(methods: Mapping[str, tuple[Any, Any]], method: str, params: Any) -> Any:
+    """The parameters of a method, validated by the table of a family."""
+    if method not in methods:
+        raise ProtocolError(METHOD_NOT_FOUND, f"There is no verb {method}; there are {', '.join(methods)}.")
+    try:
+        return methods[method][0].model_validate(params)
+    except ValidationError as error:
+        raise ProtocolError(INVALID_PARAMS, f"{method} cannot take these parameters: {error}") from error
+
+
+def parse_outcome(outcomes: Mapping[str, Any], on: str, outcome: Any) -> Any:
+    """The outcome of a gate, validated by the table of a family."""
+    try:
+        return outcomes[on].validate_python(outcome)
+    except ValidationError as error:
+        raise ProtocolError(INVALID_PARAMS, f"A {on} gate cannot take this outcome: {error}") from error
+
+
+def open_gate(gates: Mapping[str, Any], asked: GateRelease, earlier: Iterable[Wire]) -> Any:
+    """The open gate that a stimulus releases; `earlier` are the stimuli before it in the same `deliver`."""
+    if any(isinstance(other, GateRelease) and other.gate == asked.gate for other in earlier):
+        raise illegal(f"Gate {asked.gate} stands twice in one deliver.")
+    if asked.gate not in gates:
+        words = f"Gate {asked.gate} is not open; open are: {', '.join(gates) or 'none'}."
+        raise ProtocolError(NO_SUCH_GATE, words)
+    return gates[asked.gate]
+
+
+def check_version(asked: Initialize) -> None:
+    """Raise if the kit does not speak this version of the protocol."""
+    spoken = asked.protocol
+    if not spoken.min <= PROTOCOL_VERSION <= spoken.max:
+        words = f"The kit speaks protocol {spoken.min} to {spoken.max}; this side speaks {PROTOCOL_VERSION}."
+        raise ProtocolError(INVALID_PARAMS, words)
+
+
+def answer_or_error(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The answer to a request; whatever the runtime or its adapter raises becomes a protocol error."""
+    try:
+        return answer()
+    except (ProtocolError, KeyboardInterrupt):
+        raise
+    except DidNotSettle as error:
+        raise ProtocolError(DID_NOT_SETTLE, str(error)) from error
+    except BaseException as error:
+        words = f"The runtime or its adapter crashed: {type(error).__name__}: {error}"
+        raise ProtocolError(SUT_CRASHED, words, {"trace": traceback.format_exc()}) from error
+
+
+def run(loop: VirtualLoop, turns: int | None) -> bool:
+    """Run a number of turns, or until nothing is left to run; whether nothing is left."""
+    if turns is not None:
+        return loop.run_turns(turns)
+    loop.settle()
+    return True
+
+
+def clean_up(loop: VirtualLoop) -> None:
+    """Cancel what is left on the loop, and give it a limited number of turns."""
+    with suppress(DidNotSettle):
+        for task in loop.alive():
+            task.cancel()
+        loop.settle(limit=WIND_UP_TURNS_MAX)
+
+
+def leaks(
+    adapter: Any, loop: VirtualLoop, gates: Iterable[Any], bystanders: Collection[Any]
+) -> list[dict[str, Any]]:
+    """What is still held when everything is over: open gates, tasks, and a `close` that goes wrong.
+
+    `bystanders` are the tasks that were there from the beginning.
+    """
+    found = [_leaked_gate(gate.shown) for gate in gates]
+    if has(adapter, "close"):
+        found += _close(adapter, loop)
+    tasks = loop.alive().difference(bystanders)
+    return [*found, *({"task": name} for name in sorted(map(_task_name, tasks)))]
+
+
+def _leaked_gate(shown: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: shown[name] for name in ("gate", "on", "call") if shown.get(name) is not None}
+
+
+def _close(adapter: Any, loop: VirtualLoop) -> list[dict[str, Any]]:
+    closing = loop.create_task(adapter.close())
+    loop.settle()
+    if not closing.done():
+        return [{"close": "did not return"}]
+    if not closing.cancelled() and (error := closing.exception()) is not None:
+        return [{"close": f"{type(error).__name__}: {error}"}]
+    return []
+
+
+def _task_name(task: Any) -> str:
+    return str(getattr(task.get_coro(), "__qualname__", "a task"))
