@@ -1,4 +1,4 @@
-"""A message loop in this process behind the protocol's verbs: `Hosted` is the `Sut` over a hosted adapter."""
+"""Runs a message loop in this process: `Hosted` implements the protocol (`Sut`) on an adapter object."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from runlock.conformance.protocol import (
 from runlock.conformance.transport.virtual_loop import DidNotSettle
 
 LOOP_CONTROL: Final = {"settle": "exact", "clock": "virtual", "step": "turns", "crash": []}
-"""What every adapter has for nothing, since it runs on the kit's loop."""
+"""Capabilities that every hosted adapter has because it runs on the kit's event loop."""
 
 STIMULI_NEED: Final = {"late": "late", "interactor.gone": "gone", "watch": "watch"}
-"""The method without which a stimulus is not offered; without `cancel` the kit cancels the task itself."""
+"""The adapter method that each stimulus needs; without `cancel` the kit cancels the task itself."""
 
 
 class Hosted:
@@ -45,7 +45,7 @@ class Hosted:
 
     def __init__(self, factory: AdapterFactory) -> None:
         self._factory = factory
-        self._lives: list[Life] = []  # the one of the open scenario, if any
+        self._lives: list[Life] = []  # of the open scenario, if any
         self._verbs: dict[str, Callable[[Any], dict[str, Any]]] = {
             "initialize": self._initialize,
             "scenario.open": self._open,
@@ -58,7 +58,7 @@ class Hosted:
         weakref.finalize(self, _dispose, self._lives)
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """One verb of the protocol, and its answer."""
+        """Handle one request of the protocol."""
         asked = parse(method, params)
         try:
             return self._answer(method, asked)
@@ -66,16 +66,16 @@ class Hosted:
             raise
         except DidNotSettle as error:
             raise ProtocolError(DID_NOT_SETTLE, str(error)) from error
-        except BaseException as error:  # whatever breaks underneath is an answer too
+        except BaseException as error:  # a crash of the adapter is reported, not propagated
             words = f"The runtime or its adapter crashed: {type(error).__name__}: {error}"
             raise ProtocolError(SUT_CRASHED, words, {"trace": traceback.format_exc()}) from error
 
     def kill(self) -> None:
-        """End it at once."""
+        """Stop immediately, without clean-up."""
         self.close()
 
     def close(self) -> None:
-        """Give back the loop and whatever stands on it."""
+        """Close the event loop and everything that runs on it."""
         _dispose(self._lives)
 
     def _answer(self, method: str, asked: Any) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class Hosted:
 
 
 def effective_handshake(adapter: Any) -> dict[str, Any]:
-    """The adapter's own handshake, less what it lacks, plus what the kit's loop gives."""
+    """The adapter's own handshake, without what its methods lack, plus what the kit's event loop provides."""
     claimed: Handshake = adapter.handshake
     answer = claimed.to_wire()
     answer["protocol"], answer["family"] = claimed.protocol, claimed.family
@@ -162,7 +162,7 @@ def _dispose(lives: list[Life]) -> None:
 
 
 def _leaks(life: Life) -> list[dict[str, Any]]:
-    """What a session still holds when its turn is over: gates, tasks, and a close that goes wrong."""
+    """Resources that leak when a session is closed: open gates, running tasks, and a close that fails."""
     done = not life.is_at_work
     leaks = [_leaked_gate(gate) for gate in life.host.open_gates.values()]
     if has(life.adapter, "close"):

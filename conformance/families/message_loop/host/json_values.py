@@ -1,4 +1,4 @@
-"""Copies of what a runtime shows, as JSON has it."""
+"""JSON copies of the values that a runtime reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runlock.conformance.protocol import Wire
 
 
 def as_json(value: Any) -> Any:
-    """A copy of a value as JSON has it, so that what was seen cannot change afterwards."""
+    """A JSON copy of a value, so that later changes do not alter what was recorded."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, Mapping):
