@@ -113,14 +113,14 @@ class PromptsWithTheSession(MessageLoop):
 
 
 class OffersEveryTool(MessageLoop):
-    """Offers tools that the scenario does not offer."""
+    """Offers every tool in each request, including those that are not offered or not allowed there."""
 
     def manifest(self, p: PassRecord) -> list[str]:
         return list(dict.fromkeys([*super().manifest(p), *self.settings.tools]))
 
 
 class RemindsTheModel(MessageLoop):
-    """Adds a message of its own to each request."""
+    """Adds context of its own to each request."""
 
     async def assemble(self, p: PassRecord) -> dict[str, Any]:
         request = await super().assemble(p)

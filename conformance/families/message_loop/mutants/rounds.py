@@ -82,7 +82,7 @@ class EntersTwice(MessageLoop):
 
 
 class FailsTheWholeRound(MessageLoop):
-    """Records no result for a call if another call of the round failed."""
+    """Records only the error results of a round in which a call failed."""
 
     def in_order(self, r: Round) -> list[Call]:
         calls = super().in_order(r)

@@ -75,7 +75,7 @@ class WritesTranscriptsToTheSession(MessageLoop):
 
 
 class SharesATranscript(MessageLoop):
-    """Shares one transcript between siblings."""
+    """Shows a stage execution messages from the transcripts of its siblings."""
 
     def messages_for(self, p: PassRecord) -> list[Message]:
         own = super().messages_for(p)

@@ -1,4 +1,4 @@
-"""A runner in this process behind the protocol's verbs: `HostedRunner` is the `Sut` over a hosted adapter."""
+"""Runs a tool runner in this process: `HostedRunner` implements the protocol (`Sut`) on an adapter object."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class HostedRunner:
         }
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """One verb of the protocol, and its answer."""
+        """Handle one request of the protocol."""
         asked = _parsed(method, params)
         try:
             return self._answer(method, asked)
@@ -60,18 +60,18 @@ class HostedRunner:
             raise
         except DidNotSettle as error:
             raise ProtocolError(DID_NOT_SETTLE, str(error)) from error
-        except BaseException as error:  # whatever breaks underneath is an answer too
+        except BaseException as error:  # a crash of the adapter is reported, not propagated
             words = f"The runner or its adapter crashed: {type(error).__name__}: {error}"
             raise ProtocolError(SUT_CRASHED, words, {"trace": traceback.format_exc()}) from error
 
     def kill(self) -> None:
-        """End it at once, with no clean-up of its own."""
+        """Stop immediately, without clean-up."""
         if self._life is not None:
             self._life.drop()
             self._life = None
 
     def close(self) -> None:
-        """Give back the loop and whatever stands on it."""
+        """Close the event loop and everything that runs on it."""
         self.kill()
 
     def _answer(self, method: str, asked: Any) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class HostedRunner:
         return self._life
 
 
-# -- how stimuli are handed over: planned first, so that a race is handed over whole or not at all
+# -- delivery of stimuli: all of a race are validated before any of them is delivered
 
 HandOver = Callable[[int], None]
 
