@@ -1,8 +1,8 @@
-"""What the author of an asynchronous message loop writes (`LoopAdapter`), and gets (`LoopHost`).
+"""The interface of a hosted message loop: the adapter (`LoopAdapter`) and the host given to it (`LoopHost`).
 
-The adapter translates, and decides nothing: what the runtime awaits of the outside world goes to the
-host, and how a turn ended comes back as a `Segment`.  Exceptions that the host raises belong to the
-runtime: let them pass.
+The adapter only translates: whatever the runtime awaits from its environment is awaited on the
+host, and the end of a turn is returned as a `Segment`.  Exceptions raised by the host are meant for the
+runtime: do not catch them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 
 AnyMessage = Message | Mapping[str, Any]
 Watcher = Callable[[str, Mapping[str, Any]], None]
-"""Takes the name and the data of an event that is published."""
+"""Callback that receives the name and the data of each published event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class TurnStart:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """How a turn ended; a plain code will do as its reason."""
+    """How a turn ended; the reason may be given as its code alone."""
 
     reason: Reason | ReasonCode
 
@@ -98,31 +98,31 @@ class Checkpoint:
 
 
 class PromptFault(WorldFault):
-    """The interactor broke; this counts as a deferral."""
+    """The interactor failed; this counts as a deferral."""
 
 
 class HookFault(WorldFault):
-    """The hook broke."""
+    """The hook failed."""
 
 
 class JudgeFault(WorldFault):
-    """The state machine broke while it judged a call."""
+    """The state machine failed while it judged a call."""
 
 
 class ContextFault(WorldFault):
-    """The context provider broke."""
+    """The context provider failed."""
 
 
 class CheckFault(WorldFault):
-    """The assertion broke."""
+    """The assertion could not be evaluated."""
 
 
 class CommitFault(WorldFault):
-    """The store did not take the checkpoint."""
+    """The store could not save the checkpoint."""
 
 
 class LoopHost(Protocol):
-    """The outside world, in the kit's hands; a coroutine that is cancelled closes its gate."""
+    """The environment, controlled by the kit; cancelling one of these coroutines closes its gate."""
 
     def stream(self, request: Request, *, stage: str | None = None) -> AsyncIterator[Delta | Turn]:
         """Ask the model; the last item is the whole response.  Raises ModelFault."""
@@ -141,23 +141,23 @@ class LoopHost(Protocol):
         stage: str | None = None,
         activity: Callable[[Any], None] | None = None,
     ) -> Outcome:
-        """Enter a tool's body; gives ok or error, raises ToolRaised or ToolFault."""
+        """Run a tool's body; returns ok or error, raises ToolRaised or ToolFault."""
         ...
 
     async def ask(self, interactor: str, prompt: Prompt) -> Answer:
-        """Ask one interactor; the runtime fans out, and drops the rest.  Raises PromptFault."""
+        """Ask one interactor; the runtime asks each of them and cancels the rest.  Raises PromptFault."""
         ...
 
     async def hook(
         self, hook: str, data: Mapping[str, Any], *, call: str | None = None, stage: str | None = None
     ) -> HookAnswer:
-        """Let a hook of the scenario act; raises HookFault."""
+        """Call a hook of the scenario; raises HookFault."""
         ...
 
     async def judge(
         self, call: str, name: str, args: Mapping[str, Any], *, stage: str
     ) -> Literal["approve", "out"]:
-        """Let the state machine judge a call; raises JudgeFault."""
+        """Ask the state machine to judge a call; raises JudgeFault."""
         ...
 
     async def context(self, provider: str, budget: int, *, stage: str | None = None) -> Sequence[str]:
@@ -165,15 +165,15 @@ class LoopHost(Protocol):
         ...
 
     async def check(self, stage: str, transcript: Sequence[AnyMessage], cap_hit: bool) -> Assertion:
-        """Let the assertion of a stage execution look at its transcript; raises CheckFault."""
+        """Evaluate the assertion of a stage execution on its transcript; raises CheckFault."""
         ...
 
     async def commit(self, checkpoint: Checkpoint) -> None:
-        """Make a state durable; raises CommitFault."""
+        """Store a checkpoint; raises CommitFault."""
         ...
 
     def event(self, name: str, /, **data: Any) -> None:
-        """Show an event that the runtime publishes."""
+        """Report an event that the runtime publishes."""
         ...
 
     def message(
@@ -183,16 +183,16 @@ class LoopHost(Protocol):
         transcript: Literal["session", "stage"] = "session",
         stage: str | None = None,
     ) -> None:
-        """Show a message that joined the session history or a stage transcript."""
+        """Report a message that was appended to the session history or to a stage transcript."""
         ...
 
     def observe(self, kind: str, **fields: Any) -> None:
-        """Show an observation of another kind, such as `call.status`; `origin` stands for `from`."""
+        """Report an observation of another kind, such as `call.status`; `origin` stands for `from`."""
         ...
 
 
 class RequiredAdapter(Protocol):
-    """The least that an adapter has."""
+    """The methods that every adapter must have."""
 
     @property
     def handshake(self) -> Handshake: ...
@@ -205,9 +205,9 @@ class RequiredAdapter(Protocol):
 
 
 class LoopAdapter(RequiredAdapter, Protocol):
-    """All that an adapter may have: what is missing here is not declared in the handshake.
+    """All methods of an adapter, optional ones included: a missing method is not declared in the handshake.
 
-    Without `cancel` the kit cancels the task of the turn.
+    Without `cancel`, the kit cancels the task of the turn.
     """
 
     async def cancel(self) -> None:
@@ -215,21 +215,21 @@ class LoopAdapter(RequiredAdapter, Protocol):
         ...
 
     async def gone(self, interactor: str) -> None:
-        """An interactor answers nothing any more."""
+        """An interactor has left and will not answer any more."""
         ...
 
     async def late(self, on: str, key: str, outcome: Any) -> None:
-        """An answer for a gate that was given up; `key` is a prompt's id or a call's.  Raises Refused."""
+        """A late answer for a closed gate; `key` is the id of its prompt or call.  Raises Refused."""
         ...
 
     def watch(self, watcher: Watcher | None) -> None:
-        """Events go to this watcher as well from now on, in the place of the one before."""
+        """Send events to this watcher too; it replaces the previous one."""
         ...
 
     def inspect(self) -> Snapshot: ...
 
     def busy(self) -> bool:
-        """Whether work is under way outside the loop that the loop cannot see."""
+        """Whether work outside the event loop, such as a thread, is still running."""
         ...
 
     async def close(self) -> None: ...

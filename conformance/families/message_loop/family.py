@@ -1,4 +1,4 @@
-"""All parts of the family message-loop, as the shared code knows them."""
+"""Registers the family message-loop: all of its parts, for the shared code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "message-loop"
 DETERMINISM: Final = "RUN-29"
-"""The clause for which two plays of one schedule are compared."""
+"""The clause that requires two runs of one schedule to be equal."""
 
 
 def _host(factory: AdapterFactory) -> Sut:

@@ -1,4 +1,4 @@
-"""Moves as a runtime can take them: gates by its own ids, without what it did not offer."""
+"""Adapts moves to a runtime: its own gate ids, and nothing that its handshake does not offer."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ EASY: Final[Mapping[str, Mapping[str, Any]]] = {
     "assert": {"kind": "ok", "slot": "done"},
     "store.put": {"kind": "ok"},
 }
-"""What lets a turn go on to its end, by the kind of gate."""
+"""For each kind of gate, an outcome that lets a turn go on to its end."""
 
 
 def ground(move: Move, state: ObservedState) -> dict[str, Any] | None:
-    """The parameters with the gate ids of this runtime; None if a gate that the move names is not there."""
+    """The move's params with the gate ids of this runtime; None if a gate that it names does not exist."""
 
     def late(params: Mapping[str, Any]) -> dict[str, Any] | None:
         gate = _given_up(state, params["gate"])
@@ -36,18 +36,18 @@ def ground(move: Move, state: ObservedState) -> dict[str, Any] | None:
 
 
 def _whole(gate: Any, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A turn with all its fields, and with what was streamed of it."""
+    """A turn with all its fields, extended by what was streamed."""
     return completed(gate, outcome) if outcome.get("kind") == "turn" else outcome
 
 
 def _given_up(state: ObservedState, ref: str) -> Gate | None:
-    """The newest gate of that id or name that was given up."""
+    """The most recently closed gate of that id or name."""
     gates = [gate for gate in late_gates(Stage(state)) if ref in (gate.id, gate.ref)]
     return gates[-1] if gates else None
 
 
 def admit(move: Move, state: ObservedState) -> Move | None:
-    """The move without what the runtime does not take now; None if nothing is left."""
+    """The move without the parts that the runtime does not accept now; None if nothing is left."""
     kept: list[Part] = []
     for part in move.parts():
         if _is_offered(state, *part) and _may_follow(part, kept):
@@ -58,7 +58,7 @@ def admit(move: Move, state: ObservedState) -> Move | None:
 
 
 def _may_follow(part: Part, earlier: list[Part]) -> bool:
-    """Whether a stimulus may come after the earlier ones of its race; only a cancel races with a start."""
+    """Whether a stimulus may follow the earlier ones of its race; only a cancel may race with a start."""
     methods = [method for method, _ in earlier]
     if part[0] in ("settle", "deliver", "inspect") and earlier:
         return False
@@ -138,7 +138,7 @@ _OFFERS: Final[Mapping[str, Callable[[ObservedState, Mapping[str, Any]], bool]]]
 
 
 def drain(state: ObservedState) -> Move | None:
-    """The next move that gives the turn what it waits for."""
+    """The next move that answers what the turn waits for."""
     waiting = [gate for gate in state.open_gates if gate.opened.interactor not in state.gone_in]
     if not waiting:
         return None

@@ -1,4 +1,4 @@
-"""How lines of scenario files of the message loop are laid out."""
+"""The line formats of scenario files of the message loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a clause, or a script, may need of a message loop."""
+"""The capabilities that a clause or a script may need of a message loop."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _interactors(what: str, handshake: Handshake) -> str:
 
 
 def _inspect(what: str, handshake: Handshake) -> str:
-    return ""  # whether it can be looked at shows only when it is
+    return ""  # whether `inspect` works is known only when it is called
 
 
 _NEEDS: Final[Mapping[str, Callable[[str, Handshake], str]]] = {
@@ -69,7 +69,7 @@ _NEEDS: Final[Mapping[str, Callable[[str, Handshake], str]]] = {
 
 
 def needs_of(document: Document) -> Iterator[str]:
-    """What a runtime has to offer for the script in a file."""
+    """The capabilities that the script in a file needs."""
     gates: dict[str, str] = {}
     for record in document.trace.records:
         if "scenario" in record:

@@ -1,4 +1,4 @@
-"""The scenarios that a message loop is put into: modes, people, hooks, context, bounds, stages."""
+"""Scenario configurations for testing a message loop: modes, interactors, hooks, context, bounds, stages."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ GUARDS: Final[Slots] = (
 
 
 def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Scenario]:
-    """The scenarios that a runtime is put into, the plainest first."""
+    """The scenario configurations that a runtime is tested in, the simplest first."""
     yield from _chats(handshake)
     yield from _hooked(handshake)
     if "context" in handshake.gates:
@@ -110,7 +110,7 @@ def _driven(handshake: Handshake) -> Iterator[Scenario]:
 
 
 def _scenario(handshake: Handshake, name: str, *, mode: str, people: int = 1, **more: Any) -> Scenario:
-    """A scenario with what the runtime offers: a mode that it has, and as many people as it can ask."""
+    """A scenario that the runtime supports: one of its modes, and no more interactors than it can ask."""
     there = min(people, handshake.interactors) if "prompt" in handshake.gates else 0
     chosen = mode if mode in handshake.modes else handshake.modes[0]
     tools = [

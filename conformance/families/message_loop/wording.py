@@ -1,4 +1,4 @@
-"""Moves and observations of a message loop in short readable words."""
+"""Short descriptions of the moves and observations of a message loop."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The family tool-runner: the loop that a model SDK gives its user, who may change the state at each step."""
+"""The family tool-runner: the agent loop of a model SDK, whose user may change the state at each step."""

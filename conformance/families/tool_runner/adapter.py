@@ -1,8 +1,8 @@
-"""What the author of a runner's adapter writes (`RunnerAdapter`), and what the kit gives it (`RunnerHost`).
+"""The interface of a hosted tool runner: the adapter (`RunnerAdapter`) and its host (`RunnerHost`).
 
-The adapter translates, and decides nothing: requests and tool bodies go to the host, the user's verbs come
-from the kit, and the iteration is the runner's own.  Exceptions of the host belong to the runner: let them
-pass.
+The adapter only translates: requests and tool bodies go to the host, the methods that the user calls come
+from the kit, and the iteration is the runner's own.  Exceptions of the host are meant for the runner: do
+not catch them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Handshake = RunnerHandshake
 Turn = RunnerTurn
 Outcome = RunnerOutcome
 Item = tuple[Message | None, AsyncIterator[Delta] | None]
-"""What the runner yields: the turn, or null and the pieces of a turn that is not whole yet."""
+"""What the runner yields: the turn, or None and the pieces of a turn that is still streaming."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class RunnerState:
 
 
 class RunnerHost(Protocol):
-    """The outside world, in the kit's hands: whatever is awaited here waits at a gate.
+    """The environment, controlled by the kit: each of these awaits opens a gate.
 
     A message is a `Message` or the JSON object of one.
     """
@@ -68,22 +68,22 @@ class RunnerHost(Protocol):
         params: Mapping[str, Any],
         tools: Sequence[str] | None = None,
     ) -> AsyncIterator[Delta | Turn]:
-        """Send a request; gives the pieces as they come, and last the whole turn; raises ModelFault."""
+        """Send a request; yields the pieces as they arrive, then the whole turn; raises ModelFault."""
         ...
 
     async def tool(
         self, call: str | None, name: str, args: Mapping[str, Any], *, version: int = 1
     ) -> Outcome:
-        """Enter the body of a tool; gives ok or error, and raises ToolRaised or ToolFault."""
+        """Run the body of a tool; returns ok or error, raises ToolRaised or ToolFault."""
         ...
 
     def message(self, message: Message | Mapping[str, Any]) -> None:
-        """Show that the runner has put a message into its state."""
+        """Report that the runner has put a message into its state."""
         ...
 
 
 class RequiredRunner(Protocol):
-    """The least that an adapter has; `RunnerAdapter` says what it may have besides."""
+    """The methods that every adapter must have; `RunnerAdapter` adds the optional ones."""
 
     @property
     def handshake(self) -> Handshake: ...
@@ -91,7 +91,7 @@ class RequiredRunner(Protocol):
     async def open(self, host: RunnerHost, scenario: RunnerScenario) -> None: ...
 
     def run(self, input: str) -> AsyncIterator[Item]:
-        """Make the runner with one user message and iterate over it; the end of it is the end of the run."""
+        """Create the runner with one user message and iterate over it; the run ends with the iterator."""
         ...
 
     def last(self) -> Message | None:
@@ -106,7 +106,7 @@ class RequiredRunner(Protocol):
 
 
 class RunnerAdapter(RequiredRunner, Protocol):
-    """All that an adapter may have; a verb that is missing is not declared in the handshake."""
+    """All methods of an adapter, also the optional ones; the handshake does not declare missing methods."""
 
     def again(self) -> AsyncIterator[Item]:
         """Iterate over the same runner again; raises Refused."""
@@ -117,7 +117,7 @@ class RunnerAdapter(RequiredRunner, Protocol):
     async def set(self, messages: Sequence[Message] | None, params: Mapping[str, Any] | None) -> None: ...
 
     async def respond(self) -> Sequence[Message] | None:
-        """Make the tool response to the received turn; null if there is nothing to answer."""
+        """Make the tool response to the received turn; None if there is nothing to answer."""
         ...
 
     async def tools(self, add: Sequence[str], remove: Sequence[str]) -> None: ...
@@ -131,7 +131,7 @@ class RunnerAdapter(RequiredRunner, Protocol):
         ...
 
     def busy(self) -> bool:
-        """Whether work is under way outside the loop that the loop cannot see."""
+        """Whether work outside the event loop, such as a thread, is still running."""
         ...
 
 

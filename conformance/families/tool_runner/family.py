@@ -1,4 +1,4 @@
-"""All parts of the family tool-runner, as the shared code knows them."""
+"""Registers the family tool-runner: all of its parts, for the shared code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NAME: Final = "tool-runner"
 
 
 def _name_of(seen: Observation) -> str:
-    """What a gate waits for, by which checks are selected."""
+    """The kind of a gate, by which checks are selected."""
     return attrgetter("on")(seen) if isinstance(seen, RunnerGate) else ""
 
 

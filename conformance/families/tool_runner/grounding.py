@@ -1,4 +1,4 @@
-"""Moves as a runner can take them: gates by its own ids, without what it did not offer or may not get now."""
+"""Adapts moves to a runner: its own gate ids, and only stimuli that it offers and that are valid now."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ USER_VERBS: Final = ("runner.push", "runner.set", "runner.respond", "runner.tool
 
 
 def ground(move: Move, state: ObservedRunner) -> dict[str, Any] | None:
-    """The parameters with the gate ids of this runner; None if a gate that the move names is not open."""
+    """The move's params with the gate ids of this runner; None if a gate that it names is not open."""
     return ground_by_name(move, state, _whole)
 
 
 def _whole(gate: OpenGate, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A turn with all its fields, whatever a schedule left out."""
+    """A turn with all its fields; those that a schedule left out get their defaults."""
     if gate.on != "model" or outcome.get("kind") != "turn":
         return outcome
     return {"text": "", "tool_calls": [], **outcome}
 
 
 def admit(move: Move, state: ObservedRunner) -> Move | None:
-    """The move without what the runner does not take, or may not get now; None if nothing is left."""
+    """The move without the parts that the runner does not accept, or not now; None if nothing is left."""
     kept: list[Part] = []
     for part in move.parts():
         if _may_follow(part, kept, state) and _is_offered(state, *part):
@@ -40,7 +40,7 @@ def admit(move: Move, state: ObservedRunner) -> Move | None:
 
 
 def _may_follow(part: Part, earlier: list[Part], state: ObservedRunner) -> bool:
-    """Whether a stimulus may come after the earlier ones of its race: the user has one inlet."""
+    """Whether a stimulus may follow the earlier ones of its race: the user acts sequentially."""
     method, params = part
     methods = [name for name, _ in earlier]
     if "runner.again" in methods or (method == "runner.again" and earlier):
@@ -82,7 +82,7 @@ def _may_act(state: ObservedRunner, method: str, params: Mapping[str, Any]) -> b
 def _is_put_by_the_runner(
     state: ObservedRunner, iteration: Iteration, method: str, params: Mapping[str, Any]
 ) -> bool:
-    """Whether the user would give a turn that stands already, or that the runner will append itself."""
+    """Whether the user would add a turn that is already in the state, or that the runner will append."""
     given = [Message.model_validate(one) for one in params.get("messages") or ()]
     turns = [message for message in given if message.role == "assistant"]
     standing = [*iteration.before_pushes(), *iteration.pushes()] if method == "runner.push" else []
@@ -103,7 +103,7 @@ def _may_start(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
 
 
 def _may_take_up(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
-    """Whether the runner may be taken up: after a break of a whole turn or a fault, but no cancel."""
+    """Whether the runner may be continued: after a break at a whole turn, or a fault, but no cancel."""
     run, iteration = state.run, state.iteration
     if run is None or not run.is_done or "runner.again" not in state.handshake.stimuli or iteration is None:
         return False
@@ -140,7 +140,7 @@ def _may_release(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
 
 
 def _may_say(state: ObservedRunner, outcome: Mapping[str, Any]) -> bool:
-    """Whether the model may answer so: a stop reason that is offered, and what its pieces began."""
+    """Whether the model may answer this: an offered stop reason, beginning with the streamed pieces."""
     if outcome["kind"] == "delta":
         return state.scenario.runner.stream
     if outcome["kind"] != "turn":

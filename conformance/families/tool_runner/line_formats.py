@@ -1,4 +1,4 @@
-"""How scenario files of the family tool-runner are written."""
+"""The line formats of scenario files of the family tool-runner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a clause, or a script, may need of a runner."""
+"""The capabilities that a clause or a script may need of a runner."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _unmet_option(what: str, handshake: RunnerHandshake) -> str:
 
 
 def needs_of(document: Document) -> Iterator[str]:
-    """What a runner has to offer for the script in a file."""
+    """The capabilities that the script in a file needs."""
     for record in document.trace.records:
         if "scenario" in record:
             yield from _options(record["scenario"].get("runner") or {})

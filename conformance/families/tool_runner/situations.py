@@ -1,4 +1,4 @@
-"""The scenarios that a runner is put into: its tools, limits, and streams that are read or not."""
+"""Scenario configurations for testing a runner: tools, limits, and streams that are read or not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runlock.conformance.families.tool_runner.messages import (
 
 
 def scenarios(handshake: RunnerHandshake, policies: Mapping[str, Any]) -> Iterator[RunnerScenario]:
-    """The scenarios that a runner is put into, the plainest first."""
+    """The scenario configurations that a runner is tested in, the simplest first."""
     tools = [RunnerTool(name="t0"), RunnerTool(name="t1")]
     if "runner.tools" in handshake.stimuli:
         tools.append(RunnerTool(name="t2", offered=False))

@@ -1,4 +1,4 @@
-"""Moves and observations of a runner in short readable words."""
+"""Short descriptions of the moves and observations of a runner."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The authority stack of one call: in a chat turn and under a driving stage, with guards last or first.
 
 Clauses: spec/message_loop/clauses/auth.toml.
-The policy `guard.place` chooses between two charts each; a call that is approved waits in Guards, or in
+The policy `guard.place` selects one of two charts for each case; an approved call waits in Guards, or in
 Approved, until its round executes it.
 """
 
@@ -49,7 +49,7 @@ class ModeAuthority(Chart):
 
 
 class StageAuthority(Chart):
-    """A stage drives: its envelope judges, then the guards; the mode gate sees nothing."""
+    """A stage drives: its envelope judges, then the guards; the mode gate is not asked."""
 
     subject = "call"
 

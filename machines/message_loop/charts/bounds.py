@@ -1,4 +1,4 @@
-"""The bound of one pass: it counts continuations, and is looked at when the next one would begin.
+"""The bound of one pass: it counts continuations, and is checked when the next one would begin.
 
 Clauses: spec/message_loop/clauses/loop.toml.
 The fact `below_bound` compares the counter with the bound as the policy `bound.counts` says.

@@ -1,4 +1,4 @@
-"""Strict cancellation of a turn: give up what waits, settle the calls, end.
+"""Strict cancellation of a turn: close open gates, settle the calls, end.
 
 Clauses: spec/message_loop/clauses/cancel.toml.
 The fact `drains` is the policy `cancel.inflight`.
@@ -17,7 +17,7 @@ class StrictCancellation(Chart):
     Raised = State(initial=True)
     GivingUp = State()  # no request, prompt or hook is open
     Draining = State()
-    Quiet = State()  # nothing of the turn is under way
+    Quiet = State()  # the turn has no running work
     Settled = State()
     Ended = State(final=True)
 

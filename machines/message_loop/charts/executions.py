@@ -1,4 +1,4 @@
-"""Stage executions of a driving state machine, alone or fanned out with a join; and the bracket of a turn.
+"""Stage executions of a driving state machine, single or in a group with a join; start and end of a turn.
 
 Clauses: spec/message_loop/clauses/turn.toml.
 Setup and Init come before Act and are not visible from outside.  The facts are the policies
@@ -65,7 +65,7 @@ class ExecutionGroup(Chart):
 
 
 class SessionTurn(Chart):
-    """The bracket of one turn of the session."""
+    """The start and end events of one turn of the session."""
 
     subject = "turn"
 

@@ -1,7 +1,7 @@
 """The six stages of one pass, and its continuation.
 
 Clauses: spec/message_loop/clauses/loop.toml.
-A pass is one walk through the stages: a chat turn has one, a stage execution has one for each attempt.
+A pass goes once through the stages: a chat turn has one, a stage execution has one for each attempt.
 The fact `renders_terminal` is the policy `call.terminal`.
 """
 
@@ -11,7 +11,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class Pass(Chart):
-    """One pass; each continuation goes round once more."""
+    """One pass; each continuation repeats the stages from COMPOSE_REQUEST."""
 
     subject = "pass"
 

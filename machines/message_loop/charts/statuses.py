@@ -1,7 +1,7 @@
-"""The statuses of a turn and of a call, where a runtime shows them.
+"""The statuses of a turn and of a call, as far as a runtime reports them.
 
 Clauses: spec/message_loop/clauses/run.toml and call.toml.
-A prompt that is open is a run that is Running: nothing suspends.
+A run stays Running while a prompt is open: nothing is suspended.
 """
 
 from statemachine import State

@@ -1,1 +1,1 @@
-"""The reference message loop: asynchronous, moved by the charts, chosen by every policy of the spec."""
+"""The reference message loop: asynchronous, driven by the charts, configured by the policies of the spec."""

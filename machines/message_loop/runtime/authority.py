@@ -29,17 +29,17 @@ CASCADE: Final = "cascade"
 
 
 class Authority(Prompting):
-    """Judges calls."""
+    """Decides whether calls may run."""
 
     def authority_of(self, p: PassRecord) -> Cursor:
-        """The chart of the stack, by who drives and where the guards stand."""
+        """The chart of the authority stack, by whether a stage drives and where guards are placed."""
         guards_first = self.policies["guard.place"] == "before_approval"
         if p.execution is None:
             return Cursor(compile_chart(ModeAuthorityAfterGuards if guards_first else ModeAuthority))
         return Cursor(compile_chart(StageAuthorityAfterGuards if guards_first else StageAuthority))
 
     async def authorise(self, p: PassRecord, r: Round, call: Call, occasion: Occasion) -> bool:
-        """Take a call through the stack; whether it may run.  A call that may not has its result."""
+        """Take a call through the stack; returns whether it may run.  A call that may not gets a result."""
         if not self.is_usable(call):
             self.reject_form(p, call)
             return False
@@ -52,7 +52,7 @@ class Authority(Prompting):
         return await self.after_approval(p, r, call, occasion)
 
     async def after_approval(self, p: PassRecord, r: Round, call: Call, occasion: Occasion) -> bool:
-        """The hooks after the approval; what was rewritten may need another one."""
+        """Ask the hooks after the approval; a rewritten call may need another approval."""
         approved = call.args
         if not await self.ask_side(p, call, occasion, before=False):
             return False
@@ -64,17 +64,17 @@ class Authority(Prompting):
     # -- the form of a call
 
     def is_usable(self, call: Call) -> bool:
-        """Whether there is such a tool, and the arguments are an object."""
+        """Whether the tool exists and the arguments are an object."""
         return isinstance(call.args, dict) and call.name in self.settings.tools
 
     def reject_form(self, p: PassRecord, call: Call) -> None:
-        """A call that cannot run fails; one that is malformed may end the turn."""
+        """Fail a call that cannot run; a malformed call may end the turn."""
         self.fail_unusable(p, call)
         if not isinstance(call.args, dict) and self.policies["call.malformed"] == "end_run":
             raise TurnFault(f"the call {call.id} is malformed")
 
     def fail_unusable(self, p: PassRecord, call: Call) -> None:
-        """A call that cannot run has a visible error."""
+        """Give a call that cannot run an error result."""
         call.authority.send("reject_form")
         is_malformed = not isinstance(call.args, dict)
         why = "the arguments are not valid JSON" if is_malformed else f"there is no tool {call.name}"
@@ -84,14 +84,14 @@ class Authority(Prompting):
     # -- hooks around the approval
 
     def kinds_at_side(self, before: bool) -> Collection[str]:
-        """The roles that are asked on one side of the approval."""
+        """The hook roles that are asked on this side of the approval."""
         guards_before = self.policies["guard.place"] == "before_approval"
         rewrites_before = self.policies["rewrite.place"] == "before_approval"
         kinds = {"guard": guards_before, "transform": rewrites_before, "observer": False}
         return [kind for kind, is_before in kinds.items() if is_before == before]
 
     async def ask_side(self, p: PassRecord, call: Call, occasion: Occasion, *, before: bool) -> bool:
-        """Ask the hooks on one side of the approval; whether no guard denies."""
+        """Ask the hooks on one side of the approval; returns False if a guard denies."""
         occasion.data = {"name": call.name, "args": call.args}
         try:
             await self.ask_hooks(p, occasion, "pre", self.kinds_at_side(before))
@@ -105,7 +105,7 @@ class Authority(Prompting):
     # -- approval
 
     async def approve(self, p: PassRecord, r: Round, call: Call, *, again: bool = False) -> bool:
-        """Obtain the approval of a call; whether it was given."""
+        """Obtain the approval of a call; returns whether it was given."""
         if p.execution is None:
             if not again:
                 call.authority.send("judge")
@@ -155,7 +155,7 @@ class Authority(Prompting):
         return self.take_answer(p, r, call, "grant", answer)
 
     async def covered_by_stage(self, p: PassRecord, call: Call) -> tuple[str, str]:
-        """The event and the authority under which the stage allows a call, if it does."""
+        """The chart event and the authority by which the stage allows a call, or None."""
         if await self.in_envelope(p, call):
             return "in_envelope", "sm"
         if self.use_token(p, call):
@@ -174,7 +174,7 @@ class Authority(Prompting):
             raise TurnFault(f"the state machine failed: {fault}") from fault
 
     def use_token(self, p: PassRecord, call: Call) -> bool:
-        """Use a token of the stage execution that fits, if there is one."""
+        """Use a matching token of the stage execution, if there is one."""
         if call.token is not None:
             return True
         token = self.fitting_token(p, call)
@@ -185,14 +185,14 @@ class Authority(Prompting):
         return True
 
     def fitting_token(self, p: PassRecord, call: Call) -> Token | None:
-        """A token for the tool of a call that has uses left."""
+        """A token for the call's tool that has uses left."""
         assert p.execution is not None
         return next((t for t in p.execution.tokens if t.tool == call.name and t.uses > 0), None)
 
     # -- what an answer does
 
     def take_answer(self, p: PassRecord, r: Round, call: Call, ask: str, answer: PersonAnswer) -> bool:
-        """An interactor allowed or denied a call."""
+        """Apply an interactor's answer: allow or deny."""
         if answer.kind == "allow":
             call.authority.send("allow")
             self.keep_grant(p, call, ask, answer.scope)
@@ -206,14 +206,14 @@ class Authority(Prompting):
         return False
 
     def keep_grant(self, p: PassRecord, call: Call, ask: str, scope: str) -> None:
-        """An approval with a scope stands for later calls."""
+        """Store an approval whose scope covers later calls."""
         has_stage = scope == "stage" and p.execution is not None
         if scope in self.policies["grant.scopes"] and (scope == "session" or has_stage):
             stage = p.stage if has_stage else None
             self.standing.append(StandingGrant(ask, call.name, deepcopy(call.args), scope, stage))
 
     def stands(self, p: PassRecord, call: Call, ask: str) -> bool:
-        """Whether a standing grant fits a call."""
+        """Whether any standing grant covers a call."""
         return any(grant.ask == ask and self.fits(p, call, grant) for grant in self.standing)
 
     def fits(self, p: PassRecord, call: Call, grant: StandingGrant) -> bool:
@@ -225,12 +225,12 @@ class Authority(Prompting):
         return bool(self.policies["grant.match"] == "tool")
 
     def approved(self, p: PassRecord, call: Call, by: str) -> bool:
-        """The audit of an approval."""
+        """Publish an approval in the audit."""
         self.publish_call("ToolCallApproved", p, call, by=by)
         return True
 
     def unanswered(self, p: PassRecord, r: Round, call: Call) -> bool:
-        """A prompt of the mode gate without an answer: the call is denied, or the turn ends."""
+        """Handle a prompt of the mode gate without an answer: deny the call, or end the turn."""
         self.deny_call(p, call, "Unanswered", "nobody answered whether it may run")
         if self.policies["prompt.unanswered"] == "halt":
             r.halted = f"nobody answered whether {call.id} may run"
@@ -238,7 +238,7 @@ class Authority(Prompting):
         return False
 
     def reach(self, p: PassRecord, r: Round, call: Call, code: str) -> None:
-        """What a denial by a person does to the rest of the round, and to the turn."""
+        """Apply a denial by a person to the rest of the round and to the turn, as `reject.reach` declares."""
         policy = self.policies["reject.reach"]
         if policy == "turn":
             r.halted = f"{call.id} was denied"
@@ -254,7 +254,7 @@ class Authority(Prompting):
                 other.scope.stop(CASCADE)
 
     def deny_call(self, p: PassRecord, call: Call, code: str, why: str) -> None:
-        """A call is denied: it has a visible error, and the audit says why."""
+        """Deny a call: it gets an error result, and the audit gives the reason."""
         if call.token is not None and self.policies["grant.spent"] == "execution":
             call.token.uses += 1
             call.token = None
@@ -262,10 +262,10 @@ class Authority(Prompting):
         self.settle(p, call, "fail", "error", self.words_of_denial(why))
 
     def words_of_denial(self, why: str) -> str:
-        """What the model reads of a denied call."""
+        """The text of the result of a denied call."""
         return "The call was not executed." if self.policies["told"] == "alike" else f"Denied: {why}."
 
     def settle(self, p: PassRecord, call: Call, event: str, status: str, content: Any) -> None:
-        """A call ends with a result, which is recorded when the round is over."""
+        """End a call with a result, which is recorded at the end of the round."""
         call.result = (status, content)
         self.move_call(p, call, event)

@@ -1,4 +1,4 @@
-"""What the reference loop chooses where its profile leaves a policy open."""
+"""Default values of the reference loop for policies that its profile leaves open."""
 
 from __future__ import annotations
 
@@ -47,5 +47,5 @@ CHOICES: Final[Mapping[str, Any]] = {
 
 
 def policies_of(profile: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Every policy with its value: the profile's, then the choice above; `overrides` win over both."""
+    """Every policy with its value: the profile's, else the default above; `overrides` win over both."""
     return {**CHOICES, **load_spec("message-loop").policies_of(profile, {}), **overrides}

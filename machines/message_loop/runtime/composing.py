@@ -1,4 +1,4 @@
-"""RECEIVE_INPUT and COMPOSE_REQUEST: what a pass begins with, and what its requests are made of."""
+"""RECEIVE_INPUT and COMPOSE_REQUEST: the input of a pass, and the content of its requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runlock.machines.message_loop.runtime.world import WorldFault
 
 
 class Composing(Hooking):
-    """Takes input in, and composes requests."""
+    """Receives input and composes requests."""
 
     async def receive_input(self, p: PassRecord) -> None:
         """Take the input of a pass into its transcript."""
@@ -31,7 +31,7 @@ class Composing(Hooking):
             occasion.chart.send("finish")
 
     def announce_start(self, p: PassRecord) -> None:
-        """Where SessionTurnStart stands inside this stage, a chat turn announces it here."""
+        """Publish SessionTurnStart here if the policy places it inside this stage."""
         if p.execution is None and self.policies["turn.bracket"] == "inside":
             self.turn.chart.send("announce_start")
             self.publish("SessionTurnStart", p)
@@ -42,7 +42,7 @@ class Composing(Hooking):
             self.append(p, {"role": "user", "text": str(occasion.data["input"])})
 
     async def accept_input(self, p: PassRecord, text: str) -> None:
-        """Write the input; a chat turn stores it before its first request."""
+        """Append the input; a chat turn stores it before its first request."""
         self.append(p, {"role": "user", "text": text})
         if p.execution is None:
             await self.commit(p, "UserMessage", "input")
@@ -62,7 +62,7 @@ class Composing(Hooking):
             return {**request, **occasion.data}
 
     async def assemble(self, p: PassRecord) -> dict[str, Any]:
-        """Put a request together from system, tools, history and context."""
+        """Build a request from system prompt, tools, history and context."""
         context = [text for provider in self.settings.context for text in await self.ask_context(p, provider)]
         return {
             "system": p.execution.spec.body if p.execution is not None else self.settings.system,
@@ -94,7 +94,7 @@ class Composing(Hooking):
         return self.within_budget(slices, budget)
 
     def within_budget(self, slices: Sequence[str], budget: int) -> list[str]:
-        """What stands in the request of slices that may be too long."""
+        """The part of these slices that fits the budget, as the policy declares."""
         over = sum(map(len, slices)) > budget
         if not over:
             return list(slices)
@@ -105,7 +105,7 @@ class Composing(Hooking):
 
 
 def _shown(request: dict[str, Any]) -> dict[str, Any]:
-    """What hooks are shown of a request, and may replace."""
+    """The fields of a request that hooks see and may replace."""
     return {key: deepcopy(request[key]) for key in ("system", "messages", "tools")}
 
 

@@ -1,4 +1,4 @@
-"""Stage executions of a driving state machine: one by one, and fanned out with a join."""
+"""Stage executions of a driving state machine: single, and in a group with a join."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Executions(Passes):
     def new_pass(
         self, scope: Scope, transcript: list[dict[str, Any]], text: str, execution: Execution | None = None
     ) -> PassRecord:
-        """A pass with an id of its own."""
+        """A pass with a new id."""
         self.pass_count += 1
         return PassRecord(f"pass-{self.pass_count}", scope, transcript, execution, input=text)
 
@@ -44,7 +44,7 @@ class Executions(Passes):
         return execution
 
     async def run_alone(self, id: str, name: str) -> Reason:
-        """One sequential stage execution."""
+        """Run a single stage execution."""
         return await self.run_execution(self.new_execution(id, name, Scope(self.turn.scope)))
 
     async def run_execution(self, x: Execution) -> Reason:
@@ -61,13 +61,13 @@ class Executions(Passes):
         return reason
 
     def cancelled(self, x: Execution, cause: str) -> Reason:
-        """A stage execution was cancelled: no Exit."""
+        """End a stage execution that was cancelled, without Exit."""
         x.chart.send("interrupt")
         self.publish("StageCancelled", execution=x.id)
         return Reason("Cancelled", cause)
 
     async def attempts(self, x: Execution) -> Reason:
-        """Act and Assert, as often as the assertion asks for it."""
+        """Repeat Act and Assert until the assertion accepts or fails."""
         while True:
             reason = await self.act(x)
             if reason is not None:
@@ -81,7 +81,7 @@ class Executions(Passes):
             x.attempt += 1
 
     async def act(self, x: Execution) -> Reason | None:
-        """One attempt; the reason if it ends the stage execution."""
+        """Run one attempt; returns the reason if it ends the stage execution."""
         self.renew_transcript(x)
         p = self.new_pass(x.scope, x.transcript, x.spec.body, x)
         reason = await self.run_pass(p)
@@ -101,7 +101,7 @@ class Executions(Passes):
             x.transcript = []
 
     async def ask_assertion(self, x: Execution) -> Verdict:
-        """Let the assertion look at the final transcript."""
+        """Evaluate the assertion on the final transcript."""
         try:
             verdict = await x.scope.outside(self.world.check(x.id, x.transcript, x.cap_hit))
         except WorldFault as fault:
@@ -110,7 +110,7 @@ class Executions(Passes):
         return verdict
 
     async def exit(self, x: Execution, verdict: Verdict) -> Reason:
-        """Exit makes the slot durable."""
+        """Run Exit, which stores the slot."""
         x.chart.send("accept")
         self.slots[x.name] = verdict.slot
         await self.commit_exit(x)
@@ -119,7 +119,7 @@ class Executions(Passes):
         return Reason("NaturalEnd")
 
     async def failed(self, x: Execution, verdict: Verdict) -> Reason:
-        """A failed assertion; Exit runs where the runtime exits after a failure."""
+        """Handle a failed assertion; runs Exit if the policy says so."""
         x.chart.send("reject", {"exits_on_fail": self.policies["exit.on_fail"] == "yes"})
         if self.policies["exit.on_fail"] == "yes":
             await self.commit_exit(x)
@@ -138,7 +138,7 @@ class Executions(Passes):
     # -- groups
 
     async def run_group(self, siblings: Sequence[tuple[str, str]], join: tuple[str, str] | None) -> Reason:
-        """Fan out, and join when the last sibling has exited."""
+        """Run the siblings, then the join when the last sibling has exited."""
         group = Cursor(compile_chart(ExecutionGroup))
         reason = await self.fan_out(group, siblings, join)
         if self.turn.scope.cause is not None and reason.code == "NaturalEnd" and join is not None:
@@ -172,7 +172,7 @@ class Executions(Passes):
     def sibling_ended(
         self, group: Cursor, scope: Scope, reason: Reason, is_last: bool, has_join: bool
     ) -> None:
-        """One sibling is over."""
+        """Record the end of a sibling."""
         if reason.code == "NaturalEnd" and scope.cause is None:
             facts = {"has_join"} if has_join else set()
             group.send("last_exited" if is_last else "sibling_exited", facts)

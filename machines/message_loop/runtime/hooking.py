@@ -1,4 +1,4 @@
-"""Hooks: who is asked at a slot, in which order, and what an answer does."""
+"""Hooks: which are asked at a slot, in which order, and the effect of their answers."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ ROLES: Final[Mapping[str, Collection[str]]] = {
     "TOOL_CALL.post": ("transform", "observer"),
     "RENDER.pre": ("transform", "observer"),
 }
-"""The roles that a slot takes; one that is not listed takes observers."""
+"""The hook roles that a slot accepts; a slot that is not listed accepts observers."""
 
 
 class Denied(Exception):
-    """A guard denies."""
+    """A guard denied."""
 
 
 @dataclass
 class Occasion:
-    """One occasion of a stage's hooks: what they are shown, and where it stands in its chart."""
+    """One occasion of a stage's hooks: the data they are shown, and the state of its chart."""
 
     at: str
     data: dict[str, Any]
@@ -58,7 +58,7 @@ class Hooking(Publishing):
     async def ask_hooks(
         self, p: PassRecord, occasion: Occasion, point: str, kinds: Collection[str] = KINDS
     ) -> None:
-        """Ask the hooks of a slot; raises `Denied` where a guard denies."""
+        """Ask the hooks of a slot; raises `Denied` if a guard denies."""
         hooks = self.hooks_at(occasion.at, point, kinds)
         if self.policies["hook.order"] == "parallel":
             await self.ask_all_at_once(p, occasion, hooks)
@@ -67,7 +67,7 @@ class Hooking(Publishing):
             self.take(occasion, hook, await self.ask_hook(p, occasion, hook))
 
     async def ask_all_at_once(self, p: PassRecord, occasion: Occasion, hooks: Sequence[HookSpec]) -> None:
-        """Ask all hooks together: any denial denies, and rewrites add up as they are listed."""
+        """Ask all hooks concurrently: one denial is enough, and rewrites are applied in the listed order."""
         answers: dict[str, HookAnswer | WorldFault] = {}
 
         async def ask(hook: HookSpec) -> None:
@@ -78,7 +78,7 @@ class Hooking(Publishing):
             self.take(occasion, hook, answers[hook.id])
 
     async def ask_hook(self, p: PassRecord, occasion: Occasion, hook: HookSpec) -> HookAnswer | WorldFault:
-        """Ask one hook; gives the fault if it broke."""
+        """Ask one hook; returns the fault if it failed."""
         asked = self.world.hook(hook.id, deepcopy(occasion.data), occasion.call, p.stage)
         try:
             return await occasion.scope.outside(asked)
@@ -86,7 +86,7 @@ class Hooking(Publishing):
             return fault
 
     def take(self, occasion: Occasion, hook: HookSpec, answer: HookAnswer | WorldFault) -> None:
-        """Do what a hook may do with its role; any other answer lets the stage continue."""
+        """Apply an answer that the hook's role allows; any other answer lets the stage continue."""
         if isinstance(answer, WorldFault):
             self.take_fault(occasion, hook, answer)
         elif answer.kind == "deny" and hook.kind == "guard":
@@ -98,7 +98,7 @@ class Hooking(Publishing):
             occasion.chart.send("leave")
 
     def take_fault(self, occasion: Occasion, hook: HookSpec, fault: WorldFault) -> None:
-        """A guard or a transform that breaks is what the policy says; an observer is nothing."""
+        """Apply the policy to a guard or transform that failed; ignore an observer that failed."""
         policy = "continue" if hook.kind == "observer" else self.policies["hook.fault"]
         has_guards = "guard" in ROLES.get(f"{hook.at}.{hook.point}", ())
         if policy == "end_run":
@@ -108,7 +108,7 @@ class Hooking(Publishing):
         occasion.chart.send("leave")
 
     def rewrite(self, occasion: Occasion, data: Mapping[str, Any]) -> None:
-        """Replace what was shown, key by key; the name of a tool stays."""
+        """Replace the shown data, key by key; the name of a tool cannot be replaced."""
         kept = {"name"} if occasion.at == "TOOL_CALL" else set()
         occasion.data.update({k: deepcopy(v) for k, v in data.items() if k in occasion.data.keys() - kept})
 
@@ -118,7 +118,7 @@ class Hooking(Publishing):
 
     @asynccontextmanager
     async def stage(self, p: PassRecord, name: str) -> AsyncIterator[None]:
-        """One stage of a pass between its two events, whatever way it ends."""
+        """Context of one stage of a pass: publishes its two events, however it ends."""
         p.scope.heed()
         outcome = "error"
         self.publish("StagePreFired", p, stage=name)

@@ -1,4 +1,4 @@
-"""The reference message loop: one session, its turns, and the verbs that begin, cancel and look at them."""
+"""The reference message loop: one session, its turns, and the methods that start, cancel and inspect them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Start:
 
 
 class MessageLoop(Executions):
-    """One session: turns follow one another on one history."""
+    """One session: a sequence of turns on one history."""
 
     async def start(self, start: Start) -> Reason:
         """Run one turn of the session to its end."""
@@ -48,7 +48,7 @@ class MessageLoop(Executions):
         return await self.end(await self.work(start))
 
     async def work(self, start: Start) -> Reason:
-        """The work of a turn: one pass, one stage execution, or a group of them."""
+        """Run the work of a turn: one pass, one stage execution, or a group of them."""
         if start.stage is not None:
             return await self.run_alone(*start.stage)
         if start.group:
@@ -56,7 +56,7 @@ class MessageLoop(Executions):
         return await self.chat(start.input or "")
 
     async def chat(self, text: str) -> Reason:
-        """A chat turn: one pass on the session history."""
+        """Run a chat turn: one pass on the session history."""
         p = self.new_pass(Scope(self.turn.scope), self.history, text)
         reason = await self.run_pass(p)
         if reason is not None:
@@ -64,7 +64,7 @@ class MessageLoop(Executions):
         return self.bound_reason() if p.chart.state == "Bounded" else Reason("NaturalEnd")
 
     async def end(self, reason: Reason) -> Reason:
-        """End a turn: announce it, store it, and say why."""
+        """End a turn: announce the end, store the session, and return the reason."""
         self.turn.is_ending = True
         self.finish_cancellation()
         if self.turn.chart.state == "Working":
@@ -80,7 +80,7 @@ class MessageLoop(Executions):
         return self.turn.reason
 
     def finish_cancellation(self) -> None:
-        """Every call has its result by now, and nothing of the turn is under way."""
+        """Complete a cancel: every call has its result, and no work of the turn is running."""
         cancellation = self.turn.cancellation
         if cancellation is not None:
             if cancellation.state == "Draining":
@@ -89,21 +89,21 @@ class MessageLoop(Executions):
             cancellation.send("finish")
 
     def has_rendered(self, reason: Reason) -> bool:
-        """Whether a turn came to RENDER, or its stage executions to their exits."""
+        """Whether a turn reached RENDER, or its stage executions their exits."""
         if self.turn.executions:
             return reason.code == "NaturalEnd"
         return any(p.chart.state == "Rendered" for p in self.turn.passes)
 
     def final_reason(self, reason: Reason) -> Reason:
-        """The reason as others read it."""
+        """The reason as it is reported."""
         return Reason("Cancelled") if reason.code == "Cancelled" else reason
 
     def status_event(self, reason: Reason) -> str:
-        """The event that ends the status of a turn."""
+        """The event that moves the turn's status to its final state."""
         return STATUS_EVENTS[reason.code]
 
     async def cancel(self) -> None:
-        """The user interrupts: everything that waits is given up, and running tools as the policy says."""
+        """Cancel the turn: every wait is given up, and running tools are aborted or drained as declared."""
         if self.turn.status.is_final or self.turn.is_ending or self.turn.cancellation is not None:
             return
         drains = self.policies["cancel.inflight"] == "drain"
@@ -113,13 +113,13 @@ class MessageLoop(Executions):
         self.turn.scope.stop("cancel", drains=drains)
 
     def watch(self, watcher: Watcher | None) -> None:
-        """Events go to this watcher as well from now on."""
+        """Send events to this watcher too."""
         self.watcher = watcher
 
-    # -- looking
+    # -- inspection
 
     def look(self) -> dict[str, Any]:
-        """The session as it stands."""
+        """A snapshot of the session."""
         turn, begun = self.turn, self.turns > 0
         last = turn.passes[-1] if turn.passes else None
         return {
@@ -135,12 +135,12 @@ class MessageLoop(Executions):
         }
 
     def look_at_calls(self) -> dict[str, Any]:
-        """The calls of the turn."""
+        """Snapshots of the calls of the turn."""
         calls = {id: call for p in self.turn.passes for id, call in p.calls.items()}
         return {id: {"status": c.status.state, "attempts": c.attempts} for id, c in calls.items()}
 
     def look_at_execution(self, x: Execution) -> dict[str, Any]:
-        """One stage execution."""
+        """A snapshot of one stage execution."""
         return {
             "name": x.name,
             "status": x.status,

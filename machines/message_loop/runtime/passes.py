@@ -1,4 +1,4 @@
-"""A pass: one walk through the stages, with its continuations and its bound."""
+"""A pass: the stages, with their continuations and their bound."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Passes(Rounds):
     """Runs passes."""
 
     async def run_pass(self, p: PassRecord) -> Reason | None:
-        """Walk through the stages; the reason if the pass did not end by itself or at its bound."""
+        """Run the stages; returns a reason unless the pass ended by itself or at its bound."""
         self.turn.passes.append(p)
         try:
             await self.walk(p)
@@ -32,7 +32,7 @@ class Passes(Rounds):
         return None
 
     async def walk(self, p: PassRecord) -> None:
-        """The stages of a pass, in their order."""
+        """Run the stages of a pass in order."""
         await self.receive_input(p)
         p.chart.send("compose")
         while True:
@@ -50,7 +50,7 @@ class Passes(Rounds):
             p.bound.send("pass_over")
 
     async def continues(self, p: PassRecord, response: Response) -> bool:
-        """Settle the calls of a response; whether the pass goes back to COMPOSE_REQUEST."""
+        """Settle the calls of a response; returns whether the pass goes back to COMPOSE_REQUEST."""
         p.scope.heed()
         p.chart.send("has_calls")
         self.append_response(p, response)
@@ -90,7 +90,7 @@ class Passes(Rounds):
     # -- the end of a pass
 
     async def render(self, p: PassRecord, response: Response) -> None:
-        """RENDER: persist the response, and hand its payload to the UI."""
+        """RENDER: persist the response, and publish its payload to the UI."""
         occasion = Occasion("RENDER", {"text": response.text}, p.scope)
         async with self.stage(p, "RENDER"):
             await self.ask_hooks(p, occasion, "pre")
@@ -104,7 +104,7 @@ class Passes(Rounds):
             self.announce_end_inside(p)
 
     async def persist_response(self, p: PassRecord, response: Response) -> None:
-        """The last response joins the transcript; a chat turn stores it."""
+        """Append the last response to the transcript; a chat turn stores it."""
         if not response.calls:
             self.append_response(p, response)
         if p.execution is not None:
@@ -115,18 +115,18 @@ class Passes(Rounds):
         await self.commit(p, "AssistantTurnCommitted", "render")
 
     def hand_over(self, p: PassRecord, text: str) -> None:
-        """Hand the payload to the subscribers."""
+        """Publish the payload to the subscribers."""
         if p.execution is None or self.policies["stage.render"] == "yes":
             self.publish("Rendered", p, text=text)
 
     def announce_end_inside(self, p: PassRecord) -> None:
-        """Where SessionTurnEnd stands inside this stage, a chat turn announces it here."""
+        """Publish SessionTurnEnd here if the policy places it inside this stage."""
         if p.execution is None and self.policies["turn.bracket"] == "inside":
             self.turn.is_rendered = True
             self.announce_end(p)
 
     def announce_end(self, p: PassRecord | None = None) -> None:
-        """The end of a turn is announced once, or not at all where only rendered turns announce it."""
+        """Announce the end of a turn, once; not at all if only rendered turns announce it."""
         self.turn.chart.send("work_over")
         if self.turn.is_rendered or self.policies["turn.end"] == "always":
             self.turn.chart.send("announce_end")

@@ -14,12 +14,12 @@ from runlock.machines.message_loop.runtime.world import PersonAnswer, WorldFault
 
 
 class LateAnswer(Exception):
-    """An answer came to something that was given up; it has changed nothing."""
+    """A late answer was refused; it has changed nothing."""
 
 
 @dataclass(frozen=True)
 class Deferral:
-    """What an interactor that breaks counts as."""
+    """The answer that an interactor that fails counts as."""
 
     kind: str = "defer"
     scope: str = "once"
@@ -28,16 +28,16 @@ class Deferral:
 
 @dataclass(eq=False)
 class OpenPrompt:
-    """A prompt that is open: who is asked, and what has come."""
+    """An open prompt: the interactors asked, and their answers so far."""
 
     id: str
     asked: Mapping[str, Any]
     asks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    came: asyncio.Queue[PersonAnswer | None] = field(default_factory=asyncio.Queue)  # None: one has gone
+    came: asyncio.Queue[PersonAnswer | None] = field(default_factory=asyncio.Queue)  # None: one has left
 
 
 class Prompting(Responding):
-    """Asks people."""
+    """Asks interactors."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -45,7 +45,7 @@ class Prompting(Responding):
         self.prompt_count = 0
 
     async def prompt(self, p: PassRecord, r: Round, call: Call, ask: str) -> PersonAnswer | None:
-        """Ask about a call, when it is its turn; None if nobody is left who could answer."""
+        """Ask about a call when its turn comes; None if no interactor is left."""
         async with self.in_line(p, r, call):
             prompt = self.new_prompt(p, call, ask)
             try:
@@ -70,7 +70,7 @@ class Prompting(Responding):
             self.turn.prompt_line.release()
 
     def new_prompt(self, p: PassRecord, call: Call, ask: str) -> OpenPrompt:
-        """Open a prompt at every active interactor."""
+        """Open a prompt for every active interactor."""
         self.prompt_count += 1
         asked = {
             "id": f"prompt-{self.prompt_count}", "ask": ask, "call": call.id, "name": call.name,
@@ -83,15 +83,15 @@ class Prompting(Responding):
         return prompt
 
     def shown_arguments(self, call: Call) -> Any:
-        """What an approver is shown of a call."""
+        """The arguments that an approver is shown."""
         return call.args
 
     def asked_interactors(self) -> list[str]:
-        """Who is asked."""
+        """The interactors that are asked."""
         return list(self.interactors)
 
     async def ask_one(self, interactor: str, prompt: OpenPrompt) -> None:
-        """Ask one interactor; one that breaks defers."""
+        """Ask one interactor; a failure counts as a deferral."""
         try:
             answer: PersonAnswer = await self.world.ask(interactor, prompt.asked)
         except WorldFault:
@@ -99,7 +99,7 @@ class Prompting(Responding):
         prompt.came.put_nowait(answer)
 
     async def first_answer(self, call: Call, prompt: OpenPrompt) -> PersonAnswer | None:
-        """The answer that counts; a deferral may leave the question to the others."""
+        """The answer that counts; after a deferral the others may still answer, as declared."""
         deferred: PersonAnswer | None = None
         for left in range(len(prompt.asks) - 1, -1, -1):
             answer = await call.scope.outside(prompt.came.get())
@@ -114,7 +114,7 @@ class Prompting(Responding):
         return deferred
 
     async def close(self, prompt: OpenPrompt) -> None:
-        """Give up what is still asked."""
+        """Stop asking the remaining interactors."""
         self.prompts.pop(prompt.id, None)
         still_asked = [ask for ask in prompt.asks.values() if not ask.done()]
         for ask in still_asked:
@@ -123,7 +123,7 @@ class Prompting(Responding):
             await asyncio.wait(still_asked)
 
     async def gone(self, interactor: str) -> None:
-        """An interactor answers nothing any more, and counts as one that was never there."""
+        """An interactor leaves; it counts as one that was never there."""
         if interactor in self.interactors:
             self.interactors.remove(interactor)
         for prompt in self.prompts.values():
@@ -133,6 +133,6 @@ class Prompting(Responding):
                 prompt.came.put_nowait(None)
 
     async def late(self, on: str, key: str, outcome: Any) -> None:
-        """An answer for a prompt or a call that was given up: refused or ignored, and without effect."""
+        """A late answer for a closed prompt or call: refused or ignored, and without effect."""
         if self.policies["late.answer"] == "refused":
             raise LateAnswer(f"the {on} {key} is not waited for any more")

@@ -1,6 +1,6 @@
-"""What the loop publishes and keeps: events with their ids, messages of the history, checkpoints.
+"""Publication and storage: events with their ids, messages of the history, checkpoints.
 
-Events are projections.  A watcher that fails is dropped from nothing and reaches nothing.
+Events are projections.  A watcher that fails stays subscribed and affects nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Watcher = Callable[[str, Mapping[str, Any]], None]
 
 
 class Publishing:
-    """The session and what others see of it."""
+    """The session and its publication."""
 
     def __init__(self, world: World, settings: Settings, policies: Mapping[str, Any]) -> None:
         self.world = world
@@ -51,7 +51,7 @@ class Publishing:
                 self.watcher(event, shown)
 
     def ids(self, p: PassRecord | None) -> dict[str, str]:
-        """The ids by which events are put together: of the turn, and of the pass."""
+        """The ids that correlate events: of the turn, and of the pass."""
         return {"turnId": self.turn.id} | ({"correlationId": p.id} if p is not None else {})
 
     def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
@@ -61,13 +61,13 @@ class Publishing:
     # -- statuses
 
     def move_call(self, p: PassRecord, call: Call, event: str) -> None:
-        """Move the status of a call along its chart, and show it."""
+        """Move the status of a call along its chart, and report it."""
         before = call.status.state
         row = call.status.send(event)
         self.show_status("call.status", stage=p.stage, call=call.id, origin=before, to=row.target)
 
     def show_status(self, kind: str, /, **fields: Any) -> None:
-        """Show that a status has changed."""
+        """Report that a status has changed."""
         self.world.status(kind, fields)
 
     # -- messages
@@ -81,11 +81,11 @@ class Publishing:
     # -- checkpoints
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint holds."""
+        """The content of a checkpoint."""
         return {"messages": deepcopy(self.history), "slots": deepcopy(self.slots)}
 
     async def commit(self, p: PassRecord, trigger: str, cause: str) -> None:
-        """Make the session durable; a store that breaks breaks the turn."""
+        """Store the session; a fault of the store ends the turn."""
         try:
             await p.scope.outside(self.world.commit(trigger, cause, False, self.state(), p.stage))
         except WorldFault as fault:

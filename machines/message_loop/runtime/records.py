@@ -1,4 +1,4 @@
-"""What the reference loop keeps: its settings, the turn, the pass, the response, the call, the execution."""
+"""Records of the reference loop: settings, turn, pass, response, call, stage execution."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HookSpec:
 
 @dataclass(frozen=True)
 class StageSpec:
-    """What the state machine fixed for a stage before its pass begins."""
+    """The configuration of a stage, fixed by the state machine before its pass begins."""
 
     body: str
     allowed_tools: tuple[str, ...] = ()
@@ -41,11 +41,11 @@ class StageSpec:
 
 @dataclass(frozen=True)
 class Settings:
-    """What a session is set up with."""
+    """The configuration of a session."""
 
     system: str | None = None
     tools: Mapping[str, bool] = field(default_factory=dict)  # name: whether a chat turn offers it
-    remote: tuple[str, ...] = ()  # names of tools of another process: the loop treats them like its own
+    remote: tuple[str, ...] = ()  # names of tools in another process; the loop treats them like local tools
     mode: str = "ask"
     allowlist: tuple[str, ...] = ()
     interactors: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Reason:
 
 
 class TurnFault(Exception):
-    """Something broke, and the turn ends in Error."""
+    """A fault: the turn ends in Error."""
 
 
 class Refusal(Exception):
@@ -83,7 +83,7 @@ class Token:
 
 @dataclass(frozen=True)
 class StandingGrant:
-    """A person's approval that outlives its call."""
+    """A person's approval that also covers later calls."""
 
     ask: str
     tool: str
@@ -94,7 +94,7 @@ class StandingGrant:
 
 @dataclass(eq=False)
 class Call:
-    """One call of one round, and where it stands in the authority stack."""
+    """One call of one round, and its state in the authority stack."""
 
     id: str
     name: str
@@ -104,7 +104,7 @@ class Call:
     status: Cursor = field(default_factory=lambda: Cursor(compile_chart(CallStatus)))
     attempts: int = 0
     result: tuple[str, Any] | None = None
-    finished: int | None = None  # when, among the calls of its round
+    finished: int | None = None  # position in the order in which calls of the round finished
     token: Token | None = None
     drained: bool = False
     judged: asyncio.Event = field(default_factory=asyncio.Event)
@@ -168,7 +168,7 @@ class Execution:
 
 @dataclass(eq=False)
 class PassRecord:
-    """One walk through the stages; `transcript` is what its requests are made of."""
+    """One pass through the stages; its requests are built from `transcript`."""
 
     id: str
     scope: Scope

@@ -1,4 +1,4 @@
-"""SEND_REQUEST and STREAM_RESPONSE: the request goes out, and the response comes in, part by part."""
+"""SEND_REQUEST and STREAM_RESPONSE: sends the request, and receives the response part by part."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runlock.machines.message_loop.runtime.world import StreamPart, WorldFault
 
 
 class ResponseStream:
-    """A request that is open: what came of it so far, and what comes next."""
+    """An open request: the parts received so far, and those to come."""
 
     def __init__(self, id: str, parts: AsyncIterator[StreamPart]) -> None:
         self.id = id
@@ -27,7 +27,7 @@ class ResponseStream:
         self.first: asyncio.Future[StreamPart] | None = None
 
     async def open(self) -> None:
-        """Send the request; its answer is waited for later."""
+        """Send the request without waiting for its answer."""
         self.first = asyncio.ensure_future(self._next())
         await asyncio.sleep(0)
 
@@ -40,7 +40,7 @@ class ResponseStream:
         return await anext(self.parts)
 
     async def close(self) -> None:
-        """Give up what has not come."""
+        """Stop waiting for further parts."""
         if self.first is not None and not self.first.done():
             self.first.cancel()
             await asyncio.wait([self.first])
@@ -53,7 +53,7 @@ class Responding(Composing):
     """Sends requests and consumes responses."""
 
     async def respond(self, p: PassRecord, request: dict[str, Any]) -> Response:
-        """Send a request, and give the whole response."""
+        """Send a request, and return the whole response."""
         async with self.opened(p) as streams:
             stream = await self.send(p, request, streams)
             p.chart.send("stream")
@@ -61,7 +61,7 @@ class Responding(Composing):
 
     @asynccontextmanager
     async def opened(self, p: PassRecord) -> AsyncIterator[list[ResponseStream]]:
-        """Close every stream, and keep the text of one that ended early where the policy says so."""
+        """Close every stream at the end; keep the text of one that ended early if the policy says so."""
         streams: list[ResponseStream] = []
         try:
             yield streams
@@ -72,14 +72,14 @@ class Responding(Composing):
                 self.keep_partial_text(p, streams[-1])
 
     def keep_partial_text(self, p: PassRecord, stream: ResponseStream) -> None:
-        """Text of a response that ended early stands in the transcript, or does not."""
+        """Append the text of a response that ended early, if the policy says so."""
         if stream.text and self.policies["partial.text"] == "kept":
             self.append(p, {"role": "assistant", "text": stream.text})
 
     async def send(
         self, p: PassRecord, request: dict[str, Any], streams: list[ResponseStream]
     ) -> ResponseStream:
-        """Hand a request to the provider."""
+        """Send a request to the provider."""
         shown = {key: deepcopy(request[key]) for key in ("system", "messages", "tools")}
         occasion = Occasion("SEND_REQUEST", shown, p.scope)
         async with self.stage(p, "SEND_REQUEST"):
@@ -108,7 +108,7 @@ class Responding(Composing):
     async def consume(
         self, p: PassRecord, request: dict[str, Any], stream: ResponseStream, streams: list[ResponseStream]
     ) -> Response:
-        """Consume a response until it is whole."""
+        """Consume a response until it is complete."""
         async with self.stage(p, "STREAM_RESPONSE"):
             while True:
                 try:
@@ -124,7 +124,7 @@ class Responding(Composing):
                 stream = await self.open_stream(p, request, streams)
 
     async def read(self, p: PassRecord, stream: ResponseStream) -> Response:
-        """Read parts until the response is whole; text is published as it comes."""
+        """Read parts until the response is complete; text is published as it arrives."""
         while True:
             part: Any = await p.scope.outside(stream.next())
             if part.kind == "delta":
@@ -135,7 +135,7 @@ class Responding(Composing):
             return await self.complete(p, stream, Response(stream.text, part.tool_calls, part.terminal))
 
     async def take_text(self, p: PassRecord, stream: ResponseStream, text: str) -> None:
-        """Show text to the hooks, and publish what they leave of it."""
+        """Show text to the hooks, and publish it as they rewrote it."""
         stream.arrived += text
         if not text:
             return
@@ -151,13 +151,13 @@ class Responding(Composing):
             self.publish("ProviderTokensStreamed", p, request=stream.id, text=left)
 
     async def complete(self, p: PassRecord, stream: ResponseStream, response: Response) -> Response:
-        """A response is whole: from here on it is used."""
+        """Mark a response as complete, so that it is used."""
         occasion = Occasion("STREAM_RESPONSE", {"text": response.text}, p.scope)
         occasion.chart.send("begin")
         occasion.chart.send("complete")
         self.publish("ProviderRequestCompleted", p, request=stream.id)
         await self.ask_hooks(p, occasion, "post")
         occasion.chart.send("finish")
-        p.scope.heed()  # a response that a cancel met has no round, and is kept as partial text at most
+        p.scope.heed()  # a response that a cancel interrupted gets no round; at most its text is kept
         stream.is_over = True
         return response

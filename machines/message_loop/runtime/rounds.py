@@ -25,7 +25,7 @@ UNEXECUTED: Final = "The call was not executed."
 
 
 class Rounds(Authority):
-    """Carries calls through rounds."""
+    """Runs the calls of rounds."""
 
     async def tool_stage(self, p: PassRecord, response: Response) -> None:
         """TOOL_CALL: settle every call of a response."""
@@ -41,7 +41,7 @@ class Rounds(Authority):
                 raise Refusal(r.halted)
 
     def new_calls(self, p: PassRecord, asked: Sequence[Any]) -> list[Call]:
-        """The calls of a response; an id that stands there twice is one call."""
+        """The calls of a response; two calls with one id count as one call."""
         first: dict[str, Any] = {}
         for one in asked:
             first.setdefault(one.id, one)
@@ -56,11 +56,11 @@ class Rounds(Authority):
         return calls
 
     async def carry_all(self, p: PassRecord, r: Round) -> None:
-        """Carry all calls of a round to their results."""
+        """Run or deny all calls of a round, so that each has a result."""
         await together(p.scope, [self.carry(p, r, call) for call in r.calls])
 
     async def carry(self, p: PassRecord, r: Round, call: Call) -> None:
-        """Carry one call to its result: judge it when it is its turn, and execute it when it may run."""
+        """Give one call its result: judge it when its turn comes, and execute it if it may run."""
         try:
             await self.wait_to_judge(r, call)
             call.scope.heed()
@@ -78,7 +78,7 @@ class Rounds(Authority):
             call.over.set()
 
     async def wait_to_judge(self, r: Round, call: Call) -> None:
-        """Calls are judged in call order, or together where prompts are parallel."""
+        """Wait until a call may be judged: in call order, or at once if prompts are parallel."""
         if self.policies["prompt.line"] == "parallel":
             return
         one_by_one = self.policies["round.executor"] == "sequential"
@@ -88,7 +88,7 @@ class Rounds(Authority):
                 await call.scope.outside(earlier.over.wait())
 
     async def wait_to_run(self, r: Round, call: Call) -> None:
-        """Calls run when the place of the prompts and the executor let them."""
+        """Wait until a call may run, as `prompt.place` and the executor determine."""
         if self.policies["prompt.place"] == "first":
             for other in r.calls:
                 await call.scope.outside(other.judged.wait())
@@ -100,7 +100,7 @@ class Rounds(Authority):
     # -- executing
 
     async def execute(self, p: PassRecord, r: Round, call: Call, occasion: Occasion) -> None:
-        """Enter the body of a call, and take what it answers."""
+        """Run the body of a call, and handle its answer."""
         occasion.chart.send("begin")
         self.begin_call(p, call)
         try:
@@ -122,21 +122,21 @@ class Rounds(Authority):
         await self.show_result(p, call, occasion)
 
     def begin_call(self, p: PassRecord, call: Call) -> None:
-        """Announce that a call runs."""
+        """Report that a call runs."""
         call.authority.send("execute")
         call.attempts += 1
         self.move_call(p, call, "start")
         self.publish_call("ToolInvocationStarted", p, call, name=call.name)
 
     def take_result(self, p: PassRecord, r: Round, call: Call, answer: ToolAnswer) -> None:
-        """A tool answered."""
+        """Handle the answer of a tool."""
         if answer.kind == "error":
             self.finish(p, r, call, "error", answer.content or answer.message or "failed")
         else:
             self.finish(p, r, call, "ok", answer.content)
 
     def finish(self, p: PassRecord, r: Round, call: Call, status: str, content: Any) -> None:
-        """A call has a result of its own."""
+        """Finish a call that has a result."""
         call.authority.send("result")
         call.finished, call.drained = r.count_finished(), call.scope.cause is not None
         if self.turn.cancellation is not None and self.turn.cancellation.state == "Draining":
@@ -147,7 +147,7 @@ class Rounds(Authority):
         self.publish_call(name, p, call, name=call.name)
 
     async def show_result(self, p: PassRecord, call: Call, occasion: Occasion) -> None:
-        """The hooks after a call, which may rewrite its result."""
+        """Ask the hooks after a call, which may rewrite its result."""
         assert call.result is not None
         occasion.chart.send("complete")
         occasion.data = {"status": call.result[0], "content": call.result[1]}
@@ -159,7 +159,7 @@ class Rounds(Authority):
         occasion.chart.send("finish")
 
     def abort(self, p: PassRecord, call: Call) -> None:
-        """A call that is given up, or that never began, has a visible result."""
+        """Give a call that was aborted, or never started, a result that says so."""
         call.authority.send("interrupt")
         text = UNEXECUTED if self.policies["told"] == "alike" else ABORTED
         self.settle(p, call, "cancel", "cancelled", text)
@@ -190,7 +190,7 @@ class Rounds(Authority):
         return sorted(r.calls, key=lambda call: last if call.finished is None else call.finished)
 
     def drop_finished(self, p: PassRecord, r: Round) -> None:
-        """Under `cancel.results=dropped` a cancel costs the results that were there before it."""
+        """Under `cancel.results=dropped`, drop the results of calls that finished before a cancel."""
         if p.scope.cause != "cancel" or self.policies["cancel.results"] == "kept":
             return
         for call in r.calls:
@@ -198,7 +198,7 @@ class Rounds(Authority):
                 call.result = ("cancelled", "Dropped: the turn was cancelled.")
 
     async def commit_results(self, p: PassRecord) -> None:
-        """Store the results of a round, where that is done for each round."""
+        """Store the results of a round, if the policy stores each round."""
         if p.execution is None and self.policies["persist.results"] == "round":
             p.has_uncommitted_results = False
             await self.commit(p, "ToolResultsCommitted", "results")

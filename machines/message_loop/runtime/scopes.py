@@ -1,7 +1,7 @@
-"""Scopes of waiting: what is open outside, and how all of it is given up at once.
+"""Cancellation scopes: the open waits of a part of a turn, which can be cancelled together.
 
-A turn, a pass and a call have a scope each, one inside the other.  Stopping a scope gives up what is
-waited for in it and below it, and every later wait there is refused before it begins.
+A turn, a pass and a call each have a scope, nested in this order.  Stopping a scope cancels every
+wait in it and in its inner scopes, and refuses every later wait before it begins.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class ScopeStopped(Exception):
-    """A wait was given up, or not begun, because its scope was stopped for this cause."""
+    """A wait was cancelled or refused because its scope was stopped for this cause."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(cause)
@@ -22,7 +22,7 @@ class ScopeStopped(Exception):
 
 
 class Scope:
-    """What is waited for in one part of a turn; `cause` says why it was stopped."""
+    """The waits of one part of a turn; `cause` says why it was stopped."""
 
     def __init__(self, parent: Scope | None = None) -> None:
         self.cause: str | None = None if parent is None else parent.cause
@@ -32,7 +32,7 @@ class Scope:
             parent._inner.append(self)
 
     def stop(self, cause: str, *, drains: bool = False) -> None:
-        """Give up every wait but those that may drain; the first cause is kept."""
+        """Cancel every wait except those that may drain; the first cause is kept."""
         if self.cause is None:
             self.cause = cause
             for wait, may_drain in list(self._waits.items()):
@@ -47,7 +47,7 @@ class Scope:
             raise ScopeStopped(self.cause)
 
     async def outside(self, waiting: Coroutine[Any, Any, T], *, drains: bool = False) -> T:
-        """Wait for the outside world, until it answers or the scope is stopped."""
+        """Wait for the environment until it answers or the scope is stopped."""
         if self.cause is not None:
             waiting.close()
             raise ScopeStopped(self.cause)
@@ -64,7 +64,7 @@ class Scope:
 
 
 async def together(scope: Scope, parts: Sequence[Coroutine[Any, Any, Any]]) -> None:
-    """Run parts of a scope concurrently; one that breaks stops the scope, and its error is raised."""
+    """Run parts of a scope concurrently; if one fails, the scope is stopped and its error is raised."""
     tasks = [asyncio.ensure_future(part) for part in parts]
     for task in tasks:
         task.add_done_callback(lambda over: _stop_if_broken(scope, over))

@@ -1,4 +1,4 @@
-"""One walk over a tool runner: request, yield, the acts of the user, tools, and the next request.
+"""One run of a tool runner: request, yield, the actions of the user, tools, and the next request.
 
 Clauses: spec/tool_runner/clauses.  The source draws a loop with one end, "no tool request"; the spec
 knows six (E-60).  The facts are the runner's own: `changed` is what the policy `runner.append` means by
@@ -21,14 +21,14 @@ class RunnerIteration(Chart):
     Received = State()
     Yielded = State()  # the turn is with the user, who may change the state
     Resumed = State()
-    Updated = State()  # the turn is in the state, or was left out of it
+    Updated = State()  # the turn was put into the state, or left out
     Handling = State()  # the calls run
     Left = State()  # the user left the loop
     Broken = State()  # by a fault of the model or of a tool
     Finished = State(final=True)
     Limited = State(final=True)
     Cancelled = State(final=True)
-    Over = State(final=True)  # left or broken, and not to be taken up again
+    Over = State(final=True)  # left or broken, and cannot be continued
 
     # fmt: off
     request   =  clause("RUNNER-8",  Settled.to(Asked),          "the state is sent")

@@ -1,7 +1,7 @@
-"""The response to the calls of one turn, as the user or the runner asks for it: made, kept, used, forgotten.
+"""The response to the calls of one turn, on request of the user or the runner: made, kept, used, dropped.
 
 Clauses: spec/tool_runner/clauses.  How long it is kept is the policy `runner.cache`; a response that a
-change overtook while it was made is dropped as soon as it is there.
+change invalidated while it was made is dropped as soon as it is complete.
 """
 
 from statemachine import State

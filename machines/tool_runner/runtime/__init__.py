@@ -1,1 +1,1 @@
-"""The reference tool runner: the smallest thing that obeys the charts under the policies it is given."""
+"""The reference tool runner: a minimal implementation of the charts under the given policies."""

@@ -1,4 +1,4 @@
-"""What the reference tool runner chooses where its profile leaves a policy open."""
+"""Default values of the reference tool runner for policies that its profile leaves open."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ CHOICES: Final[Mapping[str, str]] = {
 
 
 def policies_of(profile: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Every policy with its value: the profile's, then the choice above; `overrides` win over both."""
+    """Every policy with its value: the profile's, else the default above; `overrides` win over both."""
     return {**CHOICES, **load_spec("tool-runner").policies_of(profile, {}), **overrides}

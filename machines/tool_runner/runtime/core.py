@@ -1,4 +1,4 @@
-"""The state of a runner, its place in the chart, and the questions that its policies answer."""
+"""The state of a runner, its position in the chart, and the decisions that depend on its policies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WITH_THE_USER: Final = ("Yielded", "Streaming")
 
 
 class TurnedDown(Exception):
-    """A verb that the runner refuses; nothing has changed."""
+    """The runner refuses a method call; its state is unchanged."""
 
 
 class CancelledRun(Exception):
@@ -26,7 +26,7 @@ class CancelledRun(Exception):
 
 
 class RunnerCore:
-    """What a runner is made of, whatever it does with it."""
+    """The data of a runner, and queries on it."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class RunnerCore:
         self.iteration = Iteration(0, {})
         self.last_turn: Message | None = None
         self.held_by_server: list[Message] | None = None
-        self.counted = 0  # iterations, in the sense of the limit
+        self.counted = 0  # iterations counted towards the limit
         self.is_cancelled = False
         self.reason = "NaturalEnd"
         self.request: asyncio.Task[None] | None = None
@@ -56,19 +56,19 @@ class RunnerCore:
         return self.policies[policy] in values
 
     def move(self, event: str, *facts: str) -> None:
-        """Move along the chart; what it refuses is a fault of this runner."""
+        """Move along the chart; an event that the chart does not allow is a bug of this runner."""
         answer = react(ITERATION_TABLE, self.at, event, frozenset(facts))
         if not isinstance(answer, Moved):
             raise IllegalTransition(answer)
         self.at = answer.row.target
 
     def put(self, at: int, messages: Sequence[Message]) -> None:
-        """The runner puts messages into the state."""
+        """Put messages into the state, as the runner."""
         self.state.messages[at:at] = messages
         for message in messages:
             self.world.message(message)
 
-    # -- what the policies say of the iteration at hand
+    # -- policies applied to the current iteration
 
     @property
     def places_on_receipt(self) -> bool:
@@ -82,7 +82,7 @@ class RunnerCore:
         return self.iteration.is_pushed or self.iteration.is_set
 
     def is_paused(self) -> bool:
-        """Whether the received turn goes back as it is."""
+        """Whether the received turn is sent back unchanged."""
         return self.iteration.stop == "pause_turn" and self.says("runner.pause", "resent")
 
     def asks_for_tools(self) -> bool:
@@ -98,7 +98,7 @@ class RunnerCore:
         )
 
     def is_final(self) -> bool:
-        """Whether the received turn asks for nothing."""
+        """Whether the received turn is final."""
         return not self.is_paused() and not self.asks_for_tools()
 
     def ends_with_turn(self) -> bool:
@@ -112,7 +112,7 @@ class RunnerCore:
         return self.says("end.turn", "kept")
 
     def is_spent(self) -> bool:
-        """Whether the limit allows no further request."""
+        """Whether the limit is used up."""
         if self.max_iterations is None:
             return False
         if self.max_iterations == 0:
@@ -120,7 +120,7 @@ class RunnerCore:
         return self.counted >= self.max_iterations
 
     def version_of(self, name: str) -> int | None:
-        """The definition of a tool that counts for a call that starts now."""
+        """The version of a tool that a call that starts now uses."""
         return self.state.tools.version(
             name,
             self.iteration.tools,
@@ -128,7 +128,7 @@ class RunnerCore:
             removed=self.says("tools.removed", "at_once"),
         )
 
-    # -- what is done with the turn and its results
+    # -- handling of the turn and its results
 
     def target(self) -> Message | None:
         """The message whose calls are handled, or None."""
@@ -137,11 +137,11 @@ class RunnerCore:
         return self.iteration.turn if self.asks_for_tools() else None
 
     def follows_state(self) -> bool:
-        """Whether the last message of the state is inspected for calls, and not the received turn."""
+        """Whether calls are taken from the last message of the state instead of from the received turn."""
         return self.is_changed() and not self.places_on_receipt and self.says("runner.inspects", "state")
 
     def _last_of_state(self) -> Message | None:
-        """The last message, if it is an assistant's with calls and the user put it there."""
+        """The last message, if it is an assistant message with calls that the user put there."""
         messages = self.state.messages
         first = 0 if self.iteration.is_replaced else self.iteration.mark
         if len(messages) <= first or messages[-1]["role"] != "assistant":
@@ -150,23 +150,23 @@ class RunnerCore:
         return messages[-1] if calls_of(messages[-1]) and not is_the_runners else None
 
     def place_of(self, turn: Message) -> int | None:
-        """Where a turn stands in the state, if it does."""
+        """The position of a turn in the state, or None."""
         if turn == self.iteration.turn:
             return self.iteration.place_of_turn(self.state.messages)
         return len(self.state.messages) - 1
 
     def to_handle(self, turn: Message) -> list[Call]:
-        """The calls of a turn that are to run: under `skipped` those that are not answered."""
+        """The calls of a turn that are to run; under `skipped`, only those without an answer."""
         at = self.place_of(turn)
         done = answered(self.state.messages[at:]) if at is not None and self.skips_answered() else ()
         return [call for call in calls_of(turn) if call["id"] not in done]
 
     def skips_answered(self) -> bool:
-        """Whether an answer of the user stands for the result of a call."""
+        """Whether a call that the user answered is skipped."""
         return self.says("runner.answered", "skipped")
 
     def put_results(self, turn: Message, results: Sequence[Message]) -> None:
-        """Put results after their turn, if it stands; a call that has one there gets no second."""
+        """Insert results after their turn, if it is in the state; no call gets a second result."""
         at = self.place_of(turn)
         if at is None:
             return

@@ -1,4 +1,4 @@
-"""Messages of a thread: which calls a turn makes, where it stands, what answers it."""
+"""Functions on messages: the calls of a turn, its position, its results."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ NOT_SAID: Final[tuple[Any, ...]] = (None, [], "")
 
 
 def plain(message: Mapping[str, Any]) -> Message:
-    """A message without the fields that say nothing, so that equal messages are equal values."""
+    """A message without empty fields, so that equal messages compare equal."""
     said = {key: value for key, value in message.items() if value not in NOT_SAID and key != "text"}
     return {**said, "role": message["role"], "text": message.get("text") or ""}
 
 
 def call_of(call: AskedCall) -> Call:
-    """A call of a turn or of a piece."""
+    """The call of a turn or of a piece."""
     return {"id": call.id, "name": call.name, "args": dict(call.args)}
 
 
@@ -43,7 +43,7 @@ def result_message(call: Call, status: str, content: Any) -> Message:
 
 
 def calls_of(message: Mapping[str, Any]) -> list[Call]:
-    """The calls of a message; an id that comes again is left out."""
+    """The calls of a message; repeated ids are left out."""
     calls: dict[str, Call] = {}
     for call in message.get("tool_calls", ()):
         calls.setdefault(call["id"], call)
@@ -51,7 +51,7 @@ def calls_of(message: Mapping[str, Any]) -> list[Call]:
 
 
 def position(messages: Sequence[Message], message: Message, start: int = 0) -> int | None:
-    """The first place from `start` on where a message stands."""
+    """The first position of a message from `start` on."""
     return next((at for at in range(start, len(messages)) if messages[at] == message), None)
 
 
@@ -61,7 +61,7 @@ def answered(messages: Iterable[Message]) -> set[str]:
 
 
 def after_results(messages: Sequence[Message], turn_at: int) -> int:
-    """The place after a turn and the results that follow it."""
+    """The position after a turn and its results."""
     at = turn_at + 1
     while at < len(messages) and messages[at]["role"] == "tool":
         at += 1

@@ -1,4 +1,4 @@
-"""The pieces of a stream, kept until a reader takes them; a stream without a reader blocks nothing."""
+"""The pieces of a stream, buffered until a reader takes them; a stream without a reader does not block."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Pieces:
-    """An iterator over pieces as they come; ends with the turn, or raises what broke the request."""
+    """An iterator over pieces as they arrive; ends with the turn, or raises the fault of the request."""
 
     def __init__(self) -> None:
         self._waiting: deque[Any] = deque()
@@ -17,12 +17,12 @@ class Pieces:
         self._broken: Exception | None = None
 
     def put(self, piece: Any) -> None:
-        """A piece came."""
+        """Add a piece."""
         self._waiting.append(piece)
         self._arrived.set()
 
     def close(self, broken: Exception | None = None) -> None:
-        """No piece will come any more, perhaps because something broke."""
+        """End the stream, possibly with an error."""
         self._is_closed, self._broken = True, broken
         self._arrived.set()
 
@@ -34,7 +34,7 @@ class Pieces:
         return self
 
     async def wait(self) -> None:
-        """Wait until there is a piece, or none will come."""
+        """Wait for a piece or for the end of the stream."""
         while not self._waiting and not self._is_closed:
             self._arrived.clear()
             await self._arrived.wait()

@@ -1,4 +1,4 @@
-"""What a runner remembers: the state that its user can change, and the iteration at hand."""
+"""Records of a runner: the state that its user can change, and the current iteration."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RunnerState:
         return self.snapshot(), dict(self.tools.versions)
 
     def snapshot(self) -> dict[str, Any]:
-        """A copy of it, for the user to look at."""
+        """A copy of the state, for inspection."""
         return {
             "messages": [dict(one) for one in self.messages],
             "params": dict(self.params),
@@ -39,17 +39,17 @@ class RunnerState:
 
 @dataclass
 class Response:
-    """The response of an iteration: its place in its chart, its results, and the state they are for."""
+    """The response of an iteration: its chart state, its results, and the runner state they were made for."""
 
     at: str = RESPONSE_TABLE.initial
     results: list[Message] = field(default_factory=list)
     made_for: Any = None  # the state when it was asked for
-    is_overtaken: bool = False  # a change came while it was made
+    is_overtaken: bool = False  # the state changed while it was made
 
 
 @dataclass
 class Iteration:
-    """One request and what follows it.  `mark` is where the turn goes: after the messages of its request."""
+    """One request and what follows it.  `mark` is the position after the request's messages, for the turn."""
 
     mark: int
     tools: Mapping[str, int]  # the tools of its request, with their versions
@@ -58,15 +58,15 @@ class Iteration:
     stop: str = "end_turn"
     is_pushed: bool = False
     is_set: bool = False
-    is_replaced: bool = False  # the messages of its request are gone
+    is_replaced: bool = False  # the messages of its request were replaced
     response: Response = field(default_factory=Response)
     entered: set[str] = field(default_factory=set)  # calls whose body was entered
     early: dict[str, asyncio.Task[Any]] = field(default_factory=dict)  # calls that started from the stream
-    broken: Exception | None = None  # what broke a response
+    broken: Exception | None = None  # the fault that aborted a response
     is_placed: bool = False  # the runner put its turn into the state
 
     def place_of_turn(self, messages: list[Message]) -> int | None:
-        """Where its turn stands, if it does."""
+        """The position of its turn in the state, or None."""
         if self.turn is None:
             return None
         return position(messages, self.turn, 0 if self.is_replaced else self.mark)

@@ -1,4 +1,4 @@
-"""The requests of a runner: what they carry, and how the turn comes back, whole or in pieces."""
+"""The requests of a runner: their content, and receiving the turn, whole or in pieces."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from runlock.machines.tool_runner.runtime.world import ModelTurn, WorldFault
 
 
 class Requests(RunnerCore):
-    """Asks the model."""
+    """Sends requests to the model."""
 
     def begin_iteration(self) -> None:
-        """Forget the last iteration, and send the state."""
+        """Begin a new iteration, and send the state."""
         self.move("request")
         self.iteration = Iteration(len(self.state.messages), self.state.tools.at_request())
         self.count("requests")
         self.request = asyncio.ensure_future(self._ask())
 
     def count(self, what: str) -> None:
-        """Count an iteration, where the limit counts these."""
+        """Count a request or a turn, if the limit counts it."""
         self.counted += self.says("limit.counts", what)
 
     def to_send(self) -> list[Message]:
@@ -61,11 +61,11 @@ class Requests(RunnerCore):
         self.iteration.pieces.close()
 
     def take_piece(self, piece: Any) -> None:
-        """A piece of the turn came."""
+        """Receive a piece of the turn."""
         self.iteration.pieces.put(piece)
 
     def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
-        """The turn is whole."""
+        """Receive the whole turn."""
         self.move("whole" if self.at == "Streaming" else "answer")
         self.iteration.turn = self.last_turn = turn_message(turn)
         self.iteration.stop = stop_of(turn)
@@ -75,7 +75,7 @@ class Requests(RunnerCore):
             self.put(self.iteration.mark, [self.last_turn])
 
     async def wait_for_turn(self) -> None:
-        """Wait until the turn is whole; a fault of the model ends the walk, and so does a cancel."""
+        """Wait for the whole turn; a fault of the model or a cancel ends the run."""
         assert self.request is not None
         try:
             await self.request
@@ -87,7 +87,7 @@ class Requests(RunnerCore):
             raise
 
     async def give_up_request(self) -> Exception | None:
-        """Give up a request that is under way; returns the fault of one that is over."""
+        """Cancel an open request; returns the fault of one that has ended."""
         if self.request is None:
             return None
         if not self.request.done():

@@ -29,7 +29,7 @@ class Responses(Rounds):
         return calls_of(turn)
 
     async def make_response(self) -> list[Message] | None:
-        """The response to the received turn; None if there is nothing to answer, or a cancel came."""
+        """Make the response to the received turn; None if there is nothing to answer, or after a cancel."""
         calls = self.answerable()
         if not calls:
             return None
@@ -52,7 +52,7 @@ class Responses(Rounds):
         return self._made(response)
 
     def salvage_response(self) -> None:
-        """The user left after a tool had broken a response: its results, errors included, stand."""
+        """When the user leaves, keep the results, also errors, of a response that a broken tool aborted."""
         response = self.iteration.response
         if self.iteration.broken is not None and response.at == "Empty":
             self.iteration.broken = None
@@ -66,7 +66,7 @@ class Responses(Rounds):
         return list(response.results)
 
     def note_change(self, is_push: bool) -> None:
-        """A push or a set came: a response is dropped where the policy says so."""
+        """Record a push or a set; the response is dropped if the policy says so."""
         dropping = ("until_change", "until_push") if is_push else ("until_change",)
         if not self.says("runner.cache", *dropping):
             return
@@ -83,7 +83,7 @@ class Responses(Rounds):
             self.move_response("drop")
 
     def kept_results(self, turn: Message, calls: Sequence[Call]) -> list[Message] | None:
-        """What is kept for these calls of a turn, if that is the received one."""
+        """The kept results for these calls, if the turn is the received one."""
         response = self.iteration.response
         if response.at != "Kept" or turn != self.iteration.turn:
             return None

@@ -1,4 +1,4 @@
-"""The calls of one turn: one by one or together, each with a result, whatever becomes of the others."""
+"""Runs the calls of one turn, one by one or together; each gets a result independently of the others."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Round:
     """The calls of a round and their results, in the order in which they finished."""
 
     calls: Sequence[Call]
-    began_cancelled: bool  # the signal was there before the round was
+    began_cancelled: bool  # the cancel came before the round
     results: dict[str, Message] = field(default_factory=dict)
     broken: Exception | None = None  # what ends the run
     given_up: bool = False  # a call was aborted, or not entered, because of a cancel
 
     def fail(self, call: Call, why: object) -> None:
-        """The call has an error."""
+        """Give a call an error result."""
         self.results[call["id"]] = result_message(call, "error", str(why))
 
 
@@ -35,7 +35,7 @@ class Rounds(Requests):
     """Runs calls."""
 
     def take_piece(self, piece: Piece) -> None:
-        """A piece of the turn came; under `streaming` a complete call starts."""
+        """Receive a piece of the turn; under `streaming` a complete call starts."""
         super().take_piece(piece)
         if piece.tool_call is not None and self.says("tools.start", "streaming"):
             self._start_early(call_of(piece.tool_call))
@@ -73,7 +73,7 @@ class Rounds(Requests):
                 return
 
     async def run_call(self, call: Call, the_round: Round) -> None:
-        """Run one call; its result is in the round afterwards."""
+        """Run one call, and store its result in the round."""
         version = self.version_of(call["name"])
         early = self.iteration.early.pop(call["id"], None)
         if version is None and early is None:
@@ -85,7 +85,7 @@ class Rounds(Requests):
             await self._settle(call, the_round, early or self.enter(call, version or 1))
 
     def may_enter(self, call: Call, the_round: Round) -> bool:
-        """Whether a body may be entered: not after a cancel, but for the calls that were handed over."""
+        """Whether a body may be entered: after a cancel only for calls of a turn that the user had."""
         if not self.is_cancelled:
             return True
         return the_round.began_cancelled and call["id"] not in self.iteration.entered
@@ -101,7 +101,7 @@ class Rounds(Requests):
     def _left(self, body: asyncio.Task[Answer]) -> None:
         self.running.discard(body)
         if not body.cancelled():
-            body.exception()  # a call that started early may be wanted by nothing
+            body.exception()  # the result of a call that started early may be unused
 
     async def _execute(self, call: Call, version: int) -> Answer:
         return await self.world.execute(call["id"], call["name"], call["args"], version)
@@ -122,7 +122,7 @@ class Rounds(Requests):
             the_round.fail(call, "cancelled")
 
     def raised(self, call: Call, the_round: Round, raised: ToolRaised) -> None:
-        """The body of a tool threw."""
+        """Handle an exception of a tool's body."""
         the_round.fail(call, raised)
         if self.says("tool.raises", "end_run"):
             the_round.broken = raised
@@ -132,7 +132,7 @@ class Rounds(Requests):
         return result_message(call, "ok" if answer.kind == "ok" else "error", answer.content)
 
     def in_order(self, the_round: Round) -> list[Message]:
-        """The results of a round, in the order that is declared."""
+        """The results of a round, in the declared order."""
         if self.says("results.order", "finish"):
             return list(the_round.results.values())
         return [the_round.results[call["id"]] for call in the_round.calls]

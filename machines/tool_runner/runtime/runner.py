@@ -17,24 +17,24 @@ __all__ = ["Item", "Runner", "TurnedDown"]
 
 @dataclass(frozen=True)
 class Item:
-    """What is yielded: the turn, or the pieces of a turn that is not whole."""
+    """The yielded item: the turn, or the pieces of a turn that is still streaming."""
 
     message: Message | None
     pieces: Pieces | None = None
 
 
 class Runner(Responses):
-    """A runner.  `run` begins the walk, `again` takes it up; the other verbs are the user's at a yield."""
+    """A runner.  `run` starts it, `again` continues it; the user calls the other methods at a yield."""
 
-    # -- the walk
+    # -- the iteration
 
     def run(self, input: str) -> AsyncIterator[Item]:
-        """Begin with one user message."""
+        """Start with one user message."""
         self.state.messages.append(plain({"role": "user", "text": input}))
         return self.walk()
 
     def again(self) -> AsyncIterator[Item]:
-        """Take the runner up after a break or a fault."""
+        """Continue the runner after a break or a fault."""
         if self.is_cancelled:
             raise TurnedDown("the runner was cancelled")
         if self.at == "Left" and self.says("again.break", "goes_on") and self.iteration.turn is not None:
@@ -49,7 +49,7 @@ class Runner(Responses):
         return self.walk()
 
     async def walk(self) -> AsyncGenerator[Item, None]:
-        """Yield turn after turn, and do what follows each."""
+        """Yield turn after turn, and handle each after its yield."""
         try:
             if self.at == "Resumed":
                 await self.after_resume()
@@ -78,12 +78,12 @@ class Runner(Responses):
         return self.at == "Settled"
 
     def end(self, event: str, reason: str, *facts: str) -> None:
-        """The run ends."""
+        """End the run."""
         self.reason = reason
         self.move(event, *facts)
 
     async def next_item(self) -> Item:
-        """Send a request; a stream is yielded at once, a turn when it is there."""
+        """Send a request; a stream is yielded at once, a turn when it is complete."""
         self.begin_iteration()
         if self.stream:
             await asyncio.sleep(0)  # the request is under way
@@ -94,7 +94,7 @@ class Runner(Responses):
         return Item(self.iteration.turn)
 
     async def leave(self) -> None:
-        """The user left the loop, perhaps because the stream broke."""
+        """Handle a user who leaves the loop, possibly because the stream broke."""
         fault = await self.give_up_request()
         if self.is_cancelled:
             self.end("cancel", "Cancelled")
@@ -102,7 +102,7 @@ class Runner(Responses):
             self.move("leave" if fault is None else "fault")
 
     async def resume(self) -> None:
-        """The user resumed; what follows needs the whole turn."""
+        """Handle a resume; what follows needs the whole turn."""
         await self.wait_for_turn()
         self.move("resume")
 
@@ -132,7 +132,7 @@ class Runner(Responses):
         return [fact for fact, holds in facts.items() if holds]
 
     def fail_if_broken(self) -> None:
-        """A tool that broke while a response was made ends the run now."""
+        """End the run if a tool broke while a response was made."""
         if self.iteration.broken is None:
             return
         if self.places_on_receipt:
@@ -154,14 +154,14 @@ class Runner(Responses):
             self.move("append")
 
     def append_turn(self) -> None:
-        """The turn enters the state after the messages of its request, if it does not stand there."""
+        """Insert the turn after the messages of its request, unless it is already there."""
         turn = self.iteration.turn
         if turn is not None and self.iteration.place_of_turn(self.state.messages) is None:
             self.put(self.iteration.mark, [turn])
             self.iteration.is_placed = True
 
     def finish(self) -> None:
-        """A final turn ends the run."""
+        """End the run after a final turn."""
         if self.is_cancelled:
             raise CancelledRun
         at = self.iteration.place_of_turn(self.state.messages)
@@ -184,7 +184,7 @@ class Runner(Responses):
         self.move("results", *self.facts())
 
     async def answer_calls(self, turn: Message, calls: Sequence[Call]) -> Exception | None:
-        """Put the results of calls into the state; returns what broke the run."""
+        """Put the results of calls into the state; returns the fault that ends the run, if any."""
         results, broken = self.kept_results(turn, calls), None
         if results is None:
             the_round = await self.run_round(calls)
@@ -194,17 +194,17 @@ class Runner(Responses):
         return broken
 
     def drops_results(self) -> bool:
-        """Whether results that are made now are dropped."""
+        """Whether the results of this iteration are dropped."""
         return self.is_changed() and not self.places_on_receipt and self.says("runner.results", "dropped")
 
     def answer_what_is_left(self) -> None:
-        """A turn that was put there on receipt, and whose calls do not run, has errors for results."""
+        """Give error results to a turn that was appended on receipt and whose calls do not run."""
         turn = self.iteration.turn
         if turn is None or self.is_paused() or not self.places_on_receipt:
             return
         self.put_results(turn, [result_message(call, "error", "not run") for call in calls_of(turn)])
 
-    # -- the user's verbs
+    # -- methods that the user calls
 
     def push(self, messages: Sequence[Mapping[str, Any]]) -> None:
         """Put messages at the end of the state."""
@@ -226,12 +226,12 @@ class Runner(Responses):
         self.note_change(is_push=False)
 
     async def respond(self) -> list[Message] | None:
-        """Give the response to the received turn."""
+        """Return the response to the received turn."""
         self._at_a_yield()
         return await self.make_response()
 
     def change_tools(self, add: Sequence[str], remove: Sequence[str]) -> None:
-        """Change the set of tools; removed first."""
+        """Change the set of tools; removals come first."""
         self._at_a_yield()
         self.state.tools.remove(remove)
         self.state.tools.add(add)
@@ -241,7 +241,7 @@ class Runner(Responses):
         return self.state.snapshot()
 
     def cancel(self) -> None:
-        """Take the abort signal."""
+        """Handle the abort signal."""
         self.is_cancelled = True
         if self.request is not None:
             self.request.cancel()
@@ -254,7 +254,7 @@ class Runner(Responses):
             raise TurnedDown("no turn is with the user")
 
     def stop_early_calls(self) -> None:
-        """Give up calls that started from the stream and are not wanted."""
+        """Cancel calls that started from the stream and are not needed."""
         for body in self.iteration.early.values():
             body.cancel()
         self.iteration.early.clear()

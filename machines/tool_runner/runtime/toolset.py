@@ -1,4 +1,4 @@
-"""The set of tools of a runner: what is offered, and how often each was defined."""
+"""The set of tools of a runner, with a version for each definition."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ class Toolset:
 
     @classmethod
     def of(cls, offered: Mapping[str, bool]) -> Toolset:
-        """The set at the start: the tools that are offered from the first request on."""
+        """The initial set: the tools offered from the first request on."""
         first = {name: 1 for name, is_offered in offered.items() if is_offered}
         return cls(dict(first), dict(first))
 
     def remove(self, names: Iterable[str]) -> None:
-        """Take tools out."""
+        """Remove tools."""
         for name in names:
             if self.versions.pop(name, None) is not None:
                 self.removed.add(name)
 
     def add(self, names: Iterable[str]) -> None:
-        """Put tools in; one that is there gets a new definition."""
+        """Add tools; an existing tool gets a new version."""
         for name in names:
             self.given[name] = self.versions[name] = self.given.get(name, 0) + 1
 
     def names(self) -> list[str]:
-        """What a request offers."""
+        """The names of the offered tools."""
         return sorted(self.versions)
 
     def at_request(self) -> dict[str, int]:
-        """What the request that is sent now offers, with versions."""
+        """The tools that the request sent now offers, with their versions."""
         self.removed.clear()
         return dict(self.versions)
 
     def version(self, name: str, then: Mapping[str, int], *, added: bool, removed: bool) -> int | None:
-        """The definition that counts for a call whose request had `then`; flags say what counts at once."""
+        """The version for a call whose request offered `then`; flags say which changes apply at once."""
         now = self.versions.get(name)
         if now == then.get(name):
             return now

@@ -66,7 +66,7 @@ ADDED = {
         ("Post", "rewrite", "Post"): "COMPOSE_REQUEST and TOOL_CALL have transforms there",
     },
 }
-"""The arrows that the transcription does not have, and what settles each."""
+"""The transitions that the source lacks, with the erratum or policy that justifies each."""
 
 TRANSCRIPTS = [
     (Pass, "pass"),
@@ -93,7 +93,7 @@ def cut_short(arrow):
 
 @pytest.mark.parametrize(("chart", "name"), TRANSCRIPTS)
 def test_a_chart_has_the_arrows_of_its_source_and_the_listed_additions(chart, name):
-    """No arrow is missing, none is there without a source, and each addition says what settles it."""
+    """The chart has exactly the transitions of its source and the listed, justified additions."""
     source = {(s, e, t) for _, s, e, t in transcribed(name) if s != "*"}
 
     assert source - arrows(chart) == set()
@@ -118,7 +118,7 @@ def test_a_cancel_ends_every_state_that_is_not_over(chart):
 
 @pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.__name__)
 def test_every_arrow_of_a_chart_has_a_clause_with_words(chart):
-    """An arrow that is blamed, or refused, can be looked up."""
+    """Every transition has a clause that exists in the spec."""
     table = compile_chart(chart)
     named = {row.clause for row in table.rows} | set(table.closed.values())
 
@@ -126,7 +126,7 @@ def test_every_arrow_of_a_chart_has_a_clause_with_words(chart):
 
 
 def test_one_clause_says_one_thing_in_all_charts():
-    """A clause stands for the same event wherever it stands."""
+    """A clause labels the same event in every chart."""
     events = {}
     for chart in CHARTS:
         for row in compile_chart(chart).rows:
@@ -136,11 +136,11 @@ def test_one_clause_says_one_thing_in_all_charts():
 
 
 ARROW_NUMBERS = {"LOOP": 40, "AUTH": 40, "HOOK": 40, "TURN": 40, "WIRE": 40, "CANCEL": 20}
-"""From this number on, the clauses of an area are the arrows of charts."""
+"""From this number on, the clauses of an area are reserved for transitions of charts."""
 
 
 def test_a_number_that_is_kept_for_arrows_stands_on_one():
-    """A clause among those of a chart that no chart names would speak of a move that cannot happen."""
+    """Every clause with a reserved number labels a transition of a chart."""
     kept = {
         clause
         for clause in load_spec("message-loop").clauses
@@ -168,7 +168,7 @@ def test_where_guards_come_first_nothing_leads_to_execution_but_an_approval(char
 
 
 def test_a_denied_call_moves_nowhere():
-    """A no must hold."""
+    """Denied is a final state."""
     for chart in (ModeAuthority, StageAuthority, ModeAuthorityAfterGuards, StageAuthorityAfterGuards):
         assert isinstance(react(compile_chart(chart), "Denied", "execute"), Refused)
 
@@ -186,7 +186,7 @@ def test_the_bound_is_looked_at_when_a_continuation_would_begin():
 
 
 def test_chart_names_are_unique():
-    """A name in a report means one chart, in whichever family."""
+    """Chart names are unique across families."""
     from runlock.machines.catalogue import every_chart
 
     names = [chart.__name__ for chart in {*every_chart("lifecycle"), *CHARTS}]

@@ -59,7 +59,7 @@ def arrows(chart):
 
 @pytest.mark.parametrize(("chart", "name"), TRANSCRIPTS)
 def test_a_chart_has_the_arrows_of_its_source_and_the_listed_additions(chart, name):
-    """No arrow is missing, none is there without a source, and each addition says what settles it."""
+    """The chart has exactly the transitions of its source and the listed, justified additions."""
     source = {(s, e, t) for _, s, e, t in transcribed(name) if "*" not in (s, t)}
 
     assert source & ADDED[chart].keys() == set()
@@ -76,14 +76,14 @@ def test_a_chart_starts_where_its_source_does(chart, name):
 
 
 def test_the_end_of_the_source_is_one_of_the_six():
-    """Final turn, limit, cancel are final; a break and a fault can be taken up, and are over if not."""
+    """Final turn, limit and cancel are final; after a break or a fault the runner may be continued."""
     ends = {source for _, source, _, target in transcribed("runner_iteration") if target == "*"}
 
     assert ends < compile_chart(RunnerIteration).finals == {"Finished", "Limited", "Cancelled", "Over"}
 
 
 def test_every_addition_names_what_settles_it():
-    """An erratum or a policy, which can be looked up."""
+    """Each addition names an existing erratum or policy."""
     spec = load_spec("tool-runner")
     reasons = {reason for added in ADDED.values() for reason in added.values()}
 
@@ -91,7 +91,7 @@ def test_every_addition_names_what_settles_it():
 
 
 def test_one_clause_says_one_thing_on_both_charts():
-    """A clause stands on rows of one event and one phrase."""
+    """All rows of a clause have the same event and the same phrase."""
     said = {}
     for chart in ADDED:
         for row in compile_chart(chart).rows:
@@ -110,7 +110,7 @@ def test_between_yield_and_resume_the_runner_does_nothing(event):
 
 @pytest.mark.parametrize("end", ["Left", "Broken"])
 def test_from_a_break_or_a_fault_nothing_goes_on_by_itself(end):
-    """Only the user takes the runner up."""
+    """Only the user can continue the runner."""
     rows = [row for row in compile_chart(RunnerIteration).rows if row.source == end]
 
     assert {row.event for row in rows} <= {"go_back", "retry", "close"}

@@ -1,4 +1,4 @@
-"""Classes of action: what the outside world may do next, one function for each class.
+"""Classes of action: what the environment may do next, one function for each class.
 
 An action looks at the observed state and proposes a move, or None where it is not enabled.  They are many
 and small, so that a search can switch whole classes off.
@@ -20,7 +20,7 @@ RACERS: Final = (
     "model_asks", "model_ends", "model_says", "tool_ok", "tool_error", "prompt_allow", "prompt_deny",
     "prompt_defer", "hook_continues", "guard_denies", "cancel", "interactor_goes",
 )  # fmt: skip
-"""The classes of which two or three may happen at once."""
+"""Classes of action that may occur together, two or three in one race."""
 
 TABLE: Final[dict[str, Action]] = {
     "start": session.start,
@@ -72,7 +72,7 @@ PREFIXES: Final = {
     "transform_": "hook", "observer_": "hook", "machine_": "sm", "context_": "context",
     "assertion_": "assert", "store_": "store.put",
 }  # fmt: skip
-"""Classes of action that release a gate, by how their names begin."""
+"""Gate kinds by the prefix of the class name: an action with this prefix releases such a gate."""
 
 GATES: Final[Mapping[str, str]] = {
     name: gate for name in TABLE for prefix, gate in PREFIXES.items() if name.startswith(prefix)
@@ -83,7 +83,7 @@ PLAIN: Final = (
     "start", "model_asks", "model_ends", "tool_ok", "prompt_allow", "hook_continues", "machine_approve",
     "context_comes", "assertion_is_ok", "store_takes",
 )  # fmt: skip
-"""The classes without which a turn does not come to its end."""
+"""Classes of action without which no turn can finish."""
 
 
 def _met(stage: Stage) -> set[str]:

@@ -1,4 +1,4 @@
-"""What actions look at, and how they propose a release."""
+"""The context that actions read, and how they propose the release of a gate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runlock.conformance.trace.moves import Move
 
 @dataclass(slots=True)
 class Stage:
-    """What actions look at: the state, the handshake, and how far each kind of id has been used."""
+    """The context of an action: observed state, handshake, and the last used number of each kind of id."""
 
     state: ObservedState
     counts: dict[str, int] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Stage:
 
     @property
     def turn(self) -> Turn | None:
-        """The turn that is not over."""
+        """The turn that has not ended."""
         turn = self.state.run
         return turn if turn is not None and not turn.is_done else None
 
@@ -40,7 +40,7 @@ class Stage:
         return Stage(self.state, dict(self.counts))
 
     def fresh(self, prefix: str) -> str:
-        """An id that was not used yet."""
+        """An id that has not been used yet."""
         self.counts[prefix] = self.counts.get(prefix, 0) + 1
         return f"{prefix}{self.counts[prefix]}"
 
@@ -52,7 +52,7 @@ class Stage:
         ]
 
     def takes(self, stimulus: str) -> bool:
-        """Whether the runtime takes a stimulus."""
+        """Whether the runtime accepts a stimulus."""
         return stimulus in self.handshake.stimuli
 
 
@@ -62,12 +62,12 @@ Action = Callable[[Stage, Chooser], Move | None]
 def release_one(
     stage: Stage, chooser: Chooser, gates: Sequence[Gate], outcome: dict[str, Any]
 ) -> Move | None:
-    """One of some gates is released with an outcome that the runtime takes."""
+    """Release one of these gates with an outcome that the runtime accepts."""
     if not gates or not stage.handshake.takes(gates[0].on, outcome["kind"]):
         return None
     return Move("gate.release", {"gate": pick(chooser, gates).ref, "outcome": outcome})
 
 
 def release(stage: Stage, chooser: Chooser, on: str, outcome: dict[str, Any]) -> Move | None:
-    """An open gate of that kind is released with an outcome that the runtime takes."""
+    """Release an open gate of that kind with an outcome that the runtime accepts."""
     return release_one(stage, chooser, stage.gates(on), outcome)

@@ -16,7 +16,7 @@ UNKNOWN: Final = "no-such-tool"
 
 
 def begun(gate: Gate) -> tuple[str, list[dict[str, Any]]]:
-    """The text and the calls of which pieces were sent, which the whole response must hold."""
+    """The text and the calls that were streamed so far; the whole response must contain them."""
     text = "".join(str(delta.get("text") or "") for delta in gate.deltas)
     calls: dict[str, dict[str, Any]] = {}
     for piece in (delta["tool_call"] for delta in gate.deltas if delta.get("tool_call")):
@@ -26,7 +26,7 @@ def begun(gate: Gate) -> tuple[str, list[dict[str, Any]]]:
 
 
 def asked(call: str, tool: str) -> dict[str, Any]:
-    """A call as the model asks for it; each tool takes its call id and any value."""
+    """A tool call requested by the model; every tool accepts its call id and any value."""
     return {"id": call, "name": tool, "args": {"k": call, "v": 1}}
 
 
@@ -44,7 +44,7 @@ def _turn(gate: Gate, text: str, calls: list[dict[str, Any]], **more: Any) -> Mo
 
 
 def offered(stage: Stage, gate: Gate) -> list[str]:
-    """The tools that the model may ask for here: those of the scenario, but not what completes a stage."""
+    """The tools that the model may request here: those of the scenario, except stage completions."""
     return [tool.name for tool in stage.scenario.tools]
 
 
@@ -83,7 +83,7 @@ def model_is_terminal(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def model_errs(stage: Stage, chooser: Chooser) -> Move | None:
-    """The model asks for a tool that does not exist, or with arguments that are no JSON."""
+    """The model requests a tool that does not exist, or sends arguments that are not valid JSON."""
     gate = _gate(stage, chooser)
     if gate is None or not stage.scenario.tools:
         return None
@@ -110,7 +110,7 @@ def model_repeats_an_id(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def model_says(stage: Stage, chooser: Chooser) -> Move | None:
-    """A piece of text comes."""
+    """The model streams a piece of text."""
     gate = _gate(stage, chooser)
     if gate is None or not stage.handshake.takes("model", "delta"):
         return None
@@ -119,7 +119,7 @@ def model_says(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def model_begins_a_call(stage: Stage, chooser: Chooser) -> Move | None:
-    """A piece of a call comes."""
+    """The model streams a piece of a call."""
     gate = _gate(stage, chooser)
     if gate is None or not stage.scenario.tools or not stage.handshake.takes("model", "delta"):
         return None
@@ -139,7 +139,7 @@ def model_breaks(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def completed(gate: Gate, outcome: Mapping[str, Any]) -> dict[str, Any]:
-    """A turn that begins with what was streamed, whatever a schedule says."""
+    """The turn, extended so that it begins with everything that was streamed."""
     said, pieces = begun(gate)
     text = str(outcome.get("text") or "")
     calls = list(outcome.get("tool_calls") or [])

@@ -1,4 +1,4 @@
-"""Turns begin and are cancelled, interactors and watchers come and go, late answers arrive."""
+"""Session actions: starts and cancels of turns, interactors that leave, watchers, late answers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def cancel(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def late_answer(stage: Stage, chooser: Chooser) -> Move | None:
-    """The world answers a gate that was given up."""
+    """The environment answers a gate that the runtime has closed."""
     gates = late_gates(stage)
     if not gates or not stage.takes("late"):
         return None
@@ -54,7 +54,7 @@ def late_answer(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def late_gates(stage: Stage) -> list[Gate]:
-    """The gates that were given up and that nobody has answered late."""
+    """Closed gates that have not received a late answer."""
     answered = {params["gate"] for _, params in stage.state.late}
     return [
         gate
@@ -67,21 +67,21 @@ def late_gates(stage: Stage) -> list[Gate]:
 
 
 def interactor_goes(stage: Stage, chooser: Chooser) -> Move | None:
-    """An interactor answers nothing any more."""
+    """An interactor leaves and no longer answers."""
     if not stage.state.active or not stage.takes("interactor.gone"):
         return None
     return Move("interactor.gone", {"interactor": pick(chooser, stage.state.active)})
 
 
 def watch(stage: Stage, chooser: Chooser) -> Move | None:
-    """Somebody watches the events from now on."""
+    """A watcher subscribes to the events."""
     if not stage.takes("watch"):
         return None
     return Move("watch", {"watcher": stage.fresh("w"), "fails": chance(chooser, 3)})
 
 
 def unwatch(stage: Stage, chooser: Chooser) -> Move | None:
-    """A watcher goes."""
+    """A watcher unsubscribes."""
     watchers = list(stage.state.watchers)
     return (
         Move("unwatch", {"watcher": pick(chooser, watchers)}) if watchers and stage.takes("watch") else None
@@ -89,7 +89,7 @@ def unwatch(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def settle(stage: Stage, chooser: Chooser) -> Move | None:
-    """Nothing happens; the runtime runs on."""
+    """The runtime runs until it is idle, without a stimulus."""
     return Move("settle", {}) if stage.state.run is not None else None
 
 

@@ -1,4 +1,4 @@
-"""Tools, people, hooks, the state machine, context, assertions and the store answer."""
+"""Environment actions: answers of tools, people, hooks, state machine, context, assertions and store."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runlock.conformance.trace.moves import Move
 
 
 def tool_answers(kind: str) -> Action:
-    """A tool answers in a certain manner."""
+    """Builds the action in which a tool gives this kind of answer."""
 
     def answer(stage: Stage, chooser: Chooser) -> Move | None:
         """A tool answers."""
@@ -27,7 +27,7 @@ def tool_answers(kind: str) -> Action:
 
 
 def prompt_allows(scope: str) -> Action:
-    """A person allows a call, or more than it."""
+    """Builds the action in which a person allows a call, for itself or for a wider scope."""
 
     def answer(stage: Stage, chooser: Chooser) -> Move | None:
         """A person allows a call."""
@@ -40,7 +40,7 @@ def prompt_allows(scope: str) -> Action:
 
 
 def prompt_answers(kind: str) -> Action:
-    """A person denies a call, or defers."""
+    """Builds the action in which a person denies a call, or defers."""
 
     def answer(stage: Stage, chooser: Chooser) -> Move | None:
         """A person answers."""
@@ -59,7 +59,7 @@ def hook_continues(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def guard_denies(stage: Stage, chooser: Chooser) -> Move | None:
-    """A guard says no."""
+    """A guard denies."""
     return release_one(
         stage, chooser, _hooks(stage, "guard"), {"kind": "deny", "message": "the guard says no"}
     )
@@ -71,7 +71,7 @@ def transform_rewrites(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def observer_answers(stage: Stage, chooser: Chooser) -> Move | None:
-    """An observer answers what it has no say in."""
+    """An observer answers deny or rewrite, which its role does not allow."""
     gates = _hooks(stage, "observer")
     if chooser.choose(2) and gates and stage.handshake.takes("hook", "deny"):
         return release_one(stage, chooser, gates, {"kind": "deny", "message": "the observer says no"})
@@ -92,7 +92,7 @@ def _rewrites(stage: Stage, chooser: Chooser, role: str) -> Move | None:
 
 
 def rewrites_of(gate: Gate, words: str) -> list[dict[str, Any]]:
-    """What a hook may make of the data that it was shown."""
+    """The rewrites that a hook may make of the data that it was shown."""
     shown, data = gate.opened, gate.opened.data or {}
     if shown.at == "RECEIVE_INPUT":
         return [{"input": words}]
@@ -114,10 +114,10 @@ def hook_breaks(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def machine_judges(kind: str) -> Action:
-    """The state machine judges a call."""
+    """The state machine approves a call, or finds it outside the envelope."""
 
     def answer(stage: Stage, chooser: Chooser) -> Move | None:
-        """The state machine judges a call."""
+        """The state machine approves a call, or finds it outside the envelope."""
         return release(stage, chooser, "sm", {"kind": kind})
 
     return answer

@@ -1,4 +1,4 @@
-"""What the kit counts for a hosted adapter: requests, and attempts of calls and stage executions."""
+"""Counters for a hosted adapter: requests, and attempts of calls and of stage executions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runlock.conformance.families.message_loop.messages import Turn
 from runlock.conformance.protocol import Fault, Wire
 
 COMPOSING: Final = frozenset({"COMPOSE_REQUEST.pre", "COMPOSE_REQUEST.post", "SEND_REQUEST.pre"})
-"""Where a hook belongs to the request that is about to be sent."""
+"""Hook slots that belong to the next request."""
 
 
 @dataclass(slots=True)
@@ -25,21 +25,21 @@ class PassCounts:
 
 @dataclass(slots=True)
 class Counts:
-    """What is counted for the turn at hand; a stage is the id of a stage execution, None in a chat turn."""
+    """The counters of the current turn; a stage is the id of a stage execution, None in a chat turn."""
 
     passes: defaultdict[str | None, PassCounts] = field(default_factory=lambda: defaultdict(PassCounts))
     attempts: Counter[tuple[str | None, str]] = field(default_factory=Counter)
 
     def pass_of(self, stage: str | None) -> PassCounts:
-        """The pass that is under way."""
+        """The counters of the current pass."""
         return self.passes[stage]
 
     def begin_attempt(self, stage: str) -> None:
-        """Another attempt of a stage execution is a pass of its own."""
+        """Begin another attempt of a stage execution, which is a new pass."""
         self.passes[stage] = PassCounts(attempt=self.passes[stage].attempt + 1)
 
     def step(self, stage: str | None, on: str, fields: Mapping[str, Any]) -> int:
-        """The request of its pass that a gate belongs to; one that failed is sent again as the same."""
+        """The number within its pass of the request that a gate belongs to; a resent one keeps its number."""
         counted = self.passes[stage]
         place = f"{fields.get('at')}.{fields.get('point')}"
         following = counted.requests + (0 if counted.failed else 1)
@@ -49,12 +49,12 @@ class Counts:
         return following if composes else counted.requests
 
     def attempt(self, stage: str | None, call: str) -> int:
-        """The call's body is entered: how often that was."""
+        """Count an entry of the call's body; returns how often it was entered."""
         self.attempts[stage, call] += 1
         return self.attempts[stage, call]
 
     def released(self, stage: str | None, on: str, answer: Wire) -> None:
-        """A gate was released: a call that the model asks for again is a new call."""
+        """Record a release: a failed request, and the calls of a response, whose attempts start anew."""
         if on == "model":
             self.passes[stage].failed = isinstance(answer, Fault)
         if isinstance(answer, Turn):

@@ -1,4 +1,4 @@
-"""A message loop in this process behind the protocol's verbs: `Hosted` is the `Sut` over a hosted adapter."""
+"""Runs a message loop in this process: `Hosted` implements the protocol (`Sut`) on an adapter object."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from runlock.conformance.transport.hosting import (
 from runlock.conformance.transport.world import as_json
 
 LOOP_CONTROL: Final = {"settle": "exact", "clock": "virtual", "step": "turns", "crash": []}
-"""What every adapter has for nothing, since it runs on the kit's loop."""
+"""Capabilities that every hosted adapter has because it runs on the kit's event loop."""
 
 STIMULI_NEED: Final = {"late": "late", "interactor.gone": "gone", "watch": "watch"}
-"""The method without which a stimulus is not offered; without `cancel` the kit cancels the task itself."""
+"""The adapter method that each stimulus needs; without `cancel` the kit cancels the task itself."""
 
 
 class Hosted:
@@ -34,7 +34,7 @@ class Hosted:
 
     def __init__(self, factory: AdapterFactory) -> None:
         self._factory = factory
-        self._lives: list[Life] = []  # the one of the open scenario, if any
+        self._lives: list[Life] = []  # of the open scenario, if any
         self._verbs: dict[str, Callable[[Any], dict[str, Any]]] = {
             "initialize": self._initialize,
             "scenario.open": self._open,
@@ -47,16 +47,16 @@ class Hosted:
         weakref.finalize(self, _dispose, self._lives)
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """One verb of the protocol, and its answer."""
+        """Handle one request of the protocol."""
         asked = parse(METHODS, method, params)
         return answer_or_error(lambda: self._answer(method, asked))
 
     def kill(self) -> None:
-        """End it at once."""
+        """Stop immediately, without clean-up."""
         self.close()
 
     def close(self) -> None:
-        """Give back the loop and whatever stands on it."""
+        """Close the event loop and everything that runs on it."""
         _dispose(self._lives)
 
     def _answer(self, method: str, asked: Any) -> dict[str, Any]:
@@ -119,7 +119,7 @@ class Hosted:
 
 
 def effective_handshake(adapter: Any) -> dict[str, Any]:
-    """The adapter's own handshake, less what it lacks, plus what the kit's loop gives."""
+    """The adapter's own handshake, without what its methods lack, plus what the kit's event loop provides."""
     claimed: Handshake = adapter.handshake
     answer = claimed.to_wire()
     answer["protocol"], answer["family"] = claimed.protocol, claimed.family
@@ -138,6 +138,6 @@ def _dispose(lives: list[Life]) -> None:
 
 
 def _leaks(life: Life) -> list[dict[str, Any]]:
-    """What a session still holds when its turn is over."""
+    """Resources that leak when a session is closed: open gates, running tasks, and a close that fails."""
     found = leaks(life.adapter, life.loop, life.host.open_gates.values(), life.bystanders)
     return [] if life.is_at_work else found

@@ -1,6 +1,6 @@
-"""The kit's side of the hosted face: what a message loop awaits of the outside world becomes a gate.
+"""The host that the kit gives to an adapter: each await of the environment becomes a gate.
 
-A gate opens when the runtime comes to it, and ends in `release` by the kit or in `gate.closed` by the
+A gate opens when the runtime begins to wait, and ends in `release` by the kit or in `gate.closed` by the
 runtime, never in both.
 """
 
@@ -45,7 +45,7 @@ from runlock.conformance.transport.world import as_json
 
 
 class Gate:
-    """One await of the outside world; a model gate hands over several outcomes before it is done."""
+    """One await of the environment; a model gate may pass on several outcomes before it closes."""
 
     __slots__ = ("activity", "answers", "id", "on", "shown")
 
@@ -58,12 +58,12 @@ class Gate:
 
     @property
     def key(self) -> str:
-        """What a late answer to it is addressed to: the prompt's id, or the call's."""
+        """The key that a late answer names: the id of the prompt, or of the call."""
         return str(self.shown.get("prompt") or self.shown.get("call") or self.id)
 
 
 class KitHost:
-    """The host of one runtime; once the scenario is over it does nothing more."""
+    """The host of one runtime; it does nothing once the scenario is closed."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, scenario: Scenario) -> None:
         self.log: list[dict[str, Any]] = []
@@ -77,7 +77,7 @@ class KitHost:
         self._scenario = scenario
         self._gates = 0
 
-    # What the runtime awaits.
+    # Awaited by the runtime.
 
     def stream(self, request: Request, *, stage: str | None = None) -> AsyncIterator[Delta | Turn]:
         return _Stream(self, self._request(request), stage)
@@ -164,7 +164,7 @@ class KitHost:
         else:
             self._show("checkpoint", {**shown, "stage": checkpoint.stage})
 
-    # What the runtime shows.
+    # Reported by the runtime.
 
     def event(self, name: str, /, **data: Any) -> None:
         self._publish(name, data, None)
@@ -183,15 +183,15 @@ class KitHost:
             fields["from"] = fields.pop("origin")
         self._show(kind, as_json(fields))
 
-    # What the kit does.
+    # Called by the kit.
 
     def begin(self, run: str, stages: Sequence[str]) -> None:
-        """A turn begins, and everything is counted afresh."""
+        """Begin a turn, and reset all counters."""
         self.run, self.stages = run, tuple(stages)
         self.counts = Counts()
 
     def release(self, gate: Gate, answer: Wire) -> None:
-        """Let the runtime pass; too late, and so nothing, if it has given the gate up."""
+        """Release a gate; has no effect if the runtime has already closed it."""
         if gate.id not in self.open_gates:
             return
         if isinstance(answer, Outcome) and answer.kind == "activity":
@@ -209,7 +209,7 @@ class KitHost:
         gate.answers.put_nowait(answer)
 
     def watcher(self, watchers: Mapping[str, bool]) -> Watcher:
-        """What the runtime calls at each event: all watchers, of whom some throw."""
+        """The callback for each event: it notifies all watchers, some of which throw."""
 
         def hear(name: str, data: Mapping[str, Any]) -> None:
             for watcher in watchers:
@@ -220,7 +220,7 @@ class KitHost:
         return hear
 
     def append(self, kind: str, fields: Mapping[str, Any]) -> None:
-        """Note an observation, for the turn at hand."""
+        """Record an observation for the current turn."""
         self.log.append({"kind": kind, "run": self.run, **fields})
 
     def _publish(self, name: str, data: Mapping[str, Any], watcher: str | None) -> None:
@@ -259,7 +259,7 @@ class KitHost:
             self.give_up(gate)
 
     def open(self, on: str, fields: dict[str, Any], stage: str | None) -> Gate:
-        """The runtime has come to a gate."""
+        """Open a gate: the runtime begins to wait."""
         if self.dead:
             raise asyncio.CancelledError("the scenario is over")
         self._gates += 1
@@ -271,14 +271,14 @@ class KitHost:
         return gate
 
     def give_up(self, gate: Gate) -> None:
-        """The runtime waits for this gate no longer."""
+        """Close a gate: the runtime no longer waits for it."""
         if self.open_gates.pop(gate.id, None) is not None:
             self.past_gates[gate.id] = gate
             self._show("gate.closed", {"gate": gate.id, "because": "the runtime stopped waiting for it"})
 
 
 class _Stream(AsyncIterator[Delta | Turn]):
-    """A response as it comes; a runtime that drops it gives the gate up."""
+    """A streamed response; closing it before its end closes the gate."""
 
     def __init__(self, host: KitHost, shown: dict[str, Any], stage: str | None) -> None:
         self._host = host
@@ -304,7 +304,7 @@ class _Stream(AsyncIterator[Delta | Turn]):
         return answer
 
     async def aclose(self) -> None:
-        """The runtime does not want the rest."""
+        """Stop the stream: the runtime does not need the rest."""
         self._over = True
         if self._gate is not None:
             self._host.give_up(self._gate)

@@ -26,11 +26,11 @@ from runlock.conformance.protocol.handshake import not_misspelt
 from runlock.conformance.protocol.wire import Wire
 
 SIMILARITY_MIN: Final = 0.6
-"""From here on, of 1, an unknown word is taken for a slip for a known one."""
+"""Minimum similarity (of 1) at which an unknown word is taken for a misspelling of a known one."""
 
 
 def _one_of(words: Collection[str]) -> AfterValidator:
-    """A word of a closed vocabulary; an unknown one is refused with the nearest known one."""
+    """A word of a closed vocabulary; the error for an unknown word suggests the nearest known one."""
     known = ", ".join(words)
 
     def checked(word: str) -> str:
@@ -53,11 +53,11 @@ ScopeName = Annotated[str, _one_of(SCOPES)]
 TurnName = Annotated[str, _one_of(TURNS)]
 BoundName = Annotated[str, _one_of(BOUNDS)]
 ShownKind = Annotated[str, AfterValidator(lambda kind: not_misspelt(kind, LISTED))]
-"""The kind of an observation: a listed one, or one of the runtime's own."""
+"""The kind of an observation: a listed one, or an extension of the runtime."""
 
 
 class OfferedOutcomes(Wire):
-    """Outcomes that the SUT can take at each gate; a gate that is left out takes all of them."""
+    """Outcomes that the SUT accepts at each gate; a gate that is left out accepts all of them."""
 
     model: list[Annotated[str, _one_of(OUTCOMES["model"])]] = list(OUTCOMES["model"])
     tool: list[Annotated[str, _one_of(OUTCOMES["tool"])]] = list(OUTCOMES["tool"])
@@ -73,14 +73,14 @@ class OfferedOutcomes(Wire):
     )
 
     def at(self, gate: str) -> Collection[str]:
-        """The kinds of outcomes that a gate takes."""
+        """The kinds of outcomes that a gate accepts."""
         field = {"assert": "assert_", "store.put": "store_put"}.get(gate, gate)
         kinds: list[str] = getattr(self, field)
         return kinds
 
 
 class Handshake(shared.Handshake):
-    """The SUT's half of the handshake: who it is, what it claims, what it shows, what it takes."""
+    """The SUT's half of the handshake: identity, claims, reported observations, accepted stimuli."""
 
     family: str = "message-loop"
     profile: str = "message-loop"
@@ -97,11 +97,11 @@ class Handshake(shared.Handshake):
     outcomes: OfferedOutcomes = OfferedOutcomes()
 
     def shows(self, event: str) -> bool:
-        """Whether it publishes events of this name."""
+        """Whether the SUT publishes events of this name."""
         return "event" in self.observes and event in self.events
 
     def holds(self, slot: str) -> bool:
-        """Whether a hook can be held at this slot."""
+        """Whether the kit can place a hook at this slot."""
         return "hook" in self.gates and slot in self.hooks
 
     def takes(self, gate: str, kind: str) -> bool:

@@ -1,4 +1,4 @@
-"""The verbs of the family, each with what it carries and what its answer carries."""
+"""The methods of the family, each with its parameters and its answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from runlock.conformance.protocol.wire import Wire
 
 
 class Report(shared.Report):
-    """The answer to a stimulus: all that happened since, in order."""
+    """The answer to a stimulus: everything that has happened since, in order."""
 
     observations: list[AnyObservation] = Field(default_factory=list)  # type: ignore[assignment]
 
@@ -48,4 +48,4 @@ METHODS: Final[dict[str, tuple[type[Wire], type[Wire]]]] = {
     "settle": (Settle, Report),
     "inspect": (Inspect, Snapshot),
 }
-"""Each verb with the model of its parameters and of its answer."""
+"""Each method with the models of its parameters and of its answer."""

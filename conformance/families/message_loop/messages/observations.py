@@ -1,4 +1,4 @@
-"""What a runtime of the family message-loop shows."""
+"""The observations that a message loop reports."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Reason(Wire):
 
     @property
     def is_bound(self) -> bool:
-        """Whether it says that the bound was reached."""
+        """Whether the turn ended because the bound was reached."""
         return self.stop is not None and self.stop.code == "max_iterations"
 
 
@@ -53,7 +53,7 @@ class Message(Wire):
 
 
 class GateOpened(shared.GateOpened):
-    """The SUT waits for the outside world at a gate."""
+    """The SUT waits for the environment at a gate."""
 
     stage: str | None = None  # the id of the stage execution
     system: str | None = None  # model
@@ -103,7 +103,7 @@ class CallMoved(Observation):
 
 
 class MessageAppended(Observation):
-    """A message joined the session history or a stage transcript."""
+    """A message was appended to the session history or to a stage transcript."""
 
     kind: Literal["message"] = "message"
     stage: str | None = None
@@ -112,7 +112,7 @@ class MessageAppended(Observation):
 
 
 class Checkpointed(Observation):
-    """A state is durable now."""
+    """A checkpoint was stored."""
 
     kind: Literal["checkpoint"] = "checkpoint"
     stage: str | None = None
@@ -123,7 +123,7 @@ class Checkpointed(Observation):
 
 
 class Published(Observation):
-    """An event was published; `watcher` names the receiver, null is the kit itself."""
+    """An event was published; `watcher` names the receiver, and null means the kit itself."""
 
     kind: Literal["event"] = "event"
     stage: str | None = None
@@ -132,7 +132,7 @@ class Published(Observation):
     watcher: str | None = None
 
     def get(self, key: str) -> Any:
-        """A field of its data."""
+        """A field of the event's data."""
         return self.data.get(key) if isinstance(self.data, dict) else None
 
 
@@ -184,7 +184,7 @@ class Snapshot(Wire):
 
 
 class RunInspected(Snapshot, Observation):
-    """What a look at the turn showed: the answer to `inspect`, as a trace keeps it."""
+    """The answer to `inspect`, as a trace records it."""
 
     kind: Literal["inspect"] = "inspect"
 

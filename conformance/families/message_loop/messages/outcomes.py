@@ -1,4 +1,4 @@
-"""What the outside world answers at a gate of the message loop."""
+"""The outcomes with which gates of the message loop are released."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runlock.conformance.protocol.wire import Json, JsonObject, Wire
 
 
 class ToolCall(Wire):
-    """One call that the model asks for; arguments that are no object are a string, and malformed."""
+    """One call that the model asks for; malformed arguments are given as a string."""
 
     id: str
     name: str
@@ -20,7 +20,7 @@ class ToolCall(Wire):
 
     @property
     def is_malformed(self) -> bool:
-        """Whether its arguments are no JSON."""
+        """Whether the arguments are not a JSON object."""
         return isinstance(self.args, str)
 
 
@@ -33,7 +33,7 @@ class CallPiece(Wire):
 
 
 class Delta(Wire):
-    """A beginning of the response: text, or a piece of a call.  The model gate stays open."""
+    """A part of a streamed response: text, or a piece of a call.  The model gate stays open."""
 
     kind: Literal["delta"] = "delta"
     text: str = ""
@@ -51,7 +51,7 @@ class Turn(Wire):
 
 
 class Outcome(Wire):
-    """What a tool answered; with `activity` it tells something and its gate stays open."""
+    """What a tool answered; `activity` is a progress report, after which the gate stays open."""
 
     kind: Literal["ok", "error", "raise", "activity"]
     content: Json = None
@@ -67,7 +67,7 @@ class Answer(Wire):
 
 
 class HookAnswer(Wire):
-    """What a hook answered; `data` replaces, key by key, what it was shown."""
+    """What a hook answered; `data` replaces the data that it was shown, key by key."""
 
     kind: Literal["continue", "deny", "rewrite"]
     data: JsonObject | None = None
@@ -75,20 +75,20 @@ class HookAnswer(Wire):
 
 
 class Verdict(Wire):
-    """What the state machine said of a call: it approves, or the call is out of the envelope."""
+    """The state machine's verdict on a call: approved, or outside the envelope."""
 
     kind: Literal["approve", "out"]
 
 
 class Slices(Wire):
-    """What a context provider gave."""
+    """The slices that a context provider returned."""
 
     kind: Literal["slices"] = "slices"
     slices: list[str] = Field(default_factory=list)
 
 
 class Assertion(Wire):
-    """What the assertion said of a transcript; `slot` is what Exit makes durable."""
+    """The assertion's verdict on a transcript; `slot` is the value that Exit stores."""
 
     kind: Literal["ok", "retry", "fail"]
     slot: Json = None

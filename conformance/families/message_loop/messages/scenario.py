@@ -1,4 +1,4 @@
-"""What a scenario of the message loop starts from."""
+"""The configuration of a scenario of the message loop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from runlock.conformance.protocol.wire import Wire
 
 
 class ToolSpec(Wire):
-    """A tool of the scenario; one that is not offered is in no manifest of a chat turn."""
+    """A tool of the scenario; a chat turn's manifest contains it only if it is offered."""
 
     name: str
     origin: Literal["local", "remote"] = "local"
@@ -28,7 +28,7 @@ class ToolSpec(Wire):
 
 
 class HookSpec(Wire):
-    """A hook that the kit plays: it is held wherever its slot comes."""
+    """A hook that the kit plays: each time its slot is reached, a gate opens."""
 
     id: str
     at: StageName
@@ -37,12 +37,12 @@ class HookSpec(Wire):
 
     @property
     def slot(self) -> str:
-        """Its slot, as the handshake names it."""
+        """The name of its slot in the handshake."""
         return f"{self.at}.{self.point}.{self.kind}"
 
 
 class ContextSpec(Wire):
-    """A context provider, and the most characters that it may add to a request."""
+    """A context provider, and the maximum number of characters that it may add to a request."""
 
     id: str
     budget: int
@@ -79,7 +79,7 @@ class Driver(Wire):
 
 
 class Scenario(shared.Scenario):
-    """What one scenario starts from: tools, authority, hooks, context, bounds, a state machine."""
+    """The configuration of one scenario: tools, authority, hooks, context, bounds, a state machine."""
 
     system: str | None = None
     tools: list[ToolSpec] = Field(default_factory=list)
@@ -94,7 +94,7 @@ class Scenario(shared.Scenario):
 
     @cached_property
     def in_full(self) -> Mapping[str, Any]:
-        """Every field as the runtime is handed it, but for `data`; a bound that nothing sets stays unset."""
+        """All fields as they are sent to the runtime, except `data`; a bound that is not set stays unset."""
         whole = self.model_dump(mode="json", by_alias=True)
         return {**whole, "bounds": self.bounds.to_wire()}
 
@@ -107,7 +107,7 @@ class Scenario(shared.Scenario):
         return next((one for one in self.hooks if one.id == hook), None)
 
     def hooks_at(self, at: str, point: str) -> list[HookSpec]:
-        """The hooks of one point of a stage, as listed."""
+        """The hooks at one point of a stage, in the listed order."""
         return [one for one in self.hooks if one.at == at and one.point == point]
 
     def stage(self, name: str) -> StageSpec | None:

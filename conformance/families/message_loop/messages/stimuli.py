@@ -28,13 +28,13 @@ class RunStart(Stimulus):
 
     @property
     def executions(self) -> list[StageStart]:
-        """Every stage execution that it names, the join last."""
+        """All stage executions of the turn, the join last."""
         first = self.group if self.group is not None else [self.stage] if self.stage is not None else []
         return [*first, *([self.join] if self.join is not None else [])]
 
 
 class Late(Stimulus):
-    """The outside world answers a gate that was given up."""
+    """A late answer: the environment answers a gate that the runtime has closed."""
 
     method: ClassVar[str] = "late"
     gate: str
@@ -42,14 +42,14 @@ class Late(Stimulus):
 
 
 class InteractorGone(Stimulus):
-    """An interactor answers nothing any more."""
+    """An interactor leaves and no longer answers."""
 
     method: ClassVar[str] = "interactor.gone"
     interactor: str
 
 
 class Watch(Stimulus):
-    """Somebody watches the events from now on; with `fails` it throws at each of them."""
+    """A watcher subscribes to the events; with `fails` it throws at each of them."""
 
     method: ClassVar[str] = "watch"
     watcher: str
@@ -57,7 +57,7 @@ class Watch(Stimulus):
 
 
 class Unwatch(Stimulus):
-    """A watcher goes."""
+    """A watcher unsubscribes."""
 
     method: ClassVar[str] = "unwatch"
     watcher: str
@@ -72,6 +72,6 @@ class Request(shared.Request):
 
 
 class Deliver(shared.Deliver):
-    """A race: all of these are handed over, in this order, before the SUT runs again."""
+    """A race: all of these are delivered, in this order, before the SUT runs again."""
 
     stimuli: list[Request]  # type: ignore[assignment]

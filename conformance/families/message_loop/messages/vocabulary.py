@@ -1,4 +1,4 @@
-"""The closed vocabularies of the family message-loop, word for word."""
+"""The closed vocabularies of the family message-loop."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SLOTS: Final = (
     "TOOL_CALL.post.transform", "TOOL_CALL.post.observer",
     "RENDER.pre.transform", "RENDER.pre.observer", "RENDER.post.observer",
 )  # fmt: skip
-"""The slots at which a hook can be held: the stage, the point and the role."""
+"""The slots at which the kit can place a hook: stage, point and role."""
 
 EVENTS: Final = (
     "SessionTurnStart", "SessionTurnEnd", "StagePreFired", "StagePostFired",
@@ -61,7 +61,7 @@ OUTCOMES: Final[dict[str, tuple[str, ...]]] = {
     "assert": ("ok", "retry", "fail", "fault"),
     "store.put": ("ok", "fault"),
 }
-"""What each gate may be released with; `terminal` and `malformed` are kinds of turns."""
+"""The outcomes that may release each gate; `terminal` and `malformed` are kinds of turns."""
 
 ITERATIONS_DEFAULT: Final = 50
-"""The bound of a pass where nothing sets one."""
+"""The default bound of a pass."""

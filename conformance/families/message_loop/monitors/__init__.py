@@ -1,1 +1,1 @@
-"""Monitors of the message loop: they follow a scenario along a chart."""
+"""Monitors of the message loop: they check a scenario against a chart."""

@@ -1,7 +1,7 @@
-"""Follows each pass along the chart of its stages, as far as its StagePreFired events and its end show it.
+"""Checks each pass against the chart of its stages, by its StagePreFired events and its end.
 
-What no drawn way explains breaks the clause that closes the chart.  The objection waits until the runtime has
-settled, so that a check that names the cause speaks first.
+An observation that no transition explains violates the clause that closes the chart.  The violation is
+reported only after the runtime is idle, so that a check that names the cause comes first.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BOUND: Final = "its bound"
 SENT_AGAIN: Final[Detours] = frozenset(
     {("STREAM_RESPONSE", "SEND_REQUEST"), ("SEND_REQUEST", "SEND_REQUEST")}
 )
-"""Ways of a request that failed and is sent again, for a runtime that announces its stages anew."""
+"""Extra transitions of a resent request, for a runtime that announces its stages again."""
 
 READING: Final = Reading(
     TABLE,
@@ -44,7 +44,7 @@ READING: Final = Reading(
 
 
 class PassChart(Monitor):
-    """Follows every pass of a scenario along its stages."""
+    """Checks every pass of a scenario against the chart of its stages."""
 
     clauses: ClassVar[frozenset[str]] = frozenset(
         {*(row.clause for row in TABLE.rows), *TABLE.closed.values()}
@@ -56,7 +56,7 @@ class PassChart(Monitor):
         self.passes: dict[tuple[str, Any], Follower] = {}  # by turn and correlationId
 
     def observe(self, seen: Observation) -> Iterator[Judgement]:
-        """Take in a stage that begins, or the end of a chat turn."""
+        """Record the start of a stage, or the end of a chat turn."""
         turn = self.state.turn_of(seen)
         if turn is None:
             return
@@ -88,5 +88,5 @@ class PassChart(Monitor):
 
 
 def _may_end_anywhere(turn: Turn, seen: TurnEnded) -> bool:
-    """Whether the end says nothing of the stage: a denial by a person may be told as a cancel."""
+    """Whether the end reason does not tell the stage: a denial by a person may be reported as a cancel."""
     return seen.reason.code == "Cancelled" and not turn.cancelled_at

@@ -1,4 +1,4 @@
-"""The reference made wrong on purpose; a kit that cannot tell these from the reference sees nothing."""
+"""Mutants of the reference loop, each with one injected fault; the kit must detect every one of them."""
 
 from __future__ import annotations
 

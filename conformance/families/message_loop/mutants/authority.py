@@ -1,4 +1,4 @@
-"""Wrong authority: calls that run without an approval, and approvals that mean something else."""
+"""Authority faults: calls run without an approval, or an approval is applied to something else."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from runlock.machines.message_loop.runtime.world import HookAnswer, PersonAnswer
 
 
 class RunsWhatWasDenied(MessageLoop):
-    """Takes a denial by a person for an approval."""
+    """Treats a denial by a person as an approval."""
 
     def take_answer(self, p: PassRecord, r: Round, call: Call, ask: str, answer: PersonAnswer) -> bool:
         if answer.kind == "deny":
@@ -31,13 +31,13 @@ class RunsWhatWasDenied(MessageLoop):
 
 
 class GuardsFirst(Undeclared):
-    """Asks its guards before the approval, and declares the opposite."""
+    """Asks guards before the approval, but declares that it asks them after it."""
 
     follows = {"guard.place": "before_approval"}
 
 
 class InvokesTheModeGateInAStage(MessageLoop):
-    """Lets the mode gate judge what a driving stage has judged."""
+    """Asks the mode gate about calls of a stage execution, which the driving stage judges."""
 
     async def approve_by_stage(self, p: PassRecord, r: Round, call: Call) -> bool:
         self.publish_call("ToolCallModeInvoked", p, call, mode=self.settings.mode)
@@ -52,14 +52,14 @@ class AsksInsideTheEnvelope(MessageLoop):
 
 
 class NeverAsksForAGrant(MessageLoop):
-    """Blocks what is outside the envelope without a question."""
+    """Blocks a call outside the envelope without asking anybody for a grant."""
 
     async def prompt(self, p: PassRecord, r: Round, call: Call, ask: str) -> PersonAnswer | None:
         return await super().prompt(p, r, call, ask) if ask == "mode" else None
 
 
 class HasEndlessTokens(MessageLoop):
-    """Does not count its tokens down."""
+    """Does not decrement the remaining uses of tokens."""
 
     def use_token(self, p: PassRecord, call: Call) -> bool:
         assert p.execution is not None
@@ -71,7 +71,7 @@ class HasEndlessTokens(MessageLoop):
 
 
 class LetsTheModeGrant(MessageLoop):
-    """In yolo, runs a call whose grant was denied."""
+    """In the mode yolo, runs a call whose grant was denied."""
 
     def take_answer(self, p: PassRecord, r: Round, call: Call, ask: str, answer: PersonAnswer) -> bool:
         if ask == "grant" and answer.kind == "deny" and self.settings.mode == "yolo":
@@ -81,7 +81,7 @@ class LetsTheModeGrant(MessageLoop):
 
 
 class PersonOverrulesGuard(MessageLoop):
-    """Runs a call that a guard denies after a person has allowed it."""
+    """Ignores a guard's denial of a call that a person has allowed."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -101,7 +101,7 @@ class PersonOverrulesGuard(MessageLoop):
 
 
 class SparesTheGuardOfTheMode(MessageLoop):
-    """Shows the guards what a person approved, and not what the mode let pass."""
+    """Does not ask the guards about calls that the mode let pass."""
 
     spares = False
 
@@ -115,20 +115,20 @@ class SparesTheGuardOfTheMode(MessageLoop):
 
 
 class PromptsTogether(Undeclared):
-    """Opens all prompts of a round together, and declares that they come one at a time."""
+    """Opens all prompts of a round together, but declares that they come one at a time."""
 
     follows = {"prompt.line": "parallel"}
 
 
 class AsksOneInteractor(MessageLoop):
-    """Asks the first interactor, and no other."""
+    """Asks only the first interactor."""
 
     def asked_interactors(self) -> list[str]:
         return super().asked_interactors()[:1]
 
 
 class AnswersEveryPrompt(MessageLoop):
-    """Takes the answer to one prompt for the answer to all that are open."""
+    """Applies the answer of one prompt to all open prompts."""
 
     async def ask_one(self, interactor: str, prompt: OpenPrompt) -> None:
         await super().ask_one(interactor, prompt)
@@ -138,7 +138,7 @@ class AnswersEveryPrompt(MessageLoop):
 
 
 class RunsOtherArguments(MessageLoop):
-    """Runs a call with an argument more than an approver was shown."""
+    """Runs a call with an extra argument that the approver was not shown."""
 
     def begin_call(self, p: PassRecord, call: Call) -> None:
         call.args = {**call.args, "force": True}
@@ -146,13 +146,13 @@ class RunsOtherArguments(MessageLoop):
 
 
 class DenialReachesTheRound(Undeclared):
-    """Drops the rest of the round on a denial, and declares that a denial is about its call."""
+    """Denies the rest of the round on a denial, but declares that a denial affects only its call."""
 
     follows = {"reject.reach": "round"}
 
 
 class GrantsEveryTool(MessageLoop):
-    """Takes a standing grant for a grant of all tools."""
+    """Applies a standing grant for one tool to all tools."""
 
     def fits(self, p: PassRecord, call: Call, grant: StandingGrant) -> bool:
         return grant.scope == "session" or grant.stage == p.stage
@@ -162,14 +162,14 @@ class GrantsEveryTool(MessageLoop):
 
 
 class AsksForListedTools(MessageLoop):
-    """Asks about tools that are on the list."""
+    """Asks about tools that are on the allowlist."""
 
     def mode_passes(self, call: Call) -> bool:
         return self.settings.mode == "yolo"
 
 
 class TakesSilenceForConsent(MessageLoop):
-    """Runs a call that nobody answered for."""
+    """Runs a call although no interactor was active to approve it."""
 
     def unanswered(self, p: PassRecord, r: Round, call: Call) -> bool:
         if call.authority.state == "Denied" and not self.interactors:
@@ -187,7 +187,7 @@ class AsksTheStateMachineTwice(MessageLoop):
 
 
 class Trusting(MessageLoop):
-    """Lets calls pass the mode gate that it trusts, and reports no approval of them."""
+    """Runs trusted calls without asking, and reports no approval of them."""
 
     def trusts(self, call: Call) -> bool:
         """Whether a call needs no approval."""
@@ -212,14 +212,14 @@ class TrustsOne(Trusting):
 
 
 class IdleDriverSilencesTheModeGate(Trusting):
-    """Lets every call of a chat turn pass where a state machine is attached."""
+    """Lets every call of a chat turn pass if a state machine is attached."""
 
     def trusts(self, call: Call) -> bool:
         return bool(self.settings.stages)
 
 
 class ActsOnLateAnswers(MessageLoop):
-    """Writes a late answer into the history."""
+    """Appends a late answer to the history."""
 
     async def late(self, on: str, key: str, outcome: Any) -> None:
         self.history.append({"role": "user", "text": f"late answer to {key}"})
@@ -228,51 +228,51 @@ class ActsOnLateAnswers(MessageLoop):
 
 
 class TrustsRemoteTools(Trusting):
-    """Lets remote tools pass the mode gate."""
+    """Runs remote tools without an approval."""
 
     def trusts(self, call: Call) -> bool:
         return call.name in self.settings.remote
 
 
 class ApprovesOneByOne(Undeclared):
-    """Runs each call after its approval, and declares that all approvals come first."""
+    """Runs each call after its approval, but declares that all approvals come first."""
 
     follows = {"prompt.place": "overlapped"}
 
 
 class PromptsOneByOne(Undeclared):
-    """Opens one prompt after the other, and declares that they are open together."""
+    """Opens prompts one after the other, but declares that they are open together."""
 
     follows = {"prompt.line": "serial"}
 
 
 class SharesTheLineOfSiblings(Undeclared):
-    """Lets siblings wait for each other's prompts, and declares a line for each."""
+    """Makes siblings wait for each other's prompts, but declares a separate queue for each sibling."""
 
     follows = {"prompt.siblings": "one"}
 
 
 class EndsAPromptAtADeferral(Undeclared):
-    """Takes the first deferral for the answer, and declares that the others may still answer."""
+    """Treats the first deferral as the answer, but declares that the others may still answer."""
 
     follows = {"prompt.defer": "answers"}
 
 
 class HaltsWhereNobodyAnswers(Undeclared):
-    """Ends the turn where nobody answers, and declares that it denies the call."""
+    """Ends the turn if nobody answers, but declares that it denies the call."""
 
     follows = {"prompt.unanswered": "halt"}
 
 
 class ForgetsSessionGrants(MessageLoop):
-    """Asks again although a person allowed it for the session."""
+    """Asks again although a person allowed the tool for the session."""
 
     def keep_grant(self, p: PassRecord, call: Call, ask: str, scope: str) -> None:
         super().keep_grant(p, call, ask, "once" if scope == "session" else scope)
 
 
 class RemembersEveryAnswer(MessageLoop):
-    """Takes an approval for one call for one of the whole session."""
+    """Treats an approval of one call as an approval for the whole session."""
 
     def keep_grant(self, p: PassRecord, call: Call, ask: str, scope: str) -> None:
         super().keep_grant(p, call, ask, "session")
@@ -282,19 +282,19 @@ class RemembersEveryAnswer(MessageLoop):
 
 
 class GrantsOnlyTheSameArguments(Undeclared):
-    """Compares arguments, and declares that a grant fits its tool."""
+    """Applies a grant only to equal arguments, but declares that it covers every call of its tool."""
 
     follows = {"grant.match": "arguments"}
 
 
 class GivesTokensBack(Undeclared):
-    """Gives a token back when a guard denies, and declares that an approval spends it."""
+    """Restores a token when a guard denies, but declares that an approval spends it."""
 
     follows = {"grant.spent": "execution"}
 
 
 class IgnoresLateAnswers(Undeclared):
-    """Ignores a late answer, and declares that it refuses it."""
+    """Ignores a late answer, but declares that it refuses it."""
 
     follows = {"late.answer": "ignored"}
 
@@ -310,7 +310,7 @@ class HidesArguments(MessageLoop):
 
 
 class WaitsForTheLastAnswer(MessageLoop):
-    """Waits for every interactor, and takes the last answer."""
+    """Waits for every interactor, and uses the last answer."""
 
     async def first_answer(self, call: Call, prompt: OpenPrompt) -> PersonAnswer | None:
         answer: PersonAnswer | None = None
@@ -321,7 +321,7 @@ class WaitsForTheLastAnswer(MessageLoop):
 
 
 UNAPPROVED = ("AUTH-2", "AUTH-12", "AUTH-15", "AUTH-17", "AUTH-19", "AUTH-21", "AUTH-27")
-"""What a call without an approval breaks as well: it depends on who was there, and what had been allowed."""
+"""Other clauses that a call without an approval may violate, depending on interactors and earlier grants."""
 
 
 MUTANTS = (

@@ -1,4 +1,4 @@
-"""Wrong cancels: not heard, heard by half, or taken for something else."""
+"""Cancellation faults: a cancel is ignored, handled in part, or treated as something else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runlock.machines.message_loop.runtime.scopes import ScopeStopped
 
 
 class AsksOnAfterACancel(MessageLoop):
-    """Sends one more request when a round was cancelled."""
+    """Sends one more request after a round was cancelled."""
 
     async def carry_all(self, p: PassRecord, r: Round) -> None:
         try:
@@ -31,14 +31,14 @@ class AsksOnAfterACancel(MessageLoop):
 
 
 class CallsACancelAnError(MessageLoop):
-    """Ends a cancelled turn as Error."""
+    """Ends a cancelled turn with the reason Error."""
 
     def final_reason(self, reason: Reason) -> Reason:
         return Reason("Error", "cancelled") if reason.code == "Cancelled" else reason
 
 
 class IsDeafWhilePrompting(MessageLoop):
-    """Does not hear a cancel while a prompt is open."""
+    """Ignores a cancel while a prompt is open."""
 
     async def cancel(self) -> None:
         if not self.prompts:
@@ -46,7 +46,7 @@ class IsDeafWhilePrompting(MessageLoop):
 
 
 class CancelsWhatIsOver(MessageLoop):
-    """Writes into the history when a turn is cancelled that is over."""
+    """Appends to the history when a finished turn is cancelled."""
 
     async def cancel(self) -> None:
         if self.turn.status.is_final:
@@ -56,13 +56,13 @@ class CancelsWhatIsOver(MessageLoop):
 
 
 class DrainsInSecret(Undeclared):
-    """Lets tools drain, and declares that it aborts them."""
+    """Lets running tools finish at a cancel, but declares that it aborts them."""
 
     follows = {"cancel.inflight": "drain"}
 
 
 class TakesAnAbortForAFailure(MessageLoop):
-    """Writes an error for a call that was aborted."""
+    """Records an error result for a call that was aborted."""
 
     def abort(self, p: PassRecord, call: Call) -> None:
         super().abort(p, call)
@@ -71,7 +71,7 @@ class TakesAnAbortForAFailure(MessageLoop):
 
 
 class DropsFinishedResults(Undeclared):
-    """Drops results that were there before a cancel, and declares that it keeps them."""
+    """Drops the results of calls that finished before a cancel, but declares that it keeps them."""
 
     follows = {"cancel.results": "dropped"}
 
@@ -90,7 +90,7 @@ class RunsOneMoreCall(MessageLoop):
 
 
 class RendersWhatWasCancelled(MessageLoop):
-    """Hands a payload over when a turn was cancelled."""
+    """Renders a cancelled turn."""
 
     async def run_pass(self, p: PassRecord) -> Reason | None:
         reason = await super().run_pass(p)
@@ -100,7 +100,7 @@ class RendersWhatWasCancelled(MessageLoop):
 
 
 class TellsAbortedFromDenied(Undeclared):
-    """Tells the model the same of an aborted and a denied call, and declares that it does not."""
+    """Uses the same text for aborted and denied calls, but declares different texts."""
 
     follows = {"told": "alike"}
 

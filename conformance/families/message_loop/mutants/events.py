@@ -1,4 +1,4 @@
-"""Reporting faults: behaviour is right, and what is published is not."""
+"""Reporting faults: behaviour is correct, but the published events are wrong."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SaysNothingOfADeniedStage(MessageLoop):
 
 
 class NeverCompletesARequest(MessageLoop):
-    """Does not announce that a response is whole."""
+    """Does not publish that a response is complete."""
 
     def publish(self, event: str, p: PassRecord | None = None, /, **data: Any) -> None:
         if event != "ProviderRequestCompleted":
@@ -28,7 +28,7 @@ class NeverCompletesARequest(MessageLoop):
 
 
 class PublishesTextAtTheEnd(MessageLoop):
-    """Keeps text back until the response is whole."""
+    """Publishes no text until the response is complete."""
 
     kept: tuple[Any, ...] = ()
 
@@ -44,7 +44,7 @@ class PublishesTextAtTheEnd(MessageLoop):
 
 
 class PublishesTextTwice(MessageLoop):
-    """Publishes the whole text once more when the response is whole."""
+    """Publishes the whole text a second time when the response is complete."""
 
     async def complete(self, p: PassRecord, stream: ResponseStream, response: Response) -> Response:
         if stream.text:
@@ -53,7 +53,7 @@ class PublishesTextTwice(MessageLoop):
 
 
 class TakesAnErrorForASuccess(MessageLoop):
-    """Announces that a call succeeded whose tool answered with an error."""
+    """Reports a call as succeeded although its tool answered with an error."""
 
     def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
         failed = event == "ToolInvocationFailed" and call.attempts > 0
@@ -61,14 +61,14 @@ class TakesAnErrorForASuccess(MessageLoop):
 
 
 class ApprovesInSilence(MessageLoop):
-    """Does not report approvals by the mode."""
+    """Does not publish approvals by the mode."""
 
     def approved(self, p: PassRecord, call: Call, by: str) -> bool:
         return True if by == "mode" else super().approved(p, call, by)
 
 
 class BlamesTheMode(MessageLoop):
-    """Reports each denial as one of the mode."""
+    """Reports every denial as a denial by the mode."""
 
     def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
         changed = {**data, "code": "ModeDenied"} if event == "ToolCallDenied" else data
@@ -76,7 +76,7 @@ class BlamesTheMode(MessageLoop):
 
 
 class BlamesTheModeForGrants(MessageLoop):
-    """Reports a grant that was not given as a denial of the mode."""
+    """Reports a denied grant as a denial by the mode."""
 
     def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
         was_a_grant = event == "ToolCallDenied" and data["code"] == "GrantDenied"
@@ -95,7 +95,7 @@ class FailsWithItsWatcher(MessageLoop):
 
 
 class EntersAStageInAChatTurn(MessageLoop):
-    """Announces a stage execution in a chat turn."""
+    """Publishes StageEntered in a chat turn."""
 
     async def chat(self, text: str) -> Reason:
         self.publish("StageEntered", execution="x0", stage="chat")
@@ -115,7 +115,7 @@ class SpeaksAfterTheEnd(MessageLoop):
 
 
 class RendersTwice(MessageLoop):
-    """Hands its payload over twice."""
+    """Publishes the rendered payload twice."""
 
     def hand_over(self, p: PassRecord, text: str) -> None:
         super().hand_over(p, text)
@@ -123,7 +123,7 @@ class RendersTwice(MessageLoop):
 
 
 class RendersTheResponse(MessageLoop):
-    """Hands over what the model said, and not what the transforms of RENDER left."""
+    """Renders the model's response without the rewrites of RENDER's transforms."""
 
     async def render(self, p: PassRecord, response: Response) -> None:
         self.said = response.text
@@ -134,7 +134,7 @@ class RendersTheResponse(MessageLoop):
 
 
 class SparesItsWatchers(MessageLoop):
-    """Lets watchers miss the events of tools."""
+    """Does not send the events of tools to watchers."""
 
     def publish(self, event: str, p: PassRecord | None = None, /, **data: Any) -> None:
         watcher = self.watcher
@@ -145,7 +145,7 @@ class SparesItsWatchers(MessageLoop):
 
 
 class RendersStagesInSilence(Undeclared):
-    """Sends no payload of a stage execution to the UI, and declares that it does."""
+    """Sends no payload of a stage execution to the UI, but declares that it does."""
 
     follows = {"stage.render": "no"}
 

@@ -1,4 +1,4 @@
-"""Wrong hooks: not asked, asked twice, too late, or heard beyond their role."""
+"""Hook faults: hooks are skipped, asked twice or too late, or have more effect than their role allows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runlock.machines.message_loop.runtime.world import HookAnswer, WorldFault
 
 
 class AsksObserversTwice(MessageLoop):
-    """Asks an observer twice on one occasion."""
+    """Asks an observer twice for one occasion of its slot."""
 
     async def ask_hook(self, p: PassRecord, occasion: Occasion, hook: HookSpec) -> HookAnswer | WorldFault:
         if hook.kind == "observer":
@@ -24,7 +24,7 @@ class AsksObserversTwice(MessageLoop):
 
 
 class SkipsHooksInAContinuation(MessageLoop):
-    """Asks the hooks of a request in the first request of a pass alone."""
+    """Asks the hooks of SEND_REQUEST only for the first request of a pass."""
 
     def hooks_at(self, at: str, point: str, kinds: Collection[str] = KINDS) -> list[HookSpec]:
         is_continued = bool(self.turn.passes) and self.turn.passes[-1].rounds > 0
@@ -32,7 +32,7 @@ class SkipsHooksInAContinuation(MessageLoop):
 
 
 class SendsBeforeItsHooks(MessageLoop):
-    """Asks the hooks before a request, and sends it before they have answered."""
+    """Sends a request before the hooks that were asked about it have answered."""
 
     async def ask_hooks(
         self, p: PassRecord, occasion: Occasion, point: str, kinds: Collection[str] = KINDS
@@ -54,7 +54,7 @@ class SendsBeforeItsHooks(MessageLoop):
 
 
 class ComposesInSpiteOfAGuard(MessageLoop):
-    """Goes on when a guard of COMPOSE_REQUEST denies."""
+    """Sends the request although a guard of COMPOSE_REQUEST denies it."""
 
     def deny(self, occasion: Occasion, why: str) -> None:
         if occasion.at == "COMPOSE_REQUEST":
@@ -64,14 +64,14 @@ class ComposesInSpiteOfAGuard(MessageLoop):
 
 
 class LosesRewrites(MessageLoop):
-    """Asks its transforms, and goes on with what was there before."""
+    """Ignores the rewrites of transforms."""
 
     def rewrite(self, occasion: Occasion, data: Mapping[str, Any]) -> None:
         pass
 
 
 class ObeysObservers(MessageLoop):
-    """Takes a rewrite from an observer."""
+    """Applies a rewrite by an observer."""
 
     def take(self, occasion: Occasion, hook: HookSpec, answer: HookAnswer | WorldFault) -> None:
         super().take(occasion, hook, answer)
@@ -80,14 +80,14 @@ class ObeysObservers(MessageLoop):
 
 
 class AsksHooksBackwards(MessageLoop):
-    """Asks the hooks of a slot in the reverse order."""
+    """Asks the hooks of a slot in reverse order."""
 
     def hooks_at(self, at: str, point: str, kinds: Collection[str] = KINDS) -> list[HookSpec]:
         return super().hooks_at(at, point, kinds)[::-1]
 
 
 class TransformsWhatWasDenied(MessageLoop):
-    """Asks the transforms of an occasion that a guard has denied."""
+    """Asks transforms although a guard has already denied."""
 
     async def ask_hooks(
         self, p: PassRecord, occasion: Occasion, point: str, kinds: Collection[str] = KINDS
@@ -109,13 +109,13 @@ class TransformsWhatWasDenied(MessageLoop):
 
 
 class GoesOnAfterABrokenGuard(Undeclared):
-    """Goes on after a hook that breaks, and declares that this is a denial."""
+    """Continues after a hook fails, but declares that this counts as a denial."""
 
     follows = {"hook.fault": "continue"}
 
 
 class LeaksRewrites(MessageLoop):
-    """Gives the rewritten arguments of one call to the next one as well."""
+    """Applies the rewritten arguments of one call to the next call too."""
 
     leaked: dict[str, Any] | None = None
 
@@ -131,19 +131,19 @@ class LeaksRewrites(MessageLoop):
 
 
 class RewritesAfterTheApproval(Undeclared):
-    """Asks transforms after the approval, and declares that they come before it."""
+    """Asks transforms after the approval, but declares that they come before it."""
 
     follows = {"rewrite.place": "after_approval"}
 
 
 class KeepsRefusedInput(Undeclared):
-    """Keeps an input that a guard refused, and declares that it drops it."""
+    """Keeps an input that a guard refused, but declares that it drops it."""
 
     follows = {"input.refused": "kept"}
 
 
 class AsksAllHooksAtOnce(MessageLoop):
-    """Asks the hooks of a slot together, and declares that they come as they are listed."""
+    """Asks the hooks of a slot concurrently, but declares that it asks them in the listed order."""
 
     async def ask_hooks(
         self, p: PassRecord, occasion: Occasion, point: str, kinds: Collection[str] = KINDS

@@ -1,4 +1,4 @@
-"""Wrong passes: stages, continuations, bounds, and what a request is made of."""
+"""Pass faults: stages, continuations, bounds, and the content of requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runlock.machines.message_loop.runtime.responding import ResponseStream
 
 
 class SkipsComposeInAContinuation(MessageLoop):
-    """Sends the results on without going through COMPOSE_REQUEST."""
+    """Skips COMPOSE_REQUEST in a continuation."""
 
     async def compose(self, p: PassRecord) -> dict[str, Any]:
         if not p.rounds:
@@ -23,7 +23,7 @@ class SkipsComposeInAContinuation(MessageLoop):
 
 
 class AnnouncesRenderTwice(MessageLoop):
-    """Goes through RENDER once more after it was over."""
+    """Announces RENDER a second time."""
 
     async def render(self, p: PassRecord, response: Response) -> None:
         await super().render(p, response)
@@ -32,7 +32,7 @@ class AnnouncesRenderTwice(MessageLoop):
 
 
 class EndsAfterARound(MessageLoop):
-    """Runs the calls of a response that has text, and ends without asking again."""
+    """Ends the turn after a round whose response also has text."""
 
     async def continues(self, p: PassRecord, response: Response) -> bool:
         goes_on = await super().continues(p, response)
@@ -40,7 +40,7 @@ class EndsAfterARound(MessageLoop):
 
 
 class ForgetsEarlierRounds(MessageLoop):
-    """Shows the model the last round alone."""
+    """Leaves all rounds but the last out of requests."""
 
     def messages_for(self, p: PassRecord) -> list[Message]:
         messages = super().messages_for(p)
@@ -49,14 +49,14 @@ class ForgetsEarlierRounds(MessageLoop):
 
 
 class GoesOneRoundTooFar(MessageLoop):
-    """Begins one continuation too many."""
+    """Begins one continuation more than the bound allows."""
 
     def bound_of(self, p: PassRecord) -> int:
         return super().bound_of(p) + 1
 
 
 class CountsCalls(MessageLoop):
-    """Counts the calls of a round one by one."""
+    """Counts every call of a round towards the bound."""
 
     def is_below_bound(self, p: PassRecord) -> bool:
         surplus = len(p.calls) - p.rounds
@@ -67,7 +67,7 @@ class CountsCalls(MessageLoop):
 
 
 class CountsOverTurns(MessageLoop):
-    """Goes on counting in the next turn."""
+    """Does not reset the counter of the bound for the next turn."""
 
     rounds_before = 0
 
@@ -80,7 +80,7 @@ class CountsOverTurns(MessageLoop):
 
 
 class HidesWhatMayHaveHappened(MessageLoop):
-    """Says at the bound that the bound was reached, and no more."""
+    """Does not say at the bound that earlier calls may have completed."""
 
     def bound_reason(self) -> Any:
         reason = super().bound_reason()
@@ -99,28 +99,28 @@ class DropsTheLastRound(MessageLoop):
 
 
 class TakesTheCapForAnEnd(MessageLoop):
-    """Says at the turn cap that Act ended by itself."""
+    """Reports capHit as false at the turn cap."""
 
     def publish(self, event: str, p: PassRecord | None = None, /, **data: Any) -> None:
         super().publish(event, p, **({**data, "capHit": False} if event == "ActEnded" else data))
 
 
 class PromptsWithTheSession(MessageLoop):
-    """Gives a stage execution the system prompt of the session."""
+    """Uses the system prompt of the session in a stage execution."""
 
     async def assemble(self, p: PassRecord) -> dict[str, Any]:
         return {**await super().assemble(p), "system": self.settings.system}
 
 
 class OffersEveryTool(MessageLoop):
-    """Puts each tool that it has into the manifest."""
+    """Offers every tool in each request, including those that are not offered or not allowed there."""
 
     def manifest(self, p: PassRecord) -> list[str]:
         return list(dict.fromkeys([*super().manifest(p), *self.settings.tools]))
 
 
 class RemindsTheModel(MessageLoop):
-    """Adds a line of its own to each request."""
+    """Adds context of its own to each request."""
 
     async def assemble(self, p: PassRecord) -> dict[str, Any]:
         request = await super().assemble(p)
@@ -128,7 +128,7 @@ class RemindsTheModel(MessageLoop):
 
 
 class KeepsContextFromTheFirstRequest(MessageLoop):
-    """Asks its context providers in the first request of a pass alone."""
+    """Asks context providers only for the first request of a pass."""
 
     kept: dict[tuple[str, str], list[str]]
 
@@ -141,14 +141,14 @@ class KeepsContextFromTheFirstRequest(MessageLoop):
 
 
 class IgnoresTheTerminalMark(MessageLoop):
-    """Asks the model again after a terminal response."""
+    """Sends another request after a terminal response."""
 
     async def continues(self, p: PassRecord, response: Response) -> bool:
         return await super().continues(p, Response(response.text, response.calls))
 
 
 class RunsHalfACall(MessageLoop):
-    """Enters a tool as soon as a piece of its call arrives."""
+    """Runs a tool as soon as a piece of its call arrives."""
 
     async def read(self, p: PassRecord, stream: ResponseStream) -> Response:
         stream.parts = self.eager(p, stream.parts)
@@ -163,7 +163,7 @@ class RunsHalfACall(MessageLoop):
 
 
 class HangsAfterTwoCalls(MessageLoop):
-    """Waits for ever when a round of several calls is over."""
+    """Hangs after a round of several calls."""
 
     async def carry_all(self, p: PassRecord, r: Round) -> None:
         await super().carry_all(p, r)
@@ -172,32 +172,32 @@ class HangsAfterTwoCalls(MessageLoop):
 
 
 class RendersATerminalRound(Undeclared):
-    """Renders after a terminal response, and declares that it does not."""
+    """Renders after a terminal response, but declares that it does not."""
 
     follows = {"call.terminal": "render"}
 
 
 class SendsAgainInSilence(Undeclared):
-    """Sends a request again that failed, and declares that a fault ends the turn."""
+    """Resends a failed request, but declares that a fault ends the turn."""
 
     follows = {"model.fault": "retried"}
 
 
 class LeavesOutWholeSlices(Undeclared):
-    """Leaves out whole slices, and declares that text is cut."""
+    """Leaves out whole slices over the budget, but declares that it cuts their text."""
 
     follows = {"context.over": "dropped"}
 
 
 class ExceedsTheBudget(MessageLoop):
-    """Lets a context provider say as much as it likes."""
+    """Does not enforce the budget of a context provider."""
 
     def within_budget(self, slices: Sequence[str], budget: int) -> list[str]:
         return list(slices)
 
 
 class ShowsTheSessionToAStage(Undeclared):
-    """Puts the session history before a transcript, and declares that it does not."""
+    """Puts the session history before the transcript of a stage, but declares that it does not."""
 
     follows = {"stage.history": "before"}
 

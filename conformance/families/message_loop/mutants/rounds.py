@@ -1,4 +1,4 @@
-"""Wrong rounds: results lost, doubled, mixed up, and calls that run twice."""
+"""Round faults: results are lost, duplicated or mixed up, and calls run twice."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from runlock.machines.message_loop.runtime.world import ToolAnswer
 
 
 class ForgetsDeniedCalls(MessageLoop):
-    """Writes no result for a call that did not run."""
+    """Records no result for a call that did not run."""
 
     def in_order(self, r: Round) -> list[Call]:
         return [call for call in super().in_order(r) if call.attempts or call.status.state != "Failed"]
 
 
 class AnswersBeforeItWasAsked(MessageLoop):
-    """Puts the results of a round in front of the response that asked for them."""
+    """Puts the results of a round before the response that asked for them."""
 
     def messages_for(self, p: PassRecord) -> list[Message]:
         messages = super().messages_for(p)
@@ -30,7 +30,7 @@ class AnswersBeforeItWasAsked(MessageLoop):
 
 
 class AnswersTwice(MessageLoop):
-    """Writes the result of a failed call twice."""
+    """Records the result of a failed call twice."""
 
     def append(self, p: PassRecord, message: Message) -> None:
         super().append(p, message)
@@ -39,7 +39,7 @@ class AnswersTwice(MessageLoop):
 
 
 class ShortensResults(MessageLoop):
-    """Shows the model the first character of a result."""
+    """Shows the model only the first character of a result."""
 
     def take_result(self, p: PassRecord, r: Round, call: Call, answer: ToolAnswer) -> None:
         super().take_result(p, r, call, answer)
@@ -56,7 +56,7 @@ class ShowsDenialsAsSuccesses(MessageLoop):
 
 
 class TriesAgain(MessageLoop):
-    """Executes a call once more whose tool answered with an error."""
+    """Runs a call again after its tool answered with an error."""
 
     def take_result(self, p: PassRecord, r: Round, call: Call, answer: ToolAnswer) -> None:
         super().take_result(p, r, call, answer)
@@ -70,7 +70,7 @@ class TriesAgain(MessageLoop):
 
 
 class EntersTwice(MessageLoop):
-    """Enters a tool that is executing."""
+    """Runs a call a second time while it is still executing."""
 
     async def execute(self, p: PassRecord, r: Round, call: Call, occasion: Occasion) -> None:
         second = asyncio.ensure_future(self.world.tool(call.id, call.name, call.args, p.stage))
@@ -82,7 +82,7 @@ class EntersTwice(MessageLoop):
 
 
 class FailsTheWholeRound(MessageLoop):
-    """Writes no result for the calls of a round of which another failed."""
+    """Records only the error results of a round in which a call failed."""
 
     def in_order(self, r: Round) -> list[Call]:
         calls = super().in_order(r)
@@ -91,7 +91,7 @@ class FailsTheWholeRound(MessageLoop):
 
 
 class MixesResultsUp(MessageLoop):
-    """Gives the results of a round to its calls in the order in which they came."""
+    """Assigns results to calls by position, in the order in which they arrived."""
 
     def record(self, p: PassRecord, r: Round) -> None:
         finished = sorted(
@@ -105,31 +105,31 @@ class MixesResultsUp(MessageLoop):
 
 
 class RunsTogether(Undeclared):
-    """Runs the calls of a round together, and declares that it runs them one by one."""
+    """Runs the calls of a round together, but declares that it runs them one by one."""
 
     follows = {"round.executor": "parallel"}
 
 
 class RunsOneByOne(Undeclared):
-    """Runs the calls of a round one by one, and declares that it runs them together."""
+    """Runs the calls of a round one by one, but declares that it runs them together."""
 
     follows = {"round.executor": "sequential"}
 
 
 class EndsOnAnException(Undeclared):
-    """Ends the turn when a tool throws, and declares that this costs the call."""
+    """Ends the turn when a tool throws, but declares that only the call fails."""
 
     follows = {"tool.raises": "end_run"}
 
 
 class RecordsAsTheyFinish(Undeclared):
-    """Records results as calls finish, and declares call order."""
+    """Records results in the order in which calls finish, but declares call order."""
 
     follows = {"results.order": "finish"}
 
 
 class EndsOnAMalformedCall(Undeclared):
-    """Ends the turn at a malformed call, and declares that this costs the call."""
+    """Ends the turn at a malformed call, but declares that only the call fails."""
 
     follows = {"call.malformed": "end_run"}
 

@@ -1,4 +1,4 @@
-"""Wrong ends and wrong statuses."""
+"""Faults in end reasons and statuses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RunsOnWhenDone(MessageLoop):
 
 
 class CallsABlockAnEnd(MessageLoop):
-    """Ends a turn that a guard blocked as NaturalEnd."""
+    """Reports NaturalEnd for a turn that a guard blocked."""
 
     def final_reason(self, reason: Reason) -> Reason:
         return Reason("NaturalEnd") if reason.code == "Blocked" else super().final_reason(reason)
@@ -39,7 +39,7 @@ class IsDoneTwice(MessageLoop):
 
 
 class RunsFromTheStart(MessageLoop):
-    """Shows calls as Running that were never New."""
+    """Reports calls as Running that were never reported as New."""
 
     def show_status(self, kind: str, /, **fields: Any) -> None:
         if (kind, fields["to"]) != ("call.status", "New"):
@@ -47,7 +47,7 @@ class RunsFromTheStart(MessageLoop):
 
 
 class ShowsFailuresAsSuccesses(MessageLoop):
-    """Shows a call as Succeeded whose tool answered with an error."""
+    """Reports a call as Succeeded although its tool answered with an error."""
 
     def show_status(self, kind: str, /, **fields: Any) -> None:
         failed = kind == "call.status" and (fields["origin"], fields["to"]) == ("Running", "Failed")
@@ -55,7 +55,7 @@ class ShowsFailuresAsSuccesses(MessageLoop):
 
 
 class RevivesCalls(MessageLoop):
-    """Shows a call that is over as Running when its round is recorded."""
+    """Reports a finished call as Running when its round is recorded."""
 
     def record(self, p: PassRecord, r: Round) -> None:
         super().record(p, r)
@@ -63,13 +63,13 @@ class RevivesCalls(MessageLoop):
             self.revive(p, call)
 
     def revive(self, p: PassRecord, call: Call) -> None:
-        """Show a status that a final call cannot have."""
+        """Report a status that a finished call cannot have."""
         before = call.status.state
         self.show_status("call.status", stage=p.stage, call=call.id, origin=before, to="Running")
 
 
 class TakesTurns(MessageLoop):
-    """Asks its interactors in another order each time that a session is opened."""
+    """Asks interactors in a different order in each session."""
 
     sessions: ClassVar[Iterator[int]] = count()
 

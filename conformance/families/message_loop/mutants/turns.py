@@ -1,4 +1,4 @@
-"""Wrong turns: brackets, histories, stage executions and groups."""
+"""Turn faults: start and end events, histories, stage executions and groups."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class StartsTwice(MessageLoop):
 
 
 class EndsInSilence(Undeclared):
-    """Announces the end of rendered turns alone, and declares that it always does."""
+    """Announces the end of rendered turns only, but declares that it announces every end."""
 
     follows = {"turn.end": "rendered"}
 
 
 class BracketsEachPass(MessageLoop):
-    """Announces the start of a turn in each pass of a stage execution."""
+    """Publishes SessionTurnStart in each pass of a stage execution."""
 
     def announce_start(self, p: PassRecord) -> None:
         super().announce_start(p)
@@ -46,7 +46,7 @@ class BracketsEachPass(MessageLoop):
 
 
 class SharesItsCorrelation(MessageLoop):
-    """Gives all passes one correlation id."""
+    """Uses one correlationId for all passes."""
 
     def new_pass(
         self, scope: Scope, transcript: list[Message], text: str, execution: Execution | None = None
@@ -57,7 +57,7 @@ class SharesItsCorrelation(MessageLoop):
 
 
 class ForgetsItsAnswer(MessageLoop):
-    """Does not keep the last response of a chat turn."""
+    """Does not append the last response of a chat turn to the history."""
 
     async def persist_response(self, p: PassRecord, response: Response) -> None:
         kept_already = p.execution is None
@@ -65,7 +65,7 @@ class ForgetsItsAnswer(MessageLoop):
 
 
 class WritesTranscriptsToTheSession(MessageLoop):
-    """Writes what a stage execution says to the session history as well."""
+    """Appends the messages of a stage execution to the session history too."""
 
     def append(self, p: PassRecord, message: Message) -> None:
         super().append(p, message)
@@ -75,7 +75,7 @@ class WritesTranscriptsToTheSession(MessageLoop):
 
 
 class SharesATranscript(MessageLoop):
-    """Lets siblings write to one transcript."""
+    """Shows a stage execution messages from the transcripts of its siblings."""
 
     def messages_for(self, p: PassRecord) -> list[Message]:
         own = super().messages_for(p)
@@ -92,14 +92,14 @@ class ExitsTwice(MessageLoop):
 
 
 class JoinsAtOnce(MessageLoop):
-    """Begins the join together with the siblings."""
+    """Starts the join together with the siblings."""
 
     async def run_group(self, siblings: Sequence[tuple[str, str]], join: tuple[str, str] | None) -> Reason:
         return await super().run_group([*siblings, *([join] if join else [])], None)
 
 
 class LetsSiblingsRunOn(MessageLoop):
-    """Lets the siblings of a failed stage execution run to their exits."""
+    """Does not cancel the siblings of a failed stage execution."""
 
     def sibling_ended(
         self, group: Cursor, scope: Scope, reason: Reason, is_last: bool, has_join: bool
@@ -111,7 +111,7 @@ class LetsSiblingsRunOn(MessageLoop):
 
 
 class BreaksAfterACancel(MessageLoop):
-    """Fails in the turn that follows a cancelled one."""
+    """Fails in the turn after a cancelled one."""
 
     async def work(self, start: Start) -> Reason:
         was_cancelled, self.was_cancelled = getattr(self, "was_cancelled", False), False
@@ -121,7 +121,7 @@ class BreaksAfterACancel(MessageLoop):
 
 
 class ShowsAShorterHistory(MessageLoop):
-    """Leaves the last message out when somebody looks at the session."""
+    """Leaves the last message out of the answer to `inspect`."""
 
     def look(self) -> dict[str, Any]:
         shown = super().look()
@@ -129,7 +129,7 @@ class ShowsAShorterHistory(MessageLoop):
 
 
 class DoesNotStoreTheInput(MessageLoop):
-    """Stores the input with the answer, and not before the first request."""
+    """Does not store the input before the first request."""
 
     async def commit(self, p: PassRecord, trigger: str, cause: str) -> None:
         if cause != "input":
@@ -137,13 +137,13 @@ class DoesNotStoreTheInput(MessageLoop):
 
 
 class StoresResultsAtTheEnd(Undeclared):
-    """Stores results at the end of a turn, and declares that it does so after each round."""
+    """Stores results at the end of a turn, but declares that it stores them after each round."""
 
     follows = {"persist.results": "turn"}
 
 
 class SwallowsAFaultOfTheStore(MessageLoop):
-    """Goes on when a commit failed."""
+    """Continues after a commit failed."""
 
     async def commit(self, p: PassRecord, trigger: str, cause: str) -> None:
         try:
@@ -153,25 +153,25 @@ class SwallowsAFaultOfTheStore(MessageLoop):
 
 
 class DropsPartialText(Undeclared):
-    """Drops text of a response that was cut short, and declares that it keeps it."""
+    """Drops the partial text of a response, but declares that it keeps it."""
 
     follows = {"partial.text": "dropped"}
 
 
 class ExitsAfterAFailure(Undeclared):
-    """Runs Exit after a failed assertion, and declares that it does not."""
+    """Runs Exit after a failed assertion, but declares that it does not."""
 
     follows = {"exit.on_fail": "yes"}
 
 
 class KeepsTheTranscript(Undeclared):
-    """Goes on with the transcript of the attempt before, and declares a fresh one."""
+    """Keeps the transcript of the previous attempt, but declares that a retry starts with a fresh one."""
 
     follows = {"assert.retry": "kept"}
 
 
 class AcceptsFailedAssertions(MessageLoop):
-    """Ends a stage execution whose assertion failed as if it had exited."""
+    """Ends a stage execution whose assertion failed as if it had succeeded."""
 
     async def failed(self, x: Execution, verdict: Verdict) -> Reason:
         return await super().exit(x, verdict)

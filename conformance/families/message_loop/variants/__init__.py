@@ -15,7 +15,7 @@ __all__ = ["VARIANTS", "Variant"]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A right loop: called without arguments it is an adapter of it."""
+    """A legal variant; calling it without arguments returns an adapter of it."""
 
     name: str
     freedom: str
@@ -25,7 +25,7 @@ class Variant:
     declare: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self) -> ReferenceAdapter:
-        """An adapter of the variant."""
+        """A new adapter of the variant."""
         return ReferenceAdapter(self.profile, self.policies, self.make, self.declare)
 
 
@@ -47,7 +47,7 @@ VARIANTS: Final = (
                       "prompt.place": "interleaved"}),
     Variant("PromptsWhileTheyRun", "a call runs while the next prompt is open",
             policies={"prompt.place": "overlapped", "prompt.siblings": "each", "prompt.defer": "answers"}),
-    Variant("HaltsUnanswered", "a turn ends as Blocked where nobody answers",
+    Variant("HaltsUnanswered", "a turn ends as Blocked if nobody answers",
             policies={"prompt.unanswered": "halt", "tool.raises": "end_run", "call.malformed": "end_run"}),
     Variant("JudgesAgain", "a call that was rewritten after its approval is judged again",
             policies={"rewrite.place": "asked_again", "hook.order": "by_kind", "hook.fault": "continue"}),
@@ -60,7 +60,7 @@ VARIANTS: Final = (
             policies={"bound.counts": "requests", "call.terminal": "finish"}),
     Variant("AnnouncesInside", "the events of a turn stand inside its first and its last stage",
             policies={"turn.bracket": "inside", "input.refused": "kept", "persist.results": "turn"}),
-    Variant("ForgetsWhatWasCut", "what a cancel cut is dropped, and late answers are ignored",
+    Variant("ForgetsWhatWasCut", "partial text and finished results are dropped, late answers are ignored",
             policies={"partial.text": "dropped", "cancel.results": "dropped", "late.answer": "ignored",
                       "told": "alike"}),
     Variant("ReadsTheSession", "a stage reads the session, keeps its transcript, and exits in any case",
@@ -84,6 +84,6 @@ VARIANTS: Final = (
     Variant("RendersLate", "keeps what it rendered in the history, and not what the model said",
             make=freedoms.KeepsTheRendered),
     Variant("ReportsBoth", "reports a denied call as failed as well", make=freedoms.ReportsBoth),
-    Variant("ChangesIds", "ids of events are of another make", make=freedoms.OtherIds),
+    Variant("ChangesIds", "ids of events have another format", make=freedoms.OtherIds),
     Variant("StoresMore", "stores the session when a stage execution begins", make=freedoms.StoresMore),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Loops that take a freedom which no policy names."""
+"""Legal variants whose behaviour is allowed by the spec but not named by a policy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runlock.machines.message_loop.runtime.records import Call, Execution, PassR
 
 
 class Chatty(MessageLoop):
-    """Shows observations and events of its own."""
+    """Reports observations and events that the protocol does not define."""
 
     def publish(self, event: str, p: PassRecord | None = None, /, **data: Any) -> None:
         self.world.status("acme.progress", {"percent": 50})
@@ -17,7 +17,7 @@ class Chatty(MessageLoop):
 
 
 class KeepsTheRendered(MessageLoop):
-    """Keeps the payload in the history that the transforms of RENDER left."""
+    """Stores in the history the payload as the transforms of RENDER rewrote it."""
 
     async def persist_response(self, p: PassRecord, response: Response) -> None:
         text = self.payload if not response.calls else response.text
@@ -34,7 +34,7 @@ class KeepsTheRendered(MessageLoop):
 
 
 class ReportsBoth(MessageLoop):
-    """Reports a denied call as failed as well."""
+    """Reports a denied call as failed too."""
 
     def deny_call(self, p: PassRecord, call: Call, code: str, why: str) -> None:
         super().deny_call(p, call, code, why)
@@ -42,14 +42,14 @@ class ReportsBoth(MessageLoop):
 
 
 class OtherIds(MessageLoop):
-    """Makes ids of another kind for its events."""
+    """Uses another format for the ids of its events."""
 
     def ids(self, p: PassRecord | None) -> dict[str, str]:
         return {key: f"acme/{value}" for key, value in super().ids(p).items()}
 
 
 class StoresMore(MessageLoop):
-    """Stores the session when a stage execution begins an attempt."""
+    """Stores the session at the start of each attempt of a stage execution."""
 
     async def act(self, x: Execution) -> Reason | None:
         await x.scope.outside(self.world.commit("AcmeBegan", "acme", False, self.state(), x.id))

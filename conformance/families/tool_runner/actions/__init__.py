@@ -20,7 +20,7 @@ RACERS: Final = (
     "model_asks", "model_ends", "tool_ok", "tool_error", "tool_raise", "resume", "push_note", "push_turn",
     "set_params", "set_messages", "cancel", "leave", "change_tools_add", "respond",
 )  # fmt: skip
-"""The classes of which two or three may happen at once."""
+"""Classes of action that may occur together, two or three in one race."""
 
 TABLE: Final[dict[str, Action]] = {
     "start": world.start,
@@ -67,7 +67,7 @@ ACTS: Final = (
     "respond",
     *(name for name in TABLE if name.startswith(("push_", "set_", "change_tools_"))),
 )
-"""The classes for which a yield has to be open."""
+"""Classes of action that need an open yield."""
 
 
 def _met(stage: Stage) -> set[str]:

@@ -1,4 +1,4 @@
-"""What actions look at, and how they propose a release."""
+"""The context that actions read, and how they propose the release of a gate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runlock.conformance.trace.moves import Move
 
 @dataclass(slots=True)
 class Stage:
-    """What actions look at: the observed state, the handshake, and the ids that were used."""
+    """The context of an action: the observed state, the handshake, and the ids used so far."""
 
     state: ObservedRunner
     counts: dict[str, int] = field(default_factory=dict)
@@ -29,7 +29,7 @@ class Stage:
         return Stage(self.state, dict(self.counts))
 
     def fresh(self, prefix: str) -> str:
-        """An id that was not used yet."""
+        """An id that has not been used yet."""
         self.counts[prefix] = self.counts.get(prefix, 0) + 1
         return f"{prefix}{self.counts[prefix]}"
 
@@ -38,12 +38,12 @@ class Stage:
         return [gate for gate in self.state.open_gates if gate.on == on]
 
     def takes(self, stimulus: str) -> bool:
-        """Whether the runner takes a stimulus."""
+        """Whether the runner accepts a stimulus."""
         return stimulus in self.handshake.stimuli
 
     @property
     def acting(self) -> Iteration | None:
-        """The iteration whose yield is open, so that the user can act."""
+        """The iteration whose yield is open, in which the user can act."""
         iteration = self.state.iteration
         return iteration if iteration is not None and iteration.yielded is not None else None
 
@@ -52,12 +52,12 @@ Action = Callable[[Stage, Chooser], Move | None]
 
 
 def offered(stage: Stage, on: str) -> list[str]:
-    """The outcomes that the runner takes at a gate."""
+    """The outcomes that the runner accepts at a gate."""
     return [*stage.handshake.outcomes.at(on)]
 
 
 def release(stage: Stage, chooser: Chooser, on: str, outcome: dict[str, Any]) -> Move | None:
-    """An open gate of that kind is released with an outcome that the runner takes."""
+    """Release an open gate of that kind with an outcome that the runner accepts."""
     gates = stage.gates(on)
     if not gates or outcome["kind"] not in offered(stage, on):
         return None

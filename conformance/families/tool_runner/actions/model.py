@@ -1,4 +1,4 @@
-"""The model answers: whole turns, pieces of turns, mistakes, faults."""
+"""Actions of the model: whole turns, streamed pieces, mistakes, faults."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Calls = Sequence[dict[str, Any]]
 
 
 def pieces_of(iteration: Iteration | None) -> tuple[str, list[dict[str, Any]]]:
-    """The text and the calls of the pieces that the model gave so far, with which its turn begins."""
+    """The text and the calls streamed so far, with which the whole turn begins."""
     pieces = [piece for piece, _ in iteration.deltas] if iteration is not None else []
     calls = [piece.tool_call.model_dump() for piece in pieces if piece.tool_call is not None]
     return "".join(piece.text or "" for piece in pieces), calls
 
 
 def whole_turn(stage: Stage, calls: Calls, text: str, stop: str | None = None) -> Move | None:
-    """The model gives a whole turn, which begins with the pieces that it gave."""
+    """The model completes its turn, which begins with the streamed pieces."""
     gates = stage.gates("model")
     if not gates:
         return None
@@ -41,7 +41,7 @@ def asked(stage: Stage, tool: str) -> dict[str, Any]:
 
 
 def said(stage: Stage) -> str:
-    """Some text that was not said before, so that no two turns are the same."""
+    """Text that has not been used before, so that no two turns are equal."""
     return f"words {stage.fresh('w')}"
 
 
@@ -85,7 +85,7 @@ def model_pauses(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def model_errs(stage: Stage, chooser: Chooser) -> Move | None:
-    """The model asks for a tool that is not in the set, or twice under one id."""
+    """The model requests a tool that is not in the set, or two calls under one id."""
     if not stage.gates("model") or not stage.state.scenario.tools:
         return None
     tool = pick(chooser, _in_set(stage))
@@ -102,12 +102,12 @@ def model_errs(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def model_breaks(stage: Stage, chooser: Chooser) -> Move | None:
-    """The model cannot be reached, or breaks while it answers."""
+    """The model cannot be reached, or fails during its answer."""
     return release(stage, chooser, "model", {"kind": "fault", "message": "the model broke"})
 
 
 def model_gives_a_piece(stage: Stage, chooser: Chooser) -> Move | None:
-    """A piece of a turn comes: some text, or a call."""
+    """The model streams a piece of its turn: some text, or a call."""
     iteration = stage.state.iteration
     if not stage.state.scenario.runner.stream or "delta" not in offered(stage, "model") or iteration is None:
         return None

@@ -1,4 +1,4 @@
-"""The user acts while a yield is open: changes the state, asks for a response, changes the tools, goes on."""
+"""Actions of the user at an open yield: change the state, ask for a response, change tools, go on."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ def _foreign_turn(stage: Stage, chooser: Chooser) -> dict[str, Any]:
 
 
 def push_foreign_turn(stage: Stage, chooser: Chooser) -> Move | None:
-    """The user pushes a turn of its own with a call."""
+    """The user pushes an assistant turn of its own, with a call."""
     return _push(stage, [_foreign_turn(stage, chooser)]) if stage.acting is not None else None
 
 
 def push_ill_formed(stage: Stage, chooser: Chooser) -> Move | None:
-    """The user pushes a result of a call that nobody asked for."""
+    """The user pushes a result for a call that does not exist."""
     if stage.acting is None:
         return None
     orphan = {"role": "tool", "call": stage.fresh("x"), "status": "ok", "text": "of no call"}
@@ -115,7 +115,7 @@ def set_params(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def set_messages(stage: Stage, chooser: Chooser) -> Move | None:
-    """The user replaces the messages, by a note, or by a note and a turn of its own with a call."""
+    """The user replaces the messages with a note, or with a note and an assistant turn that has a call."""
     if stage.acting is None or not stage.takes("runner.set.messages"):
         return None
     messages = [_note(stage)]

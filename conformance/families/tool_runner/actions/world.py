@@ -1,4 +1,4 @@
-"""Runs begin and are cancelled, tools answer, time passes, the kit looks."""
+"""Actions of the environment: start, cancel, tool answers, time, and `inspect`."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from runlock.conformance.trace.moves import INSPECT, Move
 
 
 def start(stage: Stage, chooser: Chooser) -> Move | None:
-    """The runner is made and begins to iterate."""
+    """A runner is created and starts to iterate."""
     return None if stage.state.runs else Move("run.start", {"run": "r1", "input": "hello r1"})
 
 
 def cancel(stage: Stage, chooser: Chooser) -> Move | None:
-    """The abort signal."""
+    """The abort signal is given."""
     run = stage.state.run
     return Move("cancel", {"run": run.id}) if run is not None and stage.takes("cancel") else None
 
 
 def tool_answers(kind: str) -> Action:
-    """A tool answers in a certain manner."""
+    """Builds the action in which a tool gives this kind of answer."""
 
     def answer(stage: Stage, chooser: Chooser) -> Move | None:
         """A tool answers."""
@@ -31,7 +31,7 @@ def tool_answers(kind: str) -> Action:
 
 
 def settle(stage: Stage, chooser: Chooser) -> Move | None:
-    """Nothing happens; the runner runs on."""
+    """The runner runs until it is idle, without a stimulus."""
     return Move("settle", {}) if stage.state.runs else None
 
 
@@ -43,6 +43,6 @@ def time_passes(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def look(stage: Stage, chooser: Chooser) -> Move | None:
-    """The kit looks at the run."""
+    """The kit inspects the run."""
     run = stage.state.run
     return Move(INSPECT, {"run": run.id}) if run is not None else None

@@ -1,1 +1,1 @@
-"""The hosted face of a tool runner: an adapter object on the kit's own loop, as a runtime under test."""
+"""Hosts a tool runner: an adapter object runs on the kit's own event loop as the runtime under test."""

@@ -1,4 +1,4 @@
-"""What a hosted runner offers: its own handshake, less what it lacks, plus what the kit's loop gives."""
+"""The effective handshake of a hosted runner: its own, less what it lacks, plus what the kit adds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from runlock.conformance.families.tool_runner.messages import RunnerHandshake
 from runlock.conformance.transport.hosting import has
 
 LOOP_CONTROL: Final = {"settle": "exact", "clock": "virtual", "step": "turns", "store": "none", "crash": []}
-"""What every adapter gets from running on the kit's loop."""
+"""Capabilities that every hosted adapter has because it runs on the kit's event loop."""
 
 NEEDED_METHODS: Final = {
     "runner.push": "push",
@@ -20,11 +20,11 @@ NEEDED_METHODS: Final = {
     "cancel": "cancel",
     "cancel.yield": "cancel",
 }
-"""The method without which a stimulus is not offered."""
+"""The adapter method that each stimulus needs."""
 
 
 def effective_handshake(adapter: Any) -> dict[str, Any]:
-    """The handshake that the kit answers in the adapter's name."""
+    """The handshake that the kit sends on behalf of the adapter."""
     claimed: RunnerHandshake = adapter.handshake
     answer = claimed.to_wire()
     answer["protocol"], answer["family"] = claimed.protocol, claimed.family

@@ -1,4 +1,4 @@
-"""A runner in this process behind the protocol's verbs: `HostedRunner` is the `Sut` over a hosted adapter."""
+"""Runs a tool runner in this process: `HostedRunner` implements the protocol (`Sut`) on an adapter object."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ class HostedRunner:
         }
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """One verb of the protocol, and its answer."""
+        """Handle one request of the protocol."""
         asked = parse(METHODS, method, params)
         return answer_or_error(lambda: self._answer(method, asked))
 
     def kill(self) -> None:
-        """End it at once, with no clean-up of its own."""
+        """Stop immediately, without clean-up."""
         if self._life is not None:
             self._life.drop()
             self._life = None
 
     def close(self) -> None:
-        """Give back the loop and whatever stands on it."""
+        """Close the event loop and everything that runs on it."""
         self.kill()
 
     def _answer(self, method: str, asked: Any) -> dict[str, Any]:
@@ -117,8 +117,8 @@ class HostedRunner:
         return self._life
 
 
-# Stimuli are planned first, so that a race is delivered as a whole or not at all.  `earlier` are the stimuli
-# before one in the same `deliver`.
+# All stimuli of a race are validated before any of them is delivered.  `earlier` are the
+# stimuli before one in the same `deliver`.
 
 Plan = Callable[[Life, Any, Sequence[Wire]], Delivery]
 

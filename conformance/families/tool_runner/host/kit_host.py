@@ -1,4 +1,4 @@
-"""The kit's side of the hosted face: whatever a runner awaits of the outside world becomes a gate."""
+"""The host that the kit gives to an adapter: each await of the environment becomes a gate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Messages = Sequence[Message | Mapping[str, Any]]
 
 
 class Gate:
-    """One await of the outside world; a model gate may pass several pieces before it is released."""
+    """One await of the environment; a model gate may pass on several pieces before it is released."""
 
     __slots__ = ("answers", "id", "loop", "on", "shown", "waiter")
 
@@ -33,7 +33,7 @@ class Gate:
         self.waiter: asyncio.Future[None] | None = None
 
     def give(self, answer: Wire) -> None:
-        """Hand an answer to whoever waits at the gate."""
+        """Pass an answer to the waiting runner."""
         self.answers.append(answer)
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
@@ -56,13 +56,13 @@ class KitHost:
         self.step = 0
         self.iteration = 0
         self.tools_entered = 0
-        self.is_over = False  # nothing that happens from here on is shown
+        self.is_over = False  # nothing that happens from here on is reported
         self._attempts: dict[str, int] = {}
         self._gates = 0
         self._loop = loop
         self._between: list[asyncio.Future[None]] = []  # waiting until no request is under way
 
-    # -- what the runner awaits
+    # -- awaited by the runner
 
     async def infer(
         self,
@@ -90,7 +90,7 @@ class KitHost:
         params: Mapping[str, Any],
         tools: Sequence[str] | None = None,
     ) -> AsyncIterator[Delta | RunnerTurn]:
-        """Send a request; gives its pieces as they come, and last the whole turn."""
+        """Send a request; yields its pieces as they arrive, then the whole turn."""
         return self._pieces(self._request(messages, sent, params, tools))
 
     async def _pieces(self, gate: Gate) -> AsyncIterator[Delta | RunnerTurn]:
@@ -105,7 +105,7 @@ class KitHost:
     async def tool(
         self, call: str | None, name: str, args: Mapping[str, Any], *, version: int = 1
     ) -> RunnerOutcome:
-        """Enter the body of a tool; a call without an id is known by its argument `k`."""
+        """Run the body of a tool; a call without an id is identified by its argument `k`."""
         known = str(args.get("k")) if call is None else call
         self._attempts[known] = attempt = self._attempts.get(known, 0) + 1
         self.tools_entered += 1
@@ -119,10 +119,10 @@ class KitHost:
         return answer
 
     def message(self, message: Message | Mapping[str, Any]) -> None:
-        """Show that the runner has put a message into its state."""
+        """Report that the runner has put a message into its state."""
         self.append("message", {"message": as_json(message)})
 
-    # -- what the kit does
+    # -- called by the kit
 
     async def yielded(self, message: Message | None) -> Gate:
         """Open the gate at which the user acts."""
@@ -137,11 +137,11 @@ class KitHost:
             await waiter
 
     def release(self, gate: Gate, answer: Wire) -> None:
-        """Let the runner pass; too late, and so nothing, if it has given the gate up."""
+        """Release a gate; has no effect if the runner has already closed it."""
         if gate.id not in self.open_gates:
             return
         if isinstance(answer, RunnerTurn):
-            for call in answer.tool_calls:  # an id that was there before is a new call now
+            for call in answer.tool_calls:  # a reused id is a new call
                 self._attempts.pop(call.id, None)
             answer = answer.model_copy(update={"stop_reason": answer.stop})
         if not isinstance(answer, Delta):
@@ -149,11 +149,11 @@ class KitHost:
         gate.give(answer)
 
     def give_up(self, gate: Gate) -> None:
-        """The runner waits at the gate no longer, though it was not released."""
+        """Close a gate that was not released: the runner no longer waits for it."""
         self._give_up(gate)
 
     def append(self, kind: str, fields: Mapping[str, Any]) -> None:
-        """Note an observation of the run at hand."""
+        """Record an observation for the current run."""
         if not self.is_over:
             self.log.append({"kind": kind, "run": self.run, **fields})
 

@@ -1,6 +1,6 @@
-"""The user of a hosted runner, whom the kit plays: iterates over it, and acts while a yield is open.
+"""The user of a hosted runner, simulated by the kit: iterates over it, and acts while a yield is open.
 
-All that the user does comes through one inlet, in order: the verbs, and the release of the yield.
+The actions of the user, and the release of the yield, pass through one queue and are performed in order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NO_YIELD = "no yield is open"
 
 @dataclass(eq=False, slots=True)
 class Act:
-    """A verb of the user, and its place in the `deliver` that brought it."""
+    """An action of the user, and its position in the `deliver` that contained it."""
 
     name: str
     work: Callable[[], Awaitable[Any]]
@@ -31,7 +31,7 @@ class Act:
 
 @dataclass(eq=False, slots=True)
 class Walk:
-    """One walk of the user over the runner, which is one run."""
+    """One iteration over the runner from start to end, which is one run."""
 
     run: str
     items: AsyncIterator[Item]
@@ -45,7 +45,7 @@ class Left(Exception):
 
 
 class User:
-    """Walks over the runner of one scenario, as the schedule says."""
+    """Iterates over the runner of one scenario, as the schedule prescribes."""
 
     def __init__(self, adapter: Any, host: KitHost, read: str) -> None:
         self.adapter = adapter
@@ -57,10 +57,10 @@ class User:
         self.status: str | None = None
         self.reason: dict[str, Any] | None = None
 
-    # -- what the schedule says
+    # -- called by the schedule
 
     def begin(self, walk: Walk) -> Callable[[], None]:
-        """Begin a walk; gives what undoes it if the runner turns it down."""
+        """Begin a run; returns a function that undoes this if the runner refuses."""
         before = (self.host.run, self.walk, self.status, self.reason)
         self.host.run, self.walk, self.status, self.reason = walk.run, walk, "Running", None
 
@@ -70,20 +70,20 @@ class User:
         return undo
 
     def act(self, act: Act) -> None:
-        """Hand a verb over to the walk, if its yield is open."""
+        """Queue an action if a yield is open; refuse it otherwise."""
         if self.walk is None or self.walk.gate is None:
             self.turn_down(act.stimulus, NO_YIELD)
         else:
             self.walk.inlet.put_nowait(act)
 
     def turn_down(self, stimulus: int, why: str) -> None:
-        """Report that the runner did not take a stimulus."""
+        """Report that the runner refused a stimulus."""
         self.refused.append({"stimulus": stimulus, "why": why})
 
-    # -- the walk
+    # -- the iteration
 
     async def iterate(self, walk: Walk, undo: Callable[[], None]) -> None:
-        """Take items until the runner ends, the user leaves, or something breaks."""
+        """Take items until the runner ends, the user leaves, or an exception is raised."""
         try:
             while True:
                 await self._see(walk, *await anext(walk.items))
@@ -107,7 +107,7 @@ class User:
             self._finish({"code": code, "detail": f"{type(error).__name__}: {error}"})
 
     async def _see(self, walk: Walk, message: Message | None, pieces: AsyncIterator[Delta] | None) -> None:
-        """Hold an item until the user goes on; raises `Left` where the user leaves."""
+        """Hold an item until the user goes on; raises `Left` if the user leaves."""
         walk.gate = gate = await self.host.yielded(message)
         walk.inlet = asyncio.Queue()
         loop = asyncio.get_running_loop()
@@ -126,7 +126,7 @@ class User:
             await reader
 
     async def _act_until_released(self, walk: Walk, reader: asyncio.Task[None] | None) -> Resume:
-        """Perform the verbs in their order; a response is made while others are performed."""
+        """Perform the actions in order; responses are made concurrently with later actions."""
         responses: list[asyncio.Task[Any]] = []
         watched = {reader} if reader is not None else set()
         try:
@@ -188,7 +188,7 @@ class User:
 
 
 async def _first(inlet: asyncio.Queue[Act | Resume], tasks: Sequence[Any] | set[Any]) -> Act | Resume:
-    """The next thing that the user does; what a task raises meanwhile is raised."""
+    """The next action of the user; raises the exception of a task that fails meanwhile."""
     taking = asyncio.ensure_future(inlet.get())
     try:
         while True:

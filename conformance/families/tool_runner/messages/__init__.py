@@ -1,6 +1,6 @@
 """The messages of the family tool-runner, as pydantic models: what its requests and answers carry.
 
-What every family has (messages of a thread, faults, reports) is taken from the protocol as it is.
+The models that all families share (messages of a thread, faults, reports) come from the protocol.
 """
 
 from runlock.conformance.families.tool_runner.messages.handshake import (

@@ -18,7 +18,7 @@ from runlock.conformance.protocol import Handshake, Wire, not_misspelt
 
 
 def _all_gates(gates: list[RunnerGateKind]) -> list[RunnerGateKind]:
-    """Refuse a runner that lacks a gate: a runner without a yield is not of this family."""
+    """Reject a handshake that lacks a gate: every runner of this family has all of them."""
     missing = [gate for gate in REQUIRED_GATES if gate not in gates]
     if missing:
         raise PydanticCustomError("gate", "Input should name '{gate}' too", {"gate": missing[0]})
@@ -26,7 +26,7 @@ def _all_gates(gates: list[RunnerGateKind]) -> list[RunnerGateKind]:
 
 
 class RunnerOutcomes(Wire):
-    """Outcomes that the runner can take at each gate; what is left out is not offered."""
+    """Outcomes that the runner accepts at each gate; what is left out is not offered."""
 
     model: list[Literal["turn", "delta", "fault"]] = ["turn"]
     tool: list[Literal["ok", "error", "raise", "fault"]] = ["ok"]
@@ -42,7 +42,7 @@ class RunnerOutcomes(Wire):
 
 
 class RunnerOffer(Wire):
-    """What a scenario may ask of the runner."""
+    """The capabilities that a scenario may use."""
 
     stream: list[bool] = [False]
     read: list[Literal["all", "none"]] = ["all"]
@@ -50,7 +50,7 @@ class RunnerOffer(Wire):
 
 
 class RunnerHandshake(Handshake):
-    """What a runner says of itself; stimuli, outcomes and stop reasons that are left out are not offered."""
+    """The runner's half of the handshake; stimuli, outcomes and stop reasons left out are not offered."""
 
     family: Literal["tool-runner"] = "tool-runner"
     profile: str = "tool-runner"

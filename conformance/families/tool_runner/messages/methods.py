@@ -1,4 +1,4 @@
-"""The verbs of the family, each with what it carries and what its answer carries."""
+"""The methods of the family, each with its parameters and its answer."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ METHODS: Final[dict[str, tuple[type[Wire], type[Wire]]]] = {
     "settle": (Settle, RunnerReport),
     "inspect": (Inspect, RunnerSnapshot),
 }
-"""Each verb of the family with the model of its parameters and of its answer."""
+"""Each method of the family with the models of its parameters and of its answer."""
 
 VOCABULARY: Final = Vocabulary(
     handshake=RunnerHandshake,

@@ -1,4 +1,4 @@
-"""What a tool runner shows."""
+"""The observations that a tool runner reports."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class MessageAppended(Observation):
 
 
 class Published(Observation):
-    """A piece of a stream, or its end, reached the user."""
+    """A piece of a stream, or its end, was delivered to the user."""
 
     kind: Literal["event"] = "event"
     stream: str | None = None
@@ -76,7 +76,7 @@ class Published(Observation):
 
 
 class Responded(Observation):
-    """The tool response that the user asked for; null if there is nothing to answer or it was given up."""
+    """The tool response that the user asked for; null if there is nothing to answer or it was aborted."""
 
     kind: Literal["runner.response"] = "runner.response"
     messages: list[Message] | None = None
@@ -84,7 +84,7 @@ class Responded(Observation):
 
 
 class RunFinished(Observation):
-    """The walk over the runner ended; `message` is the last turn that was received."""
+    """The run ended; `message` is the last turn that was received."""
 
     kind: Literal["run.finished"] = "run.finished"
     reason: Reason
@@ -113,7 +113,7 @@ class RunnerSnapshot(Wire):
 
 
 class RunnerInspected(RunnerSnapshot, Observation):
-    """What a look at the run showed: the answer to `inspect`, as a trace keeps it."""
+    """The answer to `inspect`, as a trace records it."""
 
     kind: Literal["inspect"] = "inspect"
 
@@ -150,6 +150,6 @@ RunnerObservation = Annotated[
 
 
 class RunnerReport(Report):
-    """The answer to a stimulus: all that happened since, in order."""
+    """The answer to a stimulus: everything that has happened since, in order."""
 
     observations: list[RunnerObservation] = Field(default_factory=list)  # type: ignore[assignment]

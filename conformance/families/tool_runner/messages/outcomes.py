@@ -1,4 +1,4 @@
-"""What releases a gate of a tool runner."""
+"""The outcomes with which gates of a tool runner are released."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RunnerTurn(Wire):
 
     @property
     def stop(self) -> StopReasonName:
-        """Why it stopped, also where that was left out."""
+        """The stop reason, or its default if it was left out."""
         return self.stop_reason or ("tool_use" if self.tool_calls else "end_turn")
 
     @property
@@ -40,12 +40,12 @@ class Delta(Wire):
 
     @property
     def data(self) -> dict[str, Any]:
-        """The piece as an event shows it."""
+        """The piece as the data of an event."""
         return self.model_dump(mode="json", exclude={"kind"}, exclude_none=True)
 
 
 class RunnerOutcome(Wire):
-    """What a tool answered; `raise` is its body throwing."""
+    """What a tool answered; `raise` means that its body throws."""
 
     kind: Literal["ok", "error", "raise"]
     content: Json = None

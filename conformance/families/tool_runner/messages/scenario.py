@@ -1,4 +1,4 @@
-"""What a scenario of a tool runner starts from."""
+"""The configuration of a scenario of a tool runner."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runlock.conformance.protocol import Scenario, Wire
 
 
 class RunnerTool(Wire):
-    """A tool that the user knows; one that is not offered is in no request before the user adds it."""
+    """A tool of the scenario; one that is not offered is in no request until the user adds it."""
 
     name: str
     offered: bool = True
@@ -27,14 +27,14 @@ class RunnerOptions(Wire):
 
 
 class RunnerScenario(Scenario):
-    """What a scenario starts from: the tools, and how the runner is configured."""
+    """The configuration of a scenario: the tools, and the options of the runner."""
 
     tools: list[RunnerTool] = Field(default_factory=list)
     runner: RunnerOptions = RunnerOptions()
 
     @cached_property
     def in_full(self) -> Mapping[str, Any]:
-        """Every field as the runtime gets it; a limit that is left out stays left out."""
+        """All fields as they are sent to the runtime; a limit that is not set stays unset."""
         return {
             "scenario": self.scenario,
             "tools": [tool.model_dump() for tool in self.tools],

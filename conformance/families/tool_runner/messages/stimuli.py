@@ -10,7 +10,7 @@ from runlock.conformance.protocol import JsonObject, Message, Stimulus, Wire
 
 
 class RunStart(Stimulus):
-    """The runner is made, with one user message, and begins to iterate."""
+    """A runner is created with one user message, and starts to iterate."""
 
     method: ClassVar[str] = "run.start"
     run: str
@@ -39,7 +39,7 @@ class Respond(Stimulus):
 
 
 class ChangeTools(Stimulus):
-    """The user changes the set of tools: removes first, then adds or redefines."""
+    """The user changes the set of tools: removals come first, then additions and replacements."""
 
     method: ClassVar[str] = "runner.tools"
     add: list[str] = Field(default_factory=list)
@@ -64,7 +64,7 @@ class RunnerPart(Wire):
 
 
 class RunnerDeliver(Stimulus):
-    """Several stimuli are handed over, in this order, before the runner goes on."""
+    """A race: several stimuli are delivered, in this order, before the runner continues."""
 
     method: ClassVar[str] = "deliver"
     stimuli: list[RunnerPart]

@@ -1,1 +1,1 @@
-"""Monitors of the tool runner: they follow its charts, and count which arrows were taken."""
+"""Monitors of the tool runner: they check runs against its charts, and count the transitions taken."""

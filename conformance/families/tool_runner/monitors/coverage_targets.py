@@ -1,4 +1,4 @@
-"""What of the charts a campaign has exercised, next to what it could have."""
+"""Chart coverage of a campaign: transitions exercised, out of those that can be."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from runlock.conformance.families.tool_runner.monitors import iteration_chart, r
 from runlock.conformance.family.coverage import ChartCoverage, Coverage
 
 UNSEEN: Final = frozenset({"RUN-8"})
-"""Arrows that show nothing of their own."""
+"""Clauses whose transitions cannot be observed."""
 
 
 def covered(
     handshake: RunnerHandshake, policies: Mapping[str, Any], standings: Mapping[str, Any], seen: Coverage
 ) -> list[ChartCoverage]:
-    """Both charts: the arrows of clauses that are judged, and how often each was certainly taken."""
+    """Coverage of both charts: transitions of judged clauses, and how often each was certainly taken."""
     found = []
     for table in (iteration_chart.TABLE, response_chart.TABLE):
         judged = [row for row in table.rows if row.clause in standings and standings[row.clause].is_judged]

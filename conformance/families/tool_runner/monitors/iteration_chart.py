@@ -1,7 +1,7 @@
-"""Follows the iteration chart over requests, yields, what the user does, tools, and ends.
+"""Checks requests, yields, user actions, tools and ends against the iteration chart.
 
-What the kit sends and what the runner shows are labels of the chart's states.  An observation that no drawn
-way explains breaks the clause that closes the chart; checks of other clauses that name the cause come first.
+Stimuli and observations are mapped to labels of the chart's states.  An observation that no transition
+explains violates the clause that closes the chart; checks of other clauses that name the cause come first.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ READING: Final = Reading(
     },
     silent=frozenset({"Settled", "Updated"}),
 )
-"""How the chart reads: a tool may be entered for a response while the turn is with the user."""
+"""Labels of each state; a tool may run for a response while the user has the turn."""
 
 
 class IterationMonitor(Monitor):
-    """Follows the iterations of one runner along their chart."""
+    """Checks the iterations of one runner against their chart."""
 
     clauses: ClassVar[frozenset[str]] = frozenset(TABLE.closed.values())
     explains: ClassVar[bool] = True
@@ -67,7 +67,7 @@ class IterationMonitor(Monitor):
         self.wrong = ""
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
-        """Follow what the kit sends."""
+        """Record a stimulus."""
         parts = self.state.parts
         if any(name == "cancel" for name, _ in parts) and not self.state.alone:
             self._lose()
@@ -97,14 +97,14 @@ class IterationMonitor(Monitor):
 
     def _answered(self) -> None:
         if self.state.is_cancelled:
-            self._lose()  # whether it is yielded is open
+            self._lose()  # it may or may not be yielded
         self._see("turn")
         if self.late_resume:
             self.late_resume = False
             self._see("resume")
 
     def observe(self, seen: Observation) -> Iterator[Judgement]:
-        """Judge what the runner shows."""
+        """Check an observation."""
         label = self._label(seen)
         if not label or self.is_lost:
             return
@@ -129,7 +129,7 @@ class IterationMonitor(Monitor):
         return "yield" if last is not None and last.turn is not None else "open"
 
     def answered(self, report: Report) -> None:
-        """Forget where a runner stands that turned a stimulus down."""
+        """Stop following the chart when the runner refused a stimulus."""
         if report.refused:
             self._lose()
 
@@ -140,7 +140,8 @@ class IterationMonitor(Monitor):
         self.follower.see(label, surely=surely)
         if not self.follower.states:
             self.wrong = (
-                f"{label} came in {' or '.join(sorted(before)) or 'the beginning'}; no drawn way leads there"
+                f"{label} came in {' or '.join(sorted(before)) or 'the beginning'}; "
+                "the chart has no such transition"
             )
             self.is_lost = True
             return

@@ -1,4 +1,4 @@
-"""Follows the chart of the response of each iteration: made, kept, used, forgotten."""
+"""Checks the response of each iteration against its chart: made, kept, used, dropped."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ READING: Final = Reading(
     within={"Making": ("calls",), "Empty": ("given up",), "Kept": ("given up",)},
     silent=frozenset({"Empty"}),
 )
-"""How the chart reads: a response that is dropped shows nothing."""
+"""Labels of each state; dropping a response is not observable."""
 
 
 class ResponseMonitor(Monitor):
-    """Follows the responses of one runner along their chart."""
+    """Checks the responses of one runner against their chart."""
 
     clauses: ClassVar[frozenset[str]] = frozenset(TABLE.closed.values())
     explains: ClassVar[bool] = True
@@ -39,7 +39,7 @@ class ResponseMonitor(Monitor):
         self.follower = Follower(READING)
 
     def observe(self, seen: Observation) -> Iterator[Judgement]:
-        """Judge what the runner shows."""
+        """Check an observation."""
         last = self.state.iteration
         if isinstance(seen, RunnerGate) and seen.on == "model":
             self.follower = Follower(READING)
@@ -52,7 +52,7 @@ class ResponseMonitor(Monitor):
             yield self._see(self._label(last, seen))
 
     def _is_followed(self, last: Iteration) -> bool:
-        """Whether each call of the turn shows itself at a gate."""
+        """Whether every call of the turn opens a gate."""
         names = {call.name for call in last.calls}
         return (
             bool(names) and not last.changes_tools and not last.has_doubled_ids and names <= last.tools.keys()
@@ -68,7 +68,7 @@ class ResponseMonitor(Monitor):
         before, after = self.follower.states, self.follower.after(label)
         if not after:
             wrong = f"a response was {label} in {' or '.join(sorted(before)) or 'the beginning'}"
-            return Judgement(READING.closed, f"{wrong}; no drawn way leads there")
+            return Judgement(READING.closed, f"{wrong}; the chart has no such transition")
         self.follower.see(label)
         if self.follower.is_lost:
             self.trails.lose(TABLE, "response")

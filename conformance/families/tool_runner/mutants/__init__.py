@@ -1,6 +1,6 @@
-"""The reference made wrong on purpose, at least once for each clause that a hosted runner can break.
+"""Mutants of the reference runner: at least one for each clause that a hosted runner can violate.
 
-A kit that cannot tell these from the reference sees nothing.
+Each has one injected fault, which the kit must detect.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Wrong cancels: what goes on after the signal, and what does not."""
+"""Cancellation faults: work goes on after the abort signal, or stops where it must not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runlock.machines.tool_runner.runtime.runner import Runner
 
 
 class AsksAfterACancel(Runner):
-    """The signal stops the tools, and the loop goes on."""
+    """A cancel stops the tools but not the loop."""
 
     async def after_resume(self) -> None:
         try:
@@ -20,14 +20,14 @@ class AsksAfterACancel(Runner):
 
 
 class TakesACancelForAnEnd(Runner):
-    """A cancelled run ends as if all was well."""
+    """A cancelled run ends with the reason NaturalEnd."""
 
     def end(self, event: str, reason: str, *facts: str) -> None:
         super().end(event, "NaturalEnd" if reason == "Cancelled" else reason, *facts)
 
 
 class DropsWhatWasHandedOver(Runner):
-    """The calls of a turn that was with the user do not run, though they are declared to."""
+    """Calls of a turn that the user had at the cancel do not run, though the runner declares that they do."""
 
     def place_turn(self) -> None:
         super().place_turn()
@@ -42,7 +42,7 @@ class DropsWhatWasHandedOver(Runner):
 
 
 class RunsWhatWasHandedOver(Runner):
-    """The calls of a turn that was with the user run, though they are declared not to."""
+    """Calls of a turn that the user had at the cancel run, though the runner declares that they do not."""
 
     async def after_resume(self) -> None:
         self.policies = {**self.policies, "cancel.handed_over": "run"}
@@ -50,7 +50,7 @@ class RunsWhatWasHandedOver(Runner):
 
 
 class AbortsWhatDrains(Runner):
-    """Tools are given up at a cancel, though they are declared to drain."""
+    """A cancel aborts running tools, though the runner declares that they drain."""
 
     def cancel(self) -> None:
         super().cancel()
@@ -59,7 +59,7 @@ class AbortsWhatDrains(Runner):
 
 
 class DrainsWhatIsAborted(Runner):
-    """Tools run on after a cancel, though they are declared to be given up."""
+    """Running tools finish after a cancel, though the runner declares that it aborts them."""
 
     def cancel(self) -> None:
         self.policies = {**self.policies, "cancel.inflight": "drain"}
@@ -67,7 +67,7 @@ class DrainsWhatIsAborted(Runner):
 
 
 class RespondsAfterACancel(Runner):
-    """A response runs tools although the run was cancelled."""
+    """A response requested after a cancel runs tools."""
 
     async def respond(self) -> list[Message] | None:
         was, self.is_cancelled = self.is_cancelled, False
@@ -77,14 +77,14 @@ class RespondsAfterACancel(Runner):
 
 
 class EntersAgainAfterACancel(Runner):
-    """Calls of a response that was given up are entered again after the resume."""
+    """Calls of a response that a cancel aborted run again after the resume."""
 
     def may_enter(self, call: Call, the_round: Round) -> bool:
         return the_round.began_cancelled or super().may_enter(call, the_round)
 
 
 class GoesThroughWithTheRound(Runner):
-    """The calls that wait for their turn start although the run was cancelled."""
+    """Queued calls of a round start although the run was cancelled."""
 
     def may_enter(self, call: Call, the_round: Round) -> bool:
         return call["id"] not in self.iteration.entered

@@ -1,4 +1,4 @@
-"""Wrong ends: breaks and faults, their reasons, and what happens when the runner is taken up."""
+"""Faults at the end of a run: user breaks, faults, end reasons, and continuing the runner afterwards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runlock.machines.tool_runner.runtime.world import ModelTurn, WorldFault
 
 
 class IsOverAfterABreak(Runner):
-    """A runner that was left refuses to go on, though it is declared to."""
+    """After a user break the runner cannot be continued, though it declares that it can."""
 
     def again(self) -> AsyncIterator[Item]:
         if self.at == "Left":
@@ -22,7 +22,7 @@ class IsOverAfterABreak(Runner):
 
 
 class GoesOnAfterABreak(Runner):
-    """A runner that was left goes on, though it is declared to be over."""
+    """After a user break the runner can be continued, though it declares that it is over."""
 
     def again(self) -> AsyncIterator[Item]:
         if self.at == "Left" and self.iteration.turn is not None:
@@ -32,7 +32,7 @@ class GoesOnAfterABreak(Runner):
 
 
 class ForgetsTheTurnAtABreak(Runner):
-    """A runner that was left begins with the request before."""
+    """Continued after a user break, the runner repeats the last request instead of handling the turn."""
 
     def again(self) -> AsyncIterator[Item]:
         if self.at == "Left":
@@ -42,7 +42,7 @@ class ForgetsTheTurnAtABreak(Runner):
 
 
 class IsOverAfterAFault(Runner):
-    """A runner that a fault ended refuses to go on, though it is declared to."""
+    """After a fault the runner cannot be continued, though it declares that it can."""
 
     def again(self) -> AsyncIterator[Item]:
         if self.at == "Broken":
@@ -51,7 +51,7 @@ class IsOverAfterAFault(Runner):
 
 
 class GoesOnAfterAFault(Runner):
-    """A runner that a fault ended goes on, though it is declared to be over."""
+    """After a fault the runner can be continued, though it declares that it is over."""
 
     def again(self) -> AsyncIterator[Item]:
         if self.at == "Broken":
@@ -61,7 +61,7 @@ class GoesOnAfterAFault(Runner):
 
 
 class TakesAFaultForAnEnd(Runner):
-    """A fault of the model ends the run as if all was well."""
+    """A fault of the model ends the run as NaturalEnd instead of Error."""
 
     async def walk(self) -> AsyncGenerator[Item, None]:
         try:
@@ -73,7 +73,7 @@ class TakesAFaultForAnEnd(Runner):
 
 
 class TakesABrokenToolForAnEnd(Runner):
-    """A tool that breaks ends the run as if all was well."""
+    """A broken tool ends the run as NaturalEnd instead of Error."""
 
     async def answer_calls(self, turn: Message, calls: Sequence[Call]) -> Exception | None:
         broken = await super().answer_calls(turn, calls)
@@ -87,21 +87,21 @@ class TakesABrokenToolForAnEnd(Runner):
 
 
 class NamesTheWrongEnd(Runner):
-    """A final turn ends the run as Stopped."""
+    """A final turn ends the run as Stopped instead of NaturalEnd."""
 
     def end(self, event: str, reason: str, *facts: str) -> None:
         super().end(event, "Stopped" if reason == "NaturalEnd" else reason, *facts)
 
 
 class TakesTheLimitForACancel(Runner):
-    """The limit ends the run as Cancelled."""
+    """The limit ends the run as Cancelled instead of Stopped."""
 
     def end(self, event: str, reason: str, *facts: str) -> None:
         super().end(event, "Cancelled" if reason == "Stopped" else reason, *facts)
 
 
 class RemembersTheFirstTurn(Runner):
-    """The end of a run names the first turn."""
+    """The end of a run names the first turn instead of the last."""
 
     def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
         before = self.last_turn
@@ -110,7 +110,7 @@ class RemembersTheFirstTurn(Runner):
 
 
 class WorksOnWhenDone(Runner):
-    """After the last turn a tool is entered once more."""
+    """A tool runs after the run has ended."""
 
     def finish(self) -> None:
         super().finish()
@@ -120,7 +120,7 @@ class WorksOnWhenDone(Runner):
 
 
 class ShowsAnOldState(Runner):
-    """A look at the state shows it without its last message."""
+    """The answer to `inspect` lacks the last message."""
 
     def look(self) -> dict[str, Any]:
         shown = super().look()

@@ -1,4 +1,4 @@
-"""Wrong histories: messages that get lost, move, double, or appear from nowhere."""
+"""History faults: messages are lost, moved, duplicated or invented."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ RECEIVED: Mapping[str, Any] = {"runner.inspects": "received"}
 
 
 class LosesAPush(Runner):
-    """Of several pushed messages the last one alone is kept."""
+    """Of several pushed messages only the last is kept."""
 
     def push(self, messages: Sequence[Mapping[str, Any]]) -> None:
         super().push(messages[-1:])
 
 
 class PushesBackwards(Runner):
-    """What is pushed stands before what was pushed earlier in the iteration."""
+    """Pushed messages are placed before those pushed earlier in the iteration."""
 
     def push(self, messages: Sequence[Mapping[str, Any]]) -> None:
         end = len(self.state.messages)
@@ -40,7 +40,7 @@ class PushesBackwards(Runner):
 
 
 class PutsTheTurnTooEarly(Runner):
-    """The turn stands before the last message of its request."""
+    """The turn is inserted before the last message of its request."""
 
     def append_turn(self) -> None:
         self.iteration.mark = max(self.iteration.mark - 1, 0)
@@ -48,7 +48,7 @@ class PutsTheTurnTooEarly(Runner):
 
 
 class AppendsAChangedTurn(Runner):
-    """The turn of a changed iteration is appended all the same."""
+    """The turn is appended although the user changed the state in its iteration."""
 
     def place_turn(self) -> None:
         if self.is_changed():
@@ -57,7 +57,7 @@ class AppendsAChangedTurn(Runner):
 
 
 class RemembersAChange(Runner):
-    """After one change every turn counts as changed."""
+    """After one change, every later iteration counts as changed too."""
 
     def begin_iteration(self) -> None:
         before = self.is_changed()
@@ -66,7 +66,7 @@ class RemembersAChange(Runner):
 
 
 class AddsWhatIsSet(Runner):
-    """A set of the messages extends them."""
+    """Setting the messages appends them instead of replacing the old ones."""
 
     def set(
         self, messages: Sequence[Mapping[str, Any]] | None = None, params: Mapping[str, Any] | None = None
@@ -76,7 +76,7 @@ class AddsWhatIsSet(Runner):
 
 
 class ForgetsParams(Runner):
-    """Params that were set are in one request."""
+    """Params that the user set are in only one request."""
 
     def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
         super().receive(turn, messages)
@@ -84,28 +84,28 @@ class ForgetsParams(Runner):
 
 
 class InspectsTheReceivedTurn(Runner):
-    """The calls of the received turn run, though those of the state are declared."""
+    """The calls of the received turn run, though the runner declares those of the state's last message."""
 
     def follows_state(self) -> bool:
         return False
 
 
 class InspectsTheState(Runner):
-    """The calls of the state's last message run, though those of the received turn are declared."""
+    """The calls of the state's last message run, though the runner declares those of the received turn."""
 
     def follows_state(self) -> bool:
         return self.is_changed()
 
 
 class AsksForTheStopReason(Runner):
-    """A message that the user pushed is handled only if the received turn asked for tools."""
+    """The calls of a pushed message run only if the received turn asked for tools."""
 
     def target(self) -> Message | None:
         return super().target() if self.iteration.stop == "tool_use" else None
 
 
 class PutsResultsAtTheEnd(Runner):
-    """Results stand after what the user pushed."""
+    """Results are appended after the messages that the user pushed, not directly after their turn."""
 
     def put_results(self, turn: Message, results: Sequence[Message]) -> None:
         if self.place_of(turn) is not None:
@@ -113,7 +113,7 @@ class PutsResultsAtTheEnd(Runner):
 
 
 class PutsResultsWithoutTheirTurn(Runner):
-    """Results are appended although their turn was left out."""
+    """Results are appended although their turn is not in the state."""
 
     def put_results(self, turn: Message, results: Sequence[Message]) -> None:
         if self.place_of(turn) is None:
@@ -123,21 +123,21 @@ class PutsResultsWithoutTheirTurn(Runner):
 
 
 class RunsAnsweredCalls(Runner):
-    """A call that the user answered runs, though it is declared to be skipped."""
+    """A call that the user answered runs, though the runner declares that it skips it."""
 
     def skips_answered(self) -> bool:
         return False
 
 
 class SkipsAnsweredCalls(Runner):
-    """A call that the user answered is skipped, though it is declared to run."""
+    """A call that the user answered is skipped, though the runner declares that it runs it."""
 
     def skips_answered(self) -> bool:
         return True
 
 
 class AddsASecondResult(Runner):
-    """A call that the user answered gets the runner's result too."""
+    """A call that the user answered gets a second result from the runner."""
 
     def put_results(self, turn: Message, results: Sequence[Message]) -> None:
         at = self.place_of(turn)
@@ -146,7 +146,7 @@ class AddsASecondResult(Runner):
 
 
 class ReplacesTheUsersAnswer(Runner):
-    """The result of the runner takes the place of the user's."""
+    """The runner's result replaces the user's answer to a call."""
 
     def to_handle(self, turn: Message) -> list[Call]:
         return calls_of(turn)
@@ -160,7 +160,7 @@ class ReplacesTheUsersAnswer(Runner):
 
 
 class AddsAWord(Runner):
-    """A request holds a message that the user did not give."""
+    """A request contains a message that the user did not give."""
 
     def to_send(self) -> list[Message]:
         messages = super().to_send()
@@ -169,14 +169,14 @@ class AddsAWord(Runner):
 
 
 class SendsTooLittle(Runner):
-    """A request carries one message less than the server lacks."""
+    """A request omits a message that the server does not have."""
 
     def number_sent(self, messages: Sequence[Message]) -> int:
         return max(super().number_sent(messages) - 1, 1)
 
 
 class SendsADeltaOfAnotherHistory(Runner):
-    """A state that does not continue what the server holds is sent in part."""
+    """Only part of the state is sent although it does not continue what the server holds."""
 
     def number_sent(self, messages: Sequence[Message]) -> int:
         held = len(self.held_by_server or ())
@@ -184,14 +184,14 @@ class SendsADeltaOfAnotherHistory(Runner):
 
 
 class SendsADelta(Runner):
-    """A request carries a part of the history, though the whole is declared."""
+    """A request carries part of the history, though the runner declares that it sends all of it."""
 
     def number_sent(self, messages: Sequence[Message]) -> int:
         return max(len(messages) - len(self.held_by_server or ()), 1)
 
 
 class AppendsAtTheResume(Runner):
-    """The turn enters the state after the yield, though it is declared to stand there before."""
+    """The turn enters the state after the yield, though the runner declares that it does so before."""
 
     def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
         whole = self.policies
@@ -206,28 +206,28 @@ class AppendsAtTheResume(Runner):
 
 
 class AppendsWhatIsDropped(Runner):
-    """Results of a changed iteration are appended, though they are declared to be dropped."""
+    """Results of a changed iteration are appended, though the runner declares that it drops them."""
 
     def drops_results(self) -> bool:
         return False
 
 
 class DropsWhatIsAppended(Runner):
-    """Results of a changed iteration are dropped, though they are declared to be appended."""
+    """Results of a changed iteration are dropped, though the runner declares that it appends them."""
 
     def drops_results(self) -> bool:
         return self.is_changed() and not self.places_on_receipt
 
 
 class DropsTheFinalTurn(Runner):
-    """A final turn is left out at the end."""
+    """A final turn is missing from the state at the end."""
 
     def keeps_final_turn(self) -> bool:
         return False
 
 
 class KeepsARefusal(Runner):
-    """A refusal stands in the state at the end, though it is declared to be left out."""
+    """A refusal is in the state at the end, though the runner declares that it leaves it out."""
 
     def keeps_final_turn(self) -> bool:
         return True

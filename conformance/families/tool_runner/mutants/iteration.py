@@ -1,4 +1,4 @@
-"""Wrong iterations: yields, starts and requests that come twice, too early, or not at all."""
+"""Iteration faults: yields, tool starts and requests occur twice, too early, or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runlock.machines.tool_runner.runtime.world import ModelTurn
 
 
 class YieldsATurnTwice(Runner):
-    """The user gets each turn with calls a second time."""
+    """Each turn with calls is yielded twice."""
 
     async def walk(self) -> AsyncGenerator[Item, None]:
         async with aclosing(super().walk()) as walk:
@@ -36,7 +36,7 @@ class KeepsTheLastTurnToItself(Runner):
 
 
 class YieldsWithoutCalls(Runner):
-    """The user gets the text of a turn alone."""
+    """A turn is yielded without its calls."""
 
     async def next_item(self) -> Item:
         item = await super().next_item()
@@ -46,7 +46,7 @@ class YieldsWithoutCalls(Runner):
 
 
 class StartsToolsBeforeTheYield(Runner):
-    """Calls start when the turn arrives."""
+    """Calls start when the turn arrives, before it is yielded."""
 
     def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
         super().receive(turn, messages)
@@ -56,7 +56,7 @@ class StartsToolsBeforeTheYield(Runner):
 
 
 class AsksAhead(Runner):
-    """A second request is sent while the turn is with the user."""
+    """The next request is sent while the user still has the turn."""
 
     def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
         super().receive(turn, messages)
@@ -70,7 +70,7 @@ class AsksAhead(Runner):
 
 
 class AppendsBeforeTheYield(Runner):
-    """The turn is in the state while it is with the user."""
+    """The turn is put into the state before it is yielded."""
 
     def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
         super().receive(turn, messages)
@@ -84,7 +84,7 @@ class AppendsBeforeTheYield(Runner):
 
 
 class RunsToolsAfterABreak(Runner):
-    """The calls of the turn run although the user has left."""
+    """The calls of the turn run although the user has left the loop."""
 
     async def leave(self) -> None:
         await super().leave()
@@ -93,7 +93,7 @@ class RunsToolsAfterABreak(Runner):
 
 
 class AsksAfterABreak(Runner):
-    """The next request is sent although the user has left."""
+    """The next request is sent although the user has left the loop."""
 
     async def leave(self) -> None:
         await super().leave()
@@ -114,7 +114,7 @@ class LeavesOutTheLastCall(Runner):
 
 
 class GivesUpWhenEveryToolFailed(Runner):
-    """A round of failures ends the run."""
+    """The run ends when every call of a round failed."""
 
     async def handle(self, turn: Message, calls: Sequence[Call]) -> None:
         await super().handle(turn, calls)
@@ -125,28 +125,28 @@ class GivesUpWhenEveryToolFailed(Runner):
 
 
 class GoesOnAfterAFinalTurn(Runner):
-    """A turn that asks for nothing is sent back."""
+    """Another request is sent after a final turn."""
 
     def ends_with_turn(self) -> bool:
         return self.is_changed() and super().ends_with_turn()
 
 
 class EndsInSpiteOfAChange(Runner):
-    """What was pushed on a final turn is not sent, though that is declared."""
+    """Messages pushed on a final turn are not sent, though the runner declares that it sends them."""
 
     def ends_with_turn(self) -> bool:
         return self.is_final()
 
 
 class GoesOnBecauseOfAChange(Runner):
-    """What was pushed on a final turn is sent, though the run is declared to end."""
+    """Messages pushed on a final turn are sent, though the runner declares that the run ends."""
 
     def ends_with_turn(self) -> bool:
         return self.is_final() and not self.is_changed()
 
 
 class AsksTwice(Runner):
-    """Each request is sent a second time, and the second turn counts."""
+    """Each request is sent twice; the second answer is used."""
 
     async def _ask(self) -> None:
         if not self.stream:
@@ -158,7 +158,7 @@ class AsksTwice(Runner):
 
 
 class TriesAgainByItself(Runner):
-    """A request that failed is sent again at once."""
+    """A failed request is resent without the user."""
 
     async def _ask(self) -> None:
         try:
@@ -170,7 +170,7 @@ class TriesAgainByItself(Runner):
 
 
 class EndsWhenTheUserDidTheWork(Runner):
-    """A push of the turn and its response ends the run."""
+    """The run ends when the user pushed the turn and its response."""
 
     def answer_what_is_left(self) -> None:
         super().answer_what_is_left()
@@ -185,7 +185,7 @@ class EndsWhenTheUserDidTheWork(Runner):
 
 
 class HangsAfterTwoTools(Runner):
-    """When the last of several results comes, nothing goes on."""
+    """The runner hangs after a round of several calls."""
 
     def in_order(self, the_round: Round) -> list[Message]:
         self.is_stuck = len(the_round.calls) > 1

@@ -1,4 +1,4 @@
-"""Wrong pauses, turns that were cut off, and limits."""
+"""Faults of pauses, of turns that were cut off, and of limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runlock.machines.tool_runner.runtime.world import ModelTurn
 
 
 class LosesAPause(Runner):
-    """A paused turn is not sent back."""
+    """A paused turn is not sent back to the model."""
 
     def append_turn(self) -> None:
         if not self.is_paused():
@@ -20,14 +20,14 @@ class LosesAPause(Runner):
 
 
 class EndsAtAPause(Runner):
-    """A paused turn ends the run, though it is declared to go back."""
+    """A paused turn ends the run, though the runner declares that it sends it back."""
 
     def is_paused(self) -> bool:
         return False
 
 
 class ResumesAPause(Runner):
-    """A paused turn goes back, though it is declared to end the run."""
+    """A paused turn is sent back, though the runner declares that it ends the run."""
 
     def is_paused(self) -> bool:
         return self.iteration.stop == "pause_turn"
@@ -42,7 +42,7 @@ class RunsPausedCalls(Runner):
 
 
 class LosesAChangedPause(Runner):
-    """A paused turn of a changed iteration is lost, though it is declared to be kept."""
+    """A paused turn of a changed iteration is lost, though the runner declares that it keeps it."""
 
     def append_turn(self) -> None:
         if not self.is_changed():
@@ -50,7 +50,7 @@ class LosesAChangedPause(Runner):
 
 
 class KeepsAPauseAtTheEnd(Runner):
-    """A paused turn of a changed iteration stands after what was pushed."""
+    """A paused turn of a changed iteration is placed after the pushed messages instead of before them."""
 
     def append_turn(self) -> None:
         if self.is_changed():
@@ -59,63 +59,63 @@ class KeepsAPauseAtTheEnd(Runner):
 
 
 class RunsCutOffCalls(Runner):
-    """The calls of a turn that was cut off run, though they are declared not to."""
+    """The calls of a turn that was cut off run, though the runner declares that they do not."""
 
     def asks_for_tools(self) -> bool:
         return bool(calls_of(self.iteration.turn or {})) and self.iteration.stop != "pause_turn"
 
 
 class SkipsCutOffCalls(Runner):
-    """The calls of a turn that was cut off do not run, though they are declared to."""
+    """The calls of a turn that was cut off do not run, though the runner declares that they do."""
 
     def asks_for_tools(self) -> bool:
         return super().asks_for_tools() and self.iteration.stop == "tool_use"
 
 
 class OneMore(Runner):
-    """One request more than the limit allows."""
+    """Sends one request more than the limit allows."""
 
     def is_spent(self) -> bool:
         return super().is_spent() and (not self.max_iterations or self.counted > self.max_iterations)
 
 
 class OneLess(Runner):
-    """One request less than the limit allows."""
+    """Stops one request before the limit."""
 
     def is_spent(self) -> bool:
         return super().is_spent() or self.counted + 1 == self.max_iterations != 1
 
 
 class CountsRequests(Runner):
-    """A failed request counts, though turns are declared to."""
+    """Counts requests, failed ones included, though the runner declares that it counts turns."""
 
     def count(self, what: str) -> None:
         self.counted += what == "requests"
 
 
 class CountsTurns(Runner):
-    """A failed request does not count, though requests are declared to."""
+    """Counts turns, so no failed request, though the runner declares that it counts requests."""
 
     def count(self, what: str) -> None:
         self.counted += what == "turns"
 
 
 class TakesZeroForNone(Runner):
-    """A limit of 0 is no limit, though no request is declared."""
+    """Treats a limit of 0 as no limit, though the runner declares that it allows no request."""
 
     def is_spent(self) -> bool:
         return bool(self.max_iterations) and super().is_spent()
 
 
 class TakesZeroForZero(Runner):
-    """A limit of 0 allows no request, though no limit is declared."""
+    """Sends no request at a limit of 0, though the runner declares that 0 means no limit."""
 
     def is_spent(self) -> bool:
         return self.max_iterations == 0 or super().is_spent()
 
 
 class PreemptsTheLastCalls(Runner):
-    """The last calls do not run, though they are declared to."""
+    """The calls of the last turn do not run, though the runner declares that they do."""
 
     async def handle(self, turn: Message, calls: Sequence[Call]) -> None:
         if self.is_spent():
@@ -125,7 +125,7 @@ class PreemptsTheLastCalls(Runner):
 
 
 class DrainsTheLastCalls(Runner):
-    """The last calls run, though the run is declared to end before them."""
+    """The calls of the last turn run, though the runner declares that the run ends before them."""
 
     async def handle(self, turn: Message, calls: Sequence[Call]) -> None:
         limit, self.max_iterations = self.max_iterations, None
@@ -134,7 +134,7 @@ class DrainsTheLastCalls(Runner):
 
 
 class DoesNotCountPauses(Runner):
-    """A paused turn costs no iteration."""
+    """A paused turn does not count towards the limit."""
 
     def receive(self, turn: ModelTurn, messages: Sequence[Message]) -> None:
         super().receive(turn, messages)
@@ -142,7 +142,7 @@ class DoesNotCountPauses(Runner):
 
 
 class ForgetsTheCountWhenTakenUp(Runner):
-    """A walk that is taken up has the whole limit again."""
+    """Continuing the runner resets the count of iterations."""
 
     def again(self) -> AsyncIterator[Item]:
         walk = super().again()
@@ -151,7 +151,7 @@ class ForgetsTheCountWhenTakenUp(Runner):
 
 
 class ForgetsTheCountAtAPush(Runner):
-    """A push sets the count back."""
+    """A push resets the count of iterations."""
 
     def push(self, messages: Sequence[Any]) -> None:
         super().push(messages)

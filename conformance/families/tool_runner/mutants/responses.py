@@ -1,4 +1,4 @@
-"""Wrong responses: they change the state, are incomplete, or are kept too long or not at all."""
+"""Faults of responses: they change the state, are incomplete, or are cached too long or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class LeavesAResultOut(Runner):
 
 
 class AppendsAResponse(Runner):
-    """A response enters the state when it is made."""
+    """Making a response appends its results to the state."""
 
     async def respond(self) -> list[Message] | None:
         results = await super().respond()
@@ -28,7 +28,7 @@ class AppendsAResponse(Runner):
 
 
 class CountsAResponseAsAChange(Runner):
-    """After a response the turn is dropped as if the state had been changed."""
+    """Asking for a response counts as a change, so that the turn is dropped."""
 
     async def respond(self) -> list[Message] | None:
         results = await super().respond()
@@ -37,14 +37,14 @@ class CountsAResponseAsAChange(Runner):
 
 
 class ForgetsTheResponse(Runner):
-    """The runner runs the calls again, though the response is declared to be kept."""
+    """The runner runs the calls again, though it declares that it keeps the response."""
 
     def kept_results(self, turn: Message, calls: Sequence[Call]) -> list[Message] | None:
         return None
 
 
 class KeepsTheResponseForTheRunnerAlone(Runner):
-    """A second request for the response runs the tools, though it is declared to be kept."""
+    """A second request for the response runs the tools again, though the runner declares that it keeps it."""
 
     async def make_response(self) -> list[Message] | None:
         if self.iteration.response.at == "Kept":
@@ -53,14 +53,14 @@ class KeepsTheResponseForTheRunnerAlone(Runner):
 
 
 class KeepsTheResponseTooLong(Runner):
-    """A change does not drop the response, though that is declared."""
+    """A change does not drop the response, though the runner declares that it does."""
 
     def note_change(self, is_push: bool) -> None:
         return
 
 
 class KeepsTheResponseAfterASet(Runner):
-    """A set does not drop the response, though that is declared."""
+    """A set does not drop the response, though the runner declares that it does."""
 
     def note_change(self, is_push: bool) -> None:
         if is_push:
@@ -68,7 +68,7 @@ class KeepsTheResponseAfterASet(Runner):
 
 
 class GivesTheResponseOfAnotherTurn(Runner):
-    """The response of an earlier turn is given again."""
+    """The response to an earlier turn is returned for a later one."""
 
     def begin_iteration(self) -> None:
         before = self.iteration.response

@@ -1,4 +1,4 @@
-"""Wrong results and reports: they dangle, go astray, say something else, or are shown twice."""
+"""Faults of results and reports: they are missing, misattributed, altered or duplicated."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from runlock.machines.tool_runner.runtime.world import Answer
 
 
 class LosesResultsOfFailures(Runner):
-    """A call that failed leaves no result."""
+    """A failed call has no result in the state."""
 
     def put_results(self, turn: Message, results: Sequence[Message]) -> None:
         super().put_results(turn, [one for one in results if one["status"] == "ok"])
 
 
 class MarksAnswersDown(Runner):
-    """What a tool answered is cut short."""
+    """The answer of a tool is replaced by the word "done"."""
 
     def result(self, call: Call, answer: Answer) -> Message:
         return {**super().result(call, answer), "text": "done"}
 
 
 class PraisesTheUnknown(Runner):
-    """A call without a tool has a success for a result."""
+    """A call of an unknown tool gets a successful result."""
 
     async def run_call(self, call: Call, the_round: Round) -> None:
         await super().run_call(call, the_round)
@@ -36,7 +36,7 @@ class PraisesTheUnknown(Runner):
 
 
 class MisnamesResults(Runner):
-    """The result of a failure stands under an id that no call has."""
+    """A failed call gets a second result under an id that no call has."""
 
     def put_results(self, turn: Message, results: Sequence[Message]) -> None:
         failed = [one for one in results if one["status"] == "error"]
@@ -44,7 +44,7 @@ class MisnamesResults(Runner):
 
 
 class DoublesResults(Runner):
-    """A failure has its result twice."""
+    """A failed call gets its result twice."""
 
     def put_results(self, turn: Message, results: Sequence[Message]) -> None:
         super().put_results(turn, results)
@@ -64,7 +64,7 @@ class ReportsTwice(Runner):
 
 
 class ReportsWhatWasPushed(Runner):
-    """What the user pushes is reported as the runner's."""
+    """Messages that the user pushes are reported as put there by the runner."""
 
     def push(self, messages: Sequence[Mapping[str, Any]]) -> None:
         super().push(messages)

@@ -1,4 +1,4 @@
-"""Wrong rounds: order, ids, failures."""
+"""Faults of rounds: order, ids, failures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runlock.machines.tool_runner.runtime.world import Answer, ToolRaised
 
 
 class OneFailureFailsAll(Runner):
-    """When one call fails, its siblings get errors too."""
+    """When one call fails, the other calls of the round get errors too."""
 
     def in_order(self, the_round: Round) -> list[Message]:
         results = super().in_order(the_round)
@@ -23,7 +23,7 @@ class OneFailureFailsAll(Runner):
 
 
 class MatchesResultsByPosition(Runner):
-    """Results are matched to calls in the order in which they came."""
+    """Results are assigned to calls by position, in the order in which they arrived."""
 
     def in_order(self, the_round: Round) -> list[Message]:
         came = list(the_round.results.values())
@@ -39,35 +39,35 @@ class AnswersAnIdTwice(Runner):
 
 
 class RunsOneByOne(Runner):
-    """Calls run one by one, though together is declared."""
+    """Calls run one by one, though the runner declares that they run together."""
 
     async def _together(self, the_round: Round) -> None:
         await self._one_by_one(the_round)
 
 
 class RunsTogether(Runner):
-    """Calls run together, though one by one is declared."""
+    """Calls run together, though the runner declares that they run one by one."""
 
     async def _one_by_one(self, the_round: Round) -> None:
         await self._together(the_round)
 
 
 class OrdersByFinish(Runner):
-    """Results stand in the order in which the calls finished, though that of the calls is declared."""
+    """Results are in the order in which calls finish, though the runner declares call order."""
 
     def in_order(self, the_round: Round) -> list[Message]:
         return list(the_round.results.values())
 
 
 class OrdersByCall(Runner):
-    """Results stand in the order of the calls, though that of their ends is declared."""
+    """Results are in call order, though the runner declares the order in which calls finish."""
 
     def in_order(self, the_round: Round) -> list[Message]:
         return [the_round.results[call["id"]] for call in the_round.calls]
 
 
 class EndsAtARaise(Runner):
-    """An exception of a tool ends the run, though it is declared to fail its call."""
+    """An exception of a tool ends the run, though the runner declares that it only fails the call."""
 
     def raised(self, call: Call, the_round: Round, raised: ToolRaised) -> None:
         super().raised(call, the_round, raised)
@@ -75,21 +75,21 @@ class EndsAtARaise(Runner):
 
 
 class SwallowsARaise(Runner):
-    """An exception of a tool fails its call, though it is declared to end the run."""
+    """An exception of a tool fails its call, though the runner declares that it ends the run."""
 
     def raised(self, call: Call, the_round: Round, raised: ToolRaised) -> None:
         the_round.fail(call, raised)
 
 
 class PraisesErrors(Runner):
-    """An error of a tool is shown as a success."""
+    """An error of a tool is recorded as a success."""
 
     def result(self, call: Call, answer: Answer) -> Message:
         return {**super().result(call, answer), "status": "ok"}
 
 
 class EntersTwice(Runner):
-    """The body of a call is entered again when it has answered."""
+    """A call runs again after it has answered."""
 
     async def _execute(self, call: Call, version: int) -> Answer:
         await super()._execute(call, version)
@@ -97,7 +97,7 @@ class EntersTwice(Runner):
 
 
 class EntersTwiceAtOnce(Runner):
-    """The body of a call is entered again while it runs."""
+    """A call is started a second time while it runs."""
 
     async def _execute(self, call: Call, version: int) -> Answer:
         first, _ = await asyncio.gather(super()._execute(call, version), super()._execute(call, version))

@@ -1,4 +1,4 @@
-"""Wrong streams: pieces that get lost, calls that start too early, readers that block."""
+"""Faults of streams: pieces are lost, calls start too early, an unread stream blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runlock.machines.tool_runner.runtime.world import ModelTurn
 
 
 class LosesAPiece(Runner):
-    """The second piece of a stream does not reach its reader."""
+    """The second piece of a stream is lost."""
 
     def begin_iteration(self) -> None:
         self.came = 0
@@ -27,7 +27,7 @@ class LosesAPiece(Runner):
 
 
 class RepeatsAPiece(Runner):
-    """Each piece reaches its reader twice."""
+    """Each piece of a stream is delivered twice."""
 
     def take_piece(self, piece: Any) -> None:
         super().take_piece(piece)
@@ -35,7 +35,7 @@ class RepeatsAPiece(Runner):
 
 
 class PutsTheTurnTogether(Runner):
-    """The text of a streamed turn is what its pieces said."""
+    """The text of a streamed turn is assembled from its pieces instead of taken from the whole turn."""
 
     def begin_iteration(self) -> None:
         self.said = ""
@@ -52,7 +52,7 @@ class PutsTheTurnTogether(Runner):
 
 
 class WaitsForAReader(Runner):
-    """A stream that is not read holds the runner up."""
+    """A stream that is not read blocks the runner."""
 
     async def wait_for_turn(self) -> None:
         await super().wait_for_turn()
@@ -61,7 +61,7 @@ class WaitsForAReader(Runner):
 
 
 class StartsFromTheStream(Runner):
-    """A call starts when its piece comes, though after the resume is declared."""
+    """A call starts when its piece arrives, though the runner declares that it starts after the resume."""
 
     def take_piece(self, piece: Any) -> None:
         super().take_piece(piece)
@@ -70,14 +70,14 @@ class StartsFromTheStream(Runner):
 
 
 class StartsOtherArguments(Runner):
-    """A call that starts from the stream has no arguments."""
+    """A call that starts from the stream runs without its arguments."""
 
     def enter(self, call: Call, version: int) -> asyncio.Task[Any]:
         return super().enter({**call, "args": {}} if self.at == "Streaming" else call, version)
 
 
 class LetsTheStreamRunOn(Runner):
-    """A stream that its user left goes on."""
+    """The request of a stream that the user left is not cancelled."""
 
     async def give_up_request(self) -> Exception | None:
         if self.request is None or self.request.done():

@@ -1,4 +1,4 @@
-"""Wrong sets of tools: changes that count too early, too late, or for too much."""
+"""Faults of the tool set: changes take effect too early, too late, or have side effects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runlock.machines.tool_runner.runtime.world import Answer
 
 
 class NoticesNewToolsLate(Runner):
-    """An added tool counts from the next request on, though at once is declared."""
+    """An added tool is available from the next request, though the runner declares that it is at once."""
 
     def version_of(self, name: str) -> int | None:
         now, then = self.state.tools.versions.get(name), self.iteration.tools.get(name)
@@ -22,35 +22,35 @@ class NoticesNewToolsLate(Runner):
 
 
 class NoticesNewToolsAtOnce(Runner):
-    """An added tool counts at once, though from the next request on is declared."""
+    """An added tool is available at once, though the runner declares that it is from the next request."""
 
     def version_of(self, name: str) -> int | None:
         return self.state.tools.versions.get(name, super().version_of(name) or 0) or None
 
 
 class RunsRemovedTools(Runner):
-    """A removed tool runs, though it is declared to be gone at once."""
+    """A removed tool still runs, though the runner declares that it is gone at once."""
 
     def version_of(self, name: str) -> int | None:
         return super().version_of(name) or self.iteration.tools.get(name)
 
 
 class StopsRemovedToolsAtOnce(Runner):
-    """A removed tool does not run, though it is declared to count until the next request."""
+    """A removed tool is gone at once, though the runner declares that it stays until the next request."""
 
     def version_of(self, name: str) -> int | None:
         return super().version_of(name) if name in self.state.tools.versions else None
 
 
 class RunsUnknownTools(Runner):
-    """A call of a tool that is not in the set is passed on all the same."""
+    """A call of a tool that is not in the set is executed."""
 
     def version_of(self, name: str) -> int | None:
         return super().version_of(name) or 1
 
 
 class InterruptsRemovedTools(Runner):
-    """A call whose tool is removed while it runs is given up."""
+    """Removing a tool aborts its running calls."""
 
     def enter(self, call: Call, version: int) -> asyncio.Task[Answer]:
         body = super().enter(call, version)
@@ -73,7 +73,7 @@ class InterruptsRemovedTools(Runner):
 
 
 class TakesToolsForAChange(Runner):
-    """A change of the tools drops the turn."""
+    """Changing the tools counts as a change of the state, so that the turn is dropped."""
 
     def change_tools(self, add: Sequence[str], remove: Sequence[str]) -> None:
         super().change_tools(add, remove)
@@ -81,7 +81,7 @@ class TakesToolsForAChange(Runner):
 
 
 class RunsCallsAgainWhenTakenUp(Runner):
-    """After a fault the calls of the last turn in the state run again."""
+    """Continued after a fault, the runner runs the calls of the last turn in the state again."""
 
     async def next_item(self) -> Any:
         if getattr(self, "is_taken_up", False):
@@ -98,7 +98,7 @@ class RunsCallsAgainWhenTakenUp(Runner):
 
 
 class FailsTheUnknownSilently(Runner):
-    """A call of an unknown tool gets the word ok."""
+    """A call of an unknown tool gets an empty result with status ok."""
 
     async def run_call(self, call: Call, the_round: Round) -> None:
         await super().run_call(call, the_round)

@@ -1,7 +1,7 @@
-"""The reference made different on purpose, and right: the kit must report no violation for these.
+"""Legal variants of the reference runner: the kit must report no violation for them.
 
-Each variant takes a freedom that the page, a source or a real runner leaves open: another value of a policy,
-a stream that is yielded later, less that is shown, or more.
+Each variant uses a freedom that the source or a real runner leaves open: another value of a policy,
+a stream that is yielded later, fewer observations, or more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["VARIANTS", "Variant"]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A right runner: called without arguments it is an adapter of it."""
+    """A legal variant; calling it without arguments returns an adapter of it."""
 
     name: str
     freedom: str
@@ -31,7 +31,7 @@ class Variant:
     declare: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self) -> ReferenceAdapter:
-        """An adapter of the variant."""
+        """A new adapter of the variant."""
         return ReferenceAdapter(self.profile, self.policies, self.make, self.declare)
 
 
@@ -52,7 +52,7 @@ class YieldsAtTheFirstPiece(Runner):
 
 
 class YieldsAtTheEnd(Runner):
-    """A stream is yielded when its turn is whole."""
+    """A stream is yielded when its turn is complete."""
 
     async def next_item(self) -> Item:
         if not self.stream:
@@ -95,7 +95,7 @@ class TellsNoTool(Runner):
 
 
 class CallsTheLimitAnEnd(Runner):
-    """A run that its limit ended is not told apart from one that ended by itself."""
+    """A run that its limit ended has the reason NaturalEnd."""
 
     def end(self, event: str, reason: str, *facts: str) -> None:
         super().end(event, "NaturalEnd" if reason == "Stopped" else reason, *facts)
@@ -109,14 +109,14 @@ class RespondsToNoPause(Runner):
 
 
 class SendsTheWhole(Runner):
-    """A request carries the whole history, though a part would do."""
+    """A request carries the whole history, though a part would be enough."""
 
     def number_sent(self, messages: Sequence[Message]) -> int:
         return len(messages)
 
 
 class TakesItsTime(Runner):
-    """A few turns of the loop pass before each request and each call."""
+    """A few ticks of the event loop pass before each request and each call."""
 
     async def next_item(self) -> Item:
         for _ in range(3):
@@ -130,7 +130,7 @@ class TakesItsTime(Runner):
 
 
 class CancelsWithoutTheTurn(Runner):
-    """A turn that was with the user at a cancel is not appended any more."""
+    """A turn that the user had at a cancel is not appended."""
 
     def place_turn(self) -> None:
         if self.is_cancelled and self.says("cancel.handed_over", "not_run"):
@@ -167,7 +167,7 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("ending-at-a-raise", "ends when a tool throws", policies={"tool.raises": "end_run"}),
     Variant("ending-at-a-final-turn", "ends with a final turn", policies={"runner.finish": "received"}),
     Variant("preempting", "does not run the last calls", policies={"stop.tools": "preempted"}),
-    Variant("ending-at-a-pause", "takes a pause for an end", policies={"runner.pause": "ends"}),
+    Variant("ending-at-a-pause", "ends at a paused turn", policies={"runner.pause": "ends"}),
     Variant("dropping-the-final-turn", "leaves out the last turn", policies={"end.turn": "dropped"}),
     Variant("keeping-pauses", "keeps a changed pause", policies={"pause.changed": "kept"}),
     Variant("running-what-was-cut-off", "runs the calls of any turn", policies={"runner.cut_off": "run"}),
@@ -180,10 +180,10 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("cache-none", "keeps no response", policies={"runner.cache": "none"}),
     Variant(
         "late-tools",
-        "notices tools at the next request",
+        "applies changes of tools at the next request",
         policies={"tools.added": "next_request", "tools.removed": "next_request"},
     ),
-    Variant("over", "cannot be taken up", policies={"again.break": "over", "again.fault": "over"}),
+    Variant("over", "cannot be continued", policies={"again.break": "over", "again.fault": "over"}),
     Variant(
         "running-what-was-handed-over",
         "lets a turn's calls run after a cancel",
@@ -192,15 +192,15 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("counting-requests", "counts failed requests", policies={"limit.counts": "requests"}),
     Variant("zero-is-zero", "sends nothing at a limit of 0", policies={"limit.zero": "no_request"}),
     Variant("whole-history", "sends everything each time", policies={"runner.history": "whole"}),
-    Variant("sending-the-whole", "sends everything, though a part would do", make=SendsTheWhole),
+    Variant("sending-the-whole", "sends everything, though part would be enough", make=SendsTheWhole),
     Variant("yielding-at-the-first-piece", "waits for the first piece", make=YieldsAtTheFirstPiece),
     Variant("yielding-at-the-end", "waits for the whole stream", make=YieldsAtTheEnd),
     Variant("telling-of-tools", "tells the model of new tools", make=TellsOfTools),
     Variant("naming-no-tools", "does not name its tools", make=NamesNoTools),
     Variant("telling-no-tool", "does not pass call ids on", make=TellsNoTool),
-    Variant("calling-the-limit-an-end", "knows one reason for two ends", make=CallsTheLimitAnEnd),
+    Variant("calling-the-limit-an-end", "reports a limit as NaturalEnd", make=CallsTheLimitAnEnd),
     Variant("responding-to-no-pause", "answers no paused turn", make=RespondsToNoPause),
-    Variant("slow", "takes a few turns of the loop", make=TakesItsTime),
+    Variant("slow", "waits some ticks of the event loop", make=TakesItsTime),
     Variant("cancelling-without-the-turn", "drops the turn at a cancel", make=CancelsWithoutTheTurn),
     Variant(
         "quiet", "reports no message", declare={"observes": _without(OBSERVES, "message", "runner.response")}

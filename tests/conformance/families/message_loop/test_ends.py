@@ -13,7 +13,7 @@ BOUND = {"detail": WARNING, "stop": {"code": "max_iterations"}}
 
 
 def rounds(count: int, **scenario: Any) -> Scene:
-    """A chat turn in which so many rounds are over, each with one call; the last answer shows nothing yet."""
+    """A chat turn with `count` rounds of one call each; the tool of the last round has not answered yet."""
     scene = Scene(**scenario).start(model("m1", FIRST))
     said = [FIRST]
     for number in range(1, count + 1):

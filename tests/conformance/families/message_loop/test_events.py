@@ -12,7 +12,7 @@ OBSERVES = ["event", "run.finished"]
 
 
 def shown(*events: str) -> dict[str, Any]:
-    """A handshake that shows these events."""
+    """A handshake that declares these events."""
     return {"observes": OBSERVES, "events": list(events)}
 
 
@@ -116,7 +116,7 @@ PROPOSED, STARTED = event("ToolInvocationProposed", call="c1"), event("ToolInvoc
 
 
 def over(name: str) -> dict[str, Any]:
-    """A call is announced as over."""
+    """A call is reported as ended."""
     return event(f"ToolInvocation{name}", call="c1")
 
 

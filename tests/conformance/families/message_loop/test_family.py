@@ -1,4 +1,4 @@
-"""The family as shared code knows it: every clause is judged, every script fits, the charts are followed."""
+"""The registered family: every clause is judged, every script is valid, the charts are followed."""
 
 from __future__ import annotations
 

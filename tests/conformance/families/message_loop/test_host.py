@@ -84,7 +84,7 @@ def sut() -> Iterator[Hosted]:
 
 
 def kinds(report: dict[str, Any]) -> list[str]:
-    """What was shown, gates by what they wait for."""
+    """The kinds of the reported observations; gates by their `on`."""
     return [
         one.get("on", one["kind"]) if one["kind"] == "gate.open" else one["kind"]
         for one in report["observations"]
@@ -201,7 +201,7 @@ def test_a_held_commit_is_durable_once_it_is_released() -> None:
 
 
 class Leaky(Loop):
-    """Leaves a task and a gate behind."""
+    """An adapter that leaks a task and a gate."""
 
     async def start(self, turn: TurnStart) -> Segment:
         self.left = asyncio.ensure_future(self.host.tool("c1", "t0", {}))

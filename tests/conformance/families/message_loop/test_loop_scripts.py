@@ -1,4 +1,4 @@
-"""The scripts of the message loop are right on its reference."""
+"""The scripts of the message loop pass on its reference."""
 
 from functools import cache
 
@@ -20,7 +20,7 @@ def bench() -> Bench:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_is_right_on_the_reference(name: str) -> None:
-    """Nothing is broken, and the script does something."""
+    """No clause is violated, and at least one move is performed."""
     script, tally = SCRIPTS[name], Tally()
     assert applicable(FAMILY, script, bench().handshake) == ""
     bench().play(script.scenario, play(script), tally)

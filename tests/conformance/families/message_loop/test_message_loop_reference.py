@@ -17,7 +17,7 @@ WALKS = 40
 
 @pytest.mark.parametrize("profile", ["message-loop", "message-loop-core"])
 def test_the_reference_passes_the_walks_of_the_kit(profile):
-    """It breaks no clause of its own family."""
+    """It violates no clause."""
     bench = Bench(lambda: Hosted(factory(profile)))
     tally = Tally()
     for index in range(WALKS):
@@ -30,7 +30,7 @@ def test_the_reference_passes_the_walks_of_the_kit(profile):
 
 
 def test_the_reference_passes_where_rare_things_happen():
-    """Bounds, budgets, guards, grants and stage executions among them."""
+    """Scenarios with bounds, budgets, guards, grants and stage executions."""
     walks, exercised = Walks(factory()), Counter()
     found = {}
     for index in range(WALKS):

@@ -1,4 +1,4 @@
-"""The messages of the family: what is left out, and what is refused."""
+"""The messages of the family: omitted fields and validation errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the model is asked with: history, results, manifest, system, context."""
+"""The content of requests: history, results, manifest, system, context."""
 
 from __future__ import annotations
 

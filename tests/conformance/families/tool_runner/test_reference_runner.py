@@ -1,4 +1,4 @@
-"""The reference tool runner through the verbs of the protocol."""
+"""The reference tool runner, driven through the protocol."""
 
 import pytest
 
@@ -15,7 +15,7 @@ TOOLS = [{"name": "t0"}, {"name": "t1"}, {"name": "t2", "offered": False}]
 
 
 class Bench:
-    """A reference runner, its open gates by what they are on, and what it showed."""
+    """A reference runner, its open gates by their `on`, and what it reported."""
 
     def __init__(self, profile="tool-runner", policies=None, **options):
         self.sut = HostedRunner(reference(profile, policies or {}))
@@ -75,7 +75,7 @@ def begin():
 
 @pytest.mark.parametrize("profile", list(load_spec("tool-runner").profiles))
 def test_the_handshake_declares_every_policy_and_offers_everything(profile):
-    """No policy is open, whatever the profile leaves open."""
+    """Every policy is declared, also those that the profile leaves open."""
     shaken = HostedRunner(reference(profile)).request("initialize", PROTOCOL)
 
     assert set(shaken["policies"]) == set(load_spec("tool-runner").policies)
@@ -85,7 +85,7 @@ def test_the_handshake_declares_every_policy_and_offers_everything(profile):
 
 
 def test_a_run_from_its_request_to_its_end(begin):
-    """Model, yield, tool, model, yield; then the run has ended by itself, and nothing is left."""
+    """Model, yield, tool, model, yield; then the run ends by itself, and nothing leaks."""
     bench = begin()
     bench.turn("a", "c1")
     bench.release("yield", kind="resume")
@@ -104,7 +104,7 @@ def test_a_run_from_its_request_to_its_end(begin):
 
 
 def test_a_response_is_shown_and_kept(begin):
-    """The second one ran no tool, and neither did the runner."""
+    """The second request for a response runs no tool, and neither does the runner."""
     bench = begin()
     bench.turn("a", "c1")
     bench.send("runner.respond")
@@ -119,7 +119,7 @@ def test_a_response_is_shown_and_kept(begin):
 
 
 def test_leaving_and_coming_back(begin):
-    """The run that was left is over for its user; the next one goes on with its calls."""
+    """A break ends the run; the next run continues with its calls."""
     bench = begin()
     bench.turn("a", "c1")
     bench.release("yield", kind="break")
@@ -143,7 +143,7 @@ def test_a_runner_that_is_over_refuses(begin):
 
 
 def test_a_stream_reaches_its_reader_and_waits_for_the_resume(begin):
-    """Pieces come as events, and the end with the whole turn."""
+    """Pieces are reported as events, and the end with the whole turn."""
     bench = begin(stream=True)
     bench.release("model", kind="delta", text="a")
     bench.release("model", kind="delta", tool_call={"id": "c1", "name": "t0", "args": {"k": "c1"}})
@@ -156,7 +156,7 @@ def test_a_stream_reaches_its_reader_and_waits_for_the_resume(begin):
 
 
 def test_a_fault_in_a_stream_ends_the_run_and_can_be_survived(begin):
-    """The reader meets the fault; the runner is taken up with the same request."""
+    """The reader gets the fault; continued, the runner sends the same request."""
     bench = begin(stream=True)
     before = bench.last_request()
     bench.release("model", kind="fault", message="down")
@@ -194,7 +194,7 @@ def test_a_look_shows_the_state(begin):
 
 
 def test_two_acts_of_one_race_keep_their_order(begin):
-    """A push and the resume are handed over together."""
+    """A push and the resume are delivered in one race."""
     bench = begin()
     bench.turn("a", "c1")
     gate = bench.open_on("yield")[0]

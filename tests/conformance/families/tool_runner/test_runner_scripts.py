@@ -1,4 +1,4 @@
-"""The scripts of the tool runner: right on every reference, and telling about a runner of forty lines."""
+"""The scripts of the tool runner: they pass on every reference, and find the faults of a minimal runner."""
 
 from functools import cache
 
@@ -22,7 +22,7 @@ def bench(profile):
 
 
 def played(on, *scripts):
-    """What scripts show of a runner."""
+    """The results of scripts on a runner."""
     tally = Tally()
     for script in scripts:
         if not applicable(FAMILY, script, on.handshake):
@@ -31,14 +31,14 @@ def played(on, *scripts):
 
 
 def objections(tally):
-    """What was wrong, in words."""
+    """The reasons of the violations."""
     broken = [f"{clause}: {found.violation.because}" for clause, found in tally.found.items()]
     return [*broken, *(trouble.what for trouble in tally.troubles), *tally.leaks]
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_is_right_on_every_reference(name):
-    """And each of its moves finds its occasion on at least one of them."""
+    """Each of its moves can be performed on at least one reference."""
     tallies = [played(bench(profile), SCRIPTS[name]) for profile in PROFILES]
 
     assert [one for tally in tallies for one in objections(tally)] == []
@@ -47,7 +47,7 @@ def test_a_script_is_right_on_every_reference(name):
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_scripts_exercise_every_clause_that_is_judged(profile):
-    """Two of them need a user whose answer stands, and one policy of three lets none be seen."""
+    """RUNNER-28 and RUNNER-47 need policy values that not every profile has."""
     tally = played(bench(profile), *SCRIPTS.values())
     judged = {one for one, found in bench(profile).standings.items() if found.is_judged}
 
@@ -56,7 +56,7 @@ def test_the_scripts_exercise_every_clause_that_is_judged(profile):
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_names_clauses_that_it_exercises(name):
-    """Those in its comment: each is judged in it on at least one reference, or on none at all."""
+    """Each clause in its comment is judged in it on at least one reference, or on none at all."""
     named = {one.strip() for one in SCRIPTS[name].about.splitlines()[-1].split(",")}
     judged = {
         one for profile in PROFILES for one, found in bench(profile).standings.items() if found.is_judged
@@ -68,7 +68,7 @@ def test_a_script_names_clauses_that_it_exercises(name):
 
 
 def test_a_plain_runner_is_told_what_it_lacks():
-    """It runs unknown tools, knows no limit, and ignores the abort signal; what it does right is held."""
+    """It runs unknown tools, has no limit and ignores the abort signal; other clauses pass."""
     found = played(Bench(lambda: HostedRunner(PlainRunner)), *SCRIPTS.values()).found
 
     assert {"RUNNER-34", "STOP-1", "CANCEL-1", "CANCEL-2", "ROUND-3"} <= found.keys()

@@ -31,7 +31,7 @@ def test_the_mode_decides_who_is_asked(talk, mode, gates):
 
 
 def test_prompts_come_one_at_a_time_in_call_order(talk):
-    """The next prompt opens when the one before is answered, and no call runs before all are."""
+    """The next prompt opens when the previous one is answered; no call runs before all are answered."""
     one, opened = asked(talk, call("c1"), call("c2"))
 
     assert opened == ["prompt:c1:i1"]
@@ -140,7 +140,7 @@ def test_a_standing_grant_fits_what_was_declared(talk, match, gates):
 
 
 def test_a_standing_grant_never_covers_another_tool(talk):
-    """What was allowed is one tool."""
+    """A grant covers one tool only."""
     one, _ = asked(talk, call("c1", "t0"), call("c2", "t1"))
 
     assert one.release("prompt:c1:i1", "allow", scope="session") == ["prompt:c2:i1"]
@@ -148,7 +148,7 @@ def test_a_standing_grant_never_covers_another_tool(talk):
 
 @pytest.mark.parametrize("policy", ["refused", "ignored"])
 def test_a_late_answer_changes_nothing(talk, policy):
-    """It is turned down, or has no effect."""
+    """It is refused, or has no effect."""
     one, _ = asked(talk, call("c1"), policies={"late.answer": policy})
     one.cancel()
     before = one.history
@@ -163,7 +163,7 @@ def test_a_late_answer_changes_nothing(talk, policy):
 
 
 def test_remote_tools_pass_the_same_stack(talk):
-    """Where a tool runs gives it no rights."""
+    """A remote tool needs the same approval as a local one."""
     _, opened = asked(talk, call("c1", "t1"), remote=("t1",))
 
     assert opened == ["prompt:c1:i1"]

@@ -28,7 +28,7 @@ def test_partial_text_may_be_dropped(talk):
 
 
 def test_a_cancel_closes_a_prompt(talk):
-    """Nobody has to answer it, and the call has a result."""
+    """The prompt is closed, and its call has a result."""
     one = talk()
     one.start()
     one.respond(call("c1"))
@@ -59,7 +59,7 @@ def test_a_cancel_aborts_tools_that_run(talk):
 
 
 def test_finished_results_may_be_dropped(talk):
-    """Under the other policy a cancel costs the results that were there."""
+    """Under `dropped`, a cancel drops the results of finished calls."""
     one = talk({"cancel.results": "dropped"}, mode="yolo")
     one.start()
     one.respond(call("c1"), call("c2"))
@@ -83,7 +83,7 @@ def test_a_cancel_lets_tools_drain(talk):
 
 
 def test_a_cancel_of_a_turn_that_is_over_changes_nothing(talk):
-    """The reason stays."""
+    """The reason does not change."""
     one = talk()
     one.start()
     one.respond()
@@ -93,7 +93,7 @@ def test_a_cancel_of_a_turn_that_is_over_changes_nothing(talk):
 
 
 def test_a_cancel_at_the_last_commit_loses(talk):
-    """The turn is over but for its checkpoint."""
+    """The turn has ended except for its checkpoint, so that it keeps its reason."""
     one = talk(held=["end"])
     one.start()
 

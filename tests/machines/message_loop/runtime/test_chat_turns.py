@@ -52,7 +52,7 @@ def test_the_bound_ends_a_turn_after_its_round(talk, counts, requests):
 
 
 def test_the_bound_starts_anew_with_the_next_turn(talk):
-    """A turn does not pay for the turns before it."""
+    """Each turn counts from zero."""
     one = talk(mode="yolo", max_iterations=1)
     for turn in "ab":
         one.start(turn)
@@ -64,7 +64,7 @@ def test_the_bound_starts_anew_with_the_next_turn(talk):
 
 
 def test_a_bound_may_stop_a_turn_instead(talk):
-    """Under the other policy the reason is Stopped."""
+    """Under the other policy the turn ends with the reason Stopped."""
     one = talk({"bound.end": "stopped", "bound.counts": "requests"}, mode="yolo", max_iterations=1)
     one.start()
     one.respond(call("c1"))
@@ -184,7 +184,7 @@ def test_an_exception_in_a_tool_costs_its_call_or_the_turn(talk, policy, ends):
     ("policy", "texts"), [("cut", ["abcd", "e"]), ("dropped", ["abcd"]), ("refused", [])]
 )
 def test_context_past_its_budget_is_cut_left_out_or_refused(talk, policy, texts):
-    """The provider has five characters, and gives seven."""
+    """The provider has a budget of five characters, and returns seven."""
     one = talk({"context.over": policy}, context=(("p1", 5),))
     one.start()
     one.release("context:p1", slices=["abcd", "efg"])
@@ -193,7 +193,7 @@ def test_context_past_its_budget_is_cut_left_out_or_refused(talk, policy, texts)
 
 
 def test_a_store_that_breaks_ends_the_turn(talk):
-    """No request is sent after an input that is not kept."""
+    """No request is sent if the input could not be stored."""
     one = talk(held=["input"])
 
     assert one.start() == ["store:input"]

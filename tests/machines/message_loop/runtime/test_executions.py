@@ -49,7 +49,7 @@ def test_a_stage_writes_its_slot_and_leaves_the_session_alone(talk):
 
 
 def test_the_envelope_a_token_and_a_grant_approve_in_this_order(talk):
-    """A token serves one call; the next one needs a grant, and the mode gate sees none of them."""
+    """A token serves one call; the next one needs a grant, and the mode gate is asked about neither."""
     one = talk(stages={"plan": {**PLAN["plan"], "turn_cap": 5}}, mode="yolo")
     one.start(**X)
     one.respond(call("c1", "t0"), call("c2", "t1"), call("c3", "t1"), gate="model@x")
@@ -79,7 +79,7 @@ def test_a_token_is_spent_as_declared_when_a_guard_denies(talk, policy, gates):
 
 
 def test_a_state_machine_that_decides_is_asked_about_each_call(talk):
-    """Its answer stands for the lists."""
+    """Its answer replaces the lists of allowed tools."""
     one = talk(stages=PLAN, decides=True)
     one.start(**X)
     one.respond(call("c1", "t0"), call("c2", "t1"), gate="model@x")

@@ -70,7 +70,7 @@ def test_a_guard_of_a_call_denies_that_call_alone(talk):
 
 
 def test_rewritten_arguments_are_what_runs_and_the_name_stays(talk):
-    """A transform cannot turn a call into another tool's."""
+    """A transform cannot redirect a call to another tool."""
     one, _ = at_the_round(talk, TRANSFORM)
     one.release("hook:h2:c1", "rewrite", data={"args": {"k": "new"}, "name": "t1"})
 
@@ -78,7 +78,7 @@ def test_rewritten_arguments_are_what_runs_and_the_name_stays(talk):
 
 
 def test_rewrites_reach_the_request_the_result_and_the_screen(talk):
-    """Each rewrite is what goes on from there."""
+    """Every later step uses the rewritten data."""
     one = talk(
         hooks=[
             ("h1", "RECEIVE_INPUT", "pre", "transform"),
@@ -141,7 +141,7 @@ def test_no_transform_is_asked_after_a_denial(talk):
     [("continue", ["tool:c1"], None), ("deny", ["model"], None), ("end_run", [], "Error")],
 )
 def test_a_guard_that_breaks_is_what_was_declared(talk, policy, gates, code):
-    """It is passed over, denies, or ends the turn."""
+    """It is ignored, counts as a denial, or ends the turn."""
     one, _ = at_the_round(talk, GUARD, policies={"hook.fault": policy})
 
     assert one.fault("hook:h1:c1") == gates

@@ -27,7 +27,7 @@ TURN = assistant("a", "c1", "c2")
 
 
 class Bench:
-    """A runner whose walk is taken step by step."""
+    """A runner that is iterated step by step."""
 
     def __init__(self, world: ScriptedWorld, policies: dict[str, str], **options: object) -> None:
         self.world = world
@@ -39,7 +39,7 @@ class Bench:
         return asyncio.ensure_future(anext(self.walk, None))
 
     async def settle(self) -> None:
-        """Let everything run that can."""
+        """Run the event loop until it is idle."""
         for _ in range(30):
             await asyncio.sleep(0)
 
@@ -75,7 +75,7 @@ BOTH_HELD = {"c1": HELD, "c2": HELD}
     [("parallel", "call", ["c1", "c2"]), ("parallel", "finish", ["c2", "c1"])],
 )
 def test_results_of_calls_that_finish_out_of_order(executor, order, results):
-    """They stand in the order of the calls, or in that in which the calls finished."""
+    """They are in call order, or in the order in which the calls finished."""
 
     async def play(bench):
         await bench.step()
@@ -186,7 +186,7 @@ def test_a_cancel_while_a_response_is_made():
 
 
 def test_a_cancel_of_a_run_that_is_over_changes_nothing():
-    """It stays what it was."""
+    """Its status and reason do not change."""
 
     async def play(bench):
         await bench.step()
@@ -259,7 +259,7 @@ def test_removing_a_tool_does_not_interrupt_a_call_that_runs():
 
 
 class HeldStream(ScriptedWorld):
-    """A world whose stream stands after its first piece until `whole` is set."""
+    """An environment whose stream pauses after its first piece until `whole` is set."""
 
     async def infer(self, messages, sent, params, tools, on_piece=None):
         self.requests.append(list(messages))
@@ -337,7 +337,7 @@ def test_a_break_in_the_middle_of_a_stream_gives_up_the_request():
 
 
 def test_a_cancel_in_the_middle_of_a_stream():
-    """The stream breaks off for its reader, and the resume finds the run cancelled."""
+    """The reader's stream ends early, and the run is cancelled at the resume."""
 
     async def play(bench):
         item = await bench.step()

@@ -1,4 +1,4 @@
-"""The schedules that matter for a tool runner: what the next request holds, and what ran."""
+"""Schedules for a tool runner: the content of the next request, and the calls that ran."""
 
 import pytest
 from scripted_runner import (
@@ -120,7 +120,7 @@ def test_the_answer_alone_is_sent_as_the_user_pushed_it():
 
 
 def test_both_leave_nothing_but_the_next_request():
-    """The turn and the response were pushed: no second run, no second result."""
+    """After a push of the turn and its response, no call runs again and there is no second result."""
     played = play([ASKS, END], respond(then_push=True))
 
     assert played.last_request == [TURN, DONE]
@@ -176,7 +176,7 @@ def test_a_set_does_not_count_where_only_a_push_does():
 
 
 def test_a_history_that_was_set_replaces_what_was_there():
-    """Nothing of the old messages is sent."""
+    """None of the old messages is sent."""
     played = play([ASKS, END], set_state([user("anew")]))
 
     assert played.world.requests[1] == [user("anew")]
@@ -423,7 +423,7 @@ def test_a_param_that_was_set_does_not_run_the_calls_of_an_earlier_pause():
     ],
 )
 def test_the_limit(limit, zero, requests, reason):
-    """No request beyond it, and none less."""
+    """Exactly as many requests are sent as the limit allows."""
     played = play([ASKS, turn("b", "c2"), END], max_iterations=limit, policies={"limit.zero": zero})
 
     assert (len(played.world.requests), played.runner.reason) == (requests, reason)
@@ -500,7 +500,7 @@ def test_coming_back_goes_on_from_where_the_loop_was_left():
 
 
 def test_coming_back_is_refused_where_the_runner_is_over():
-    """The walk was the only one."""
+    """The runner allows no second run."""
     with pytest.raises(TurnedDown):
         play([ASKS, END], "break", again=[], policies={"again.break": "over"})
 
@@ -547,7 +547,7 @@ def test_after_a_cancel_a_response_enters_no_body():
 
 
 def test_the_verbs_of_the_user_are_refused_without_a_yield():
-    """Before the first turn nothing is with the user."""
+    """Before the first yield, the user's methods are refused."""
     played = play([END])
 
     for verb in (lambda: played.runner.push([user("x")]), lambda: played.runner.set(None, {"k": 1})):

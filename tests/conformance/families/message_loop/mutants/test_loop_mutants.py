@@ -1,4 +1,4 @@
-"""The kit can see: each mutant of the message loop is blamed on its clause, and each variant passes."""
+"""Mutation tests of the message loop: each mutant violates its clause, and each legal variant passes."""
 
 import tomllib
 
@@ -12,18 +12,18 @@ from runlock.conformance.families.message_loop.variants import VARIANTS
 from runlock.spec.model import load_spec
 
 KNOWN = tomllib.loads((ROOT / "tests" / "data" / "message_loop_walks.toml").read_text("utf-8"))
-"""The walk that gives each mutant away, and what nothing gives away yet, with the reason."""
+"""The stored walk that kills each mutant, and the reason for each mutant that no walk kills yet."""
 
 WALKS = KNOWN["walks"]
 CALM = 20
-"""Walks that a variant has to pass."""
+"""Walks that each variant must pass."""
 
 WALKS_MAX = 2_000
 
 
 @pytest.fixture
 def walks():
-    """Makes walks for a loop, and gives it back with the test."""
+    """Makes walks over a loop, and closes it after the test."""
     made = []
 
     def make(loop):
@@ -37,7 +37,7 @@ def walks():
 
 @pytest.mark.parametrize("name", list(WALKS))
 def test_a_mutant_is_blamed_on_its_clause(walks, name):
-    """A loop that was made wrong on purpose breaks the clause that it was made to break."""
+    """The stored walk makes the mutant violate its clause."""
     mutant = next(mutant for mutant in MUTANTS if mutant.name == name)
     found = walks(mutant).take(WALKS[name]).found
 
@@ -47,7 +47,7 @@ def test_a_mutant_is_blamed_on_its_clause(walks, name):
 
 @pytest.mark.parametrize("name", list(WALKS))
 def test_the_reference_passes_where_a_mutant_does_not(walks, name):
-    """What is blamed is the fault, and not the walk."""
+    """The violation is caused by the fault and not by the walk."""
     mutant = next(mutant for mutant in MUTANTS if mutant.name == name)
     right = factory(mutant.profile, mutant.policies)
 
@@ -56,13 +56,13 @@ def test_the_reference_passes_where_a_mutant_does_not(walks, name):
 
 @pytest.mark.parametrize("index", [423, 927], ids=["a call that races a fault", "a look after a late answer"])
 def test_the_reference_passes_where_checks_once_erred(walks, index):
-    """A fault may cancel a call that was answered; a refusal is remembered over an inspect."""
+    """Regression: a fault may cancel an answered call; an `inspect` does not discard an earlier refusal."""
     assert dict(walks(factory("message-loop", {})).take(index).found) == {}
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_a_variant_passes(walks, variant):
-    """A loop that takes a freedom which is left open breaks nothing."""
+    """A legal variant violates no clause."""
     loop = walks(variant)
     tallies = [loop.take(index) for index in range(CALM)]
 
@@ -74,7 +74,7 @@ def test_a_variant_passes(walks, variant):
 @pytest.mark.long
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_breaks_nothing_else(walks, mutant):
-    """Before it is blamed on its clause, it is blamed on none but those that the same fault breaks."""
+    """Before its own clause, a mutant violates only the clauses listed in `also`."""
     loop, found = walks(mutant), {}
     for index in range(WALKS_MAX):
         found.update(loop.take(index).found)
@@ -85,7 +85,7 @@ def test_a_mutant_breaks_nothing_else(walks, mutant):
 
 
 def test_every_mutant_has_a_walk_or_a_reason():
-    """What nothing gives away is known, and no reason outlives its mutant."""
+    """Every mutant has a stored walk or a listed reason."""
     names = {mutant.name for mutant in MUTANTS}
 
     assert WALKS.keys() | KNOWN["unseen"].keys() == names
@@ -93,21 +93,21 @@ def test_every_mutant_has_a_walk_or_a_reason():
 
 
 def test_mutants_and_variants_have_names_of_their_own():
-    """A name in a report means one thing."""
+    """Names in reports are unique."""
     names = [mutant.name for mutant in MUTANTS] + [variant.name for variant in VARIANTS]
 
     assert len(names) == len(set(names))
 
 
 def test_every_mutant_breaks_a_clause_that_can_be_seen_from_outside():
-    """A clause that no gate shows has no mutant."""
+    """No mutant is assigned to a clause that cannot be observed."""
     clauses = load_spec("message-loop").clauses
 
     assert [m.name for m in MUTANTS if m.clause not in clauses or clauses[m.clause].untestable] == []
 
 
 def test_every_clause_of_the_page_has_a_mutant():
-    """A check that was never seen to fail is no check; what has none is listed."""
+    """Every clause has a mutant, or is listed as having none."""
     blamed = {mutant.clause for mutant in MUTANTS}
     of_the_page = {
         clause.id

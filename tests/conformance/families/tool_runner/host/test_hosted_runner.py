@@ -1,4 +1,4 @@
-"""A runner on the hosted face: the kit iterates, acts as the user, counts, and derives the end."""
+"""Hosted runners: the kit iterates, acts as the user, counts, and derives the end reason."""
 
 import pytest
 from plain_runner import PlainRunner
@@ -10,7 +10,7 @@ C1 = {"id": "c1", "name": "t0", "args": {"k": "c1"}}
 
 
 class Driven:
-    """A hosted runner, its open gates by what they are on, and all that it showed."""
+    """A hosted runner, its open gates by their `on`, and everything that it reported."""
 
     def __init__(self, make=PlainRunner, **runner):
         self.made = []
@@ -67,7 +67,7 @@ def test_the_kit_iterates_and_counts():
 
 
 def test_a_break_closes_the_iterator():
-    """Its clean-up runs, and the end is the user's."""
+    """Its clean-up runs, and the end reason is that of a user break."""
     one = Driven()
     one.start()
     one.says(C1)
@@ -77,7 +77,7 @@ def test_a_break_closes_the_iterator():
 
 
 def test_acts_are_performed_in_order_before_the_release_of_the_same_race():
-    """A push and the resume arrive together; a push after the resume is turned down."""
+    """A push and the resume arrive together; a push after the resume is refused."""
     one = Driven()
     one.start()
     one.says(C1)
@@ -99,7 +99,7 @@ def test_an_act_without_a_yield_is_refused():
 
 
 def test_an_act_that_fails_is_refused():
-    """With the words of its exception."""
+    """The refusal contains the message of its exception."""
     one = Driven()
     one.start()
     one.says(C1)
@@ -123,7 +123,7 @@ def test_a_response_is_made_while_the_yield_stays_open():
 
 
 def test_a_refused_walk_is_no_run():
-    """The runner cannot be taken up again."""
+    """A runner that refuses to continue starts no run."""
     one = Driven()
     one.start()
     one.says(C1)
@@ -177,7 +177,7 @@ def test_a_break_before_the_turn_is_whole_gives_the_request_up():
 
 
 def test_turns_bound_what_the_runner_does():
-    """With none it only takes the stimulus in."""
+    """With zero turns of the loop, the stimulus is delivered and nothing else happens."""
     one = Driven()
 
     assert one.send("run.start", run="r1", input="hello", turns=0) == []
@@ -185,7 +185,7 @@ def test_turns_bound_what_the_runner_does():
 
 
 def test_what_the_kit_may_not_do_is_an_error():
-    """Each with the code of the protocol."""
+    """Each error has the code that the protocol defines."""
     one = Driven()
     one.start()
     for code, method, params in [
@@ -199,13 +199,13 @@ def test_what_the_kit_may_not_do_is_an_error():
 
 
 class Bare(PlainRunner):
-    """Has no verbs but the iteration."""
+    """An adapter without optional methods."""
 
     push = set = respond = tools = cancel = again = snapshot = None
 
 
 def test_what_an_adapter_lacks_is_not_declared():
-    """And it is answered as unsupported."""
+    """A missing method is answered as unsupported."""
     kit = {
         "protocol": {"min": 1, "max": 1},
         "kit": {"name": "runlock", "version": "0"},
@@ -223,10 +223,10 @@ def test_what_an_adapter_lacks_is_not_declared():
 
 
 def test_what_is_left_behind_is_a_leak():
-    """A task that the adapter began and did not end."""
+    """A task that the adapter started and did not end is reported as a leak."""
 
     class Leaking(PlainRunner):
-        """Leaves a task behind."""
+        """An adapter that leaks a task."""
 
         async def run(self, input):
             import asyncio

@@ -17,21 +17,21 @@ WALKS = 12
 """Random walks of each variant, in addition to its scripts."""
 
 OF_THE_KIT = {"RUN-1", "RUN-3", "RUN-8", "RUN-10", "STREAM-6", "CANCEL-3"}
-"""What the kit shows itself where it iterates: ends, statuses, late resumes, late cancels."""
+"""Clauses about what the kit itself reports as it iterates: ends, statuses, late resumes and cancels."""
 
 OF_THE_CHARTS = {"RUNNER-49", "RUNNER-50"}
-"""What a chart refuses; each wrong way has a clause of its own too."""
+"""Clauses that close a chart; each wrong transition also violates a clause of its own."""
 
 
 def test_each_clause_has_a_mutant():
-    """A clause without one would be judged by a check that nobody has seen fire."""
+    """Every clause of a hosted runner has a mutant, so that its check is known to fail."""
     blamed = {mutant.clause for mutant in MUTANTS}
 
     assert set(load_spec("tool-runner").clauses) - blamed == OF_THE_KIT | OF_THE_CHARTS
 
 
 def test_a_mutant_is_blamed_on_a_clause_that_applies_to_it():
-    """Under the policies of the mutant the clause says something."""
+    """The clause of a mutant applies under its policies."""
     spec = load_spec("tool-runner")
     for mutant in MUTANTS:
         declared = mutant().handshake.policies
@@ -40,13 +40,13 @@ def test_a_mutant_is_blamed_on_a_clause_that_applies_to_it():
 
 
 def test_names_are_used_once():
-    """A mutant or a variant is found by its name."""
+    """Names of mutants and variants are unique."""
     for names in ([one.name for one in MUTANTS], [one.name for one in VARIANTS]):
         assert len(names) == len(set(names))
 
 
 def test_every_value_of_every_policy_is_a_reference_or_a_variant():
-    """A freedom that no variant takes could be forbidden by mistake."""
+    """A policy value that no reference and no variant uses could be forbidden by mistake."""
     taken = {(key, value) for one in VARIANTS for key, value in one().handshake.policies.items()}
     spec = load_spec("tool-runner")
     known = {(policy.key, value) for policy in spec.policies.values() for value in policy.values}
@@ -55,7 +55,7 @@ def test_every_value_of_every_policy_is_a_reference_or_a_variant():
 
 
 def test_a_variant_says_what_it_is_free_to_do():
-    """In a phrase that a report can show."""
+    """Every variant has a description for reports."""
     assert [one.name for one in VARIANTS if not one.freedom] == []
     assert [mutant.name for mutant in MUTANTS if not (mutant.make.__doc__ or "").endswith(".")] == []
 
@@ -64,7 +64,7 @@ def test_a_variant_says_what_it_is_free_to_do():
 
 
 def played(make, schedules):
-    """What schedules show of a runner, one after the other."""
+    """Runs schedules against a runner, one after the other."""
     bench = Bench(lambda: HostedRunner(make))
     for schedule in schedules(bench):
         tally = Tally()
@@ -74,7 +74,7 @@ def played(make, schedules):
 
 
 def scripts(bench):
-    """The scripts that the runner can take."""
+    """The scripts that the runner supports."""
     for script in corpus(FAMILY):
         if not applicable(FAMILY, script, bench.handshake):
             yield script.scenario, play(script)
@@ -89,7 +89,7 @@ def walks(bench):
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_blamed_on_its_clause(mutant):
-    """A script breaks its clause for its reason; whatever else it breaks is named in `also`."""
+    """A script violates its clause for the expected reason; `also` lists all other violated clauses."""
     found = {}
     for tally in played(mutant, scripts):
         found = {clause: one.violation.because for clause, one in tally.found.items()} | found
@@ -102,7 +102,7 @@ def test_a_mutant_is_blamed_on_its_clause(mutant):
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_a_variant_passes(variant):
-    """A runner that takes a freedom breaks nothing, in scripts and in random walks."""
+    """A legal variant violates no clause, in scripts and in random walks."""
     for schedules in (scripts, walks):
         for tally in played(variant, schedules):
             assert {clause: one.violation.because for clause, one in tally.found.items()} == {}
