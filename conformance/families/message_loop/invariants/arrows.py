@@ -28,6 +28,7 @@ from runlock.conformance.families.message_loop.invariants.authority import (
     approval_of,
     nobody_is_there,
     prompt_verdict,
+    standing,
 )
 from runlock.conformance.families.message_loop.invariants.authority import (
     rewrites as rewrites_of,
@@ -59,10 +60,21 @@ def _executed(driven: bool, by: str) -> Check:
     def check(state: ObservedState, seen: GateOpened) -> Judgements:
         for call in denials.round_is_settled(state, seen):
             fits = call.path.is_driven == driven and approval_of(state, call) == by
+            fits = fits and (by != "standing" or _is_certainly_granted(state, call))
             if fits and call.guard_denial is None and (by != "token" or call.entries):
                 yield held_or(bool(call.entries), f"{named(call)} was approved by {by}, yet it did not run")
 
     return check
+
+
+def _is_certainly_granted(state: ObservedState, call: Call) -> bool:
+    """Whether a standing grant covers a call that nobody was asked about, and was given for such a call.
+
+    Grants of the mode gate and of the state machine need not count for each other.
+    """
+    ask = "grant" if call.path.is_driven else "mode"
+    known = state.policy("grant.match") is not None and state.policy("grant.scopes") is not None
+    return known and not call.prompts and any(grant.ask == ask for grant in standing(state, call))
 
 
 def _not_run(driven: bool, why: Callable[[ObservedState, Call], bool]) -> Check:

@@ -122,10 +122,29 @@ def last_prompt(call: Call) -> Prompt | None:
     return call.prompts[-1] if call.prompts else None
 
 
+def verdict_of(state: ObservedState, prompt: Prompt) -> str:
+    """What a prompt came to: allow, deny, defer, gone, given up, unclear, or nothing while it is open.
+
+    Its gates may close without an answer because everybody who was asked went away, or because something
+    else made the question void: the end of the turn, or a denial that reaches the round.
+    """
+    if any(state.may_be_lost(gate) for gate in prompt.answers):
+        return "unclear"
+    verdict = prompt.verdict(state.policy("prompt.defer"))
+    asked = {gate.opened.interactor for gate in prompt.gates}
+    return "given up" if verdict == "gone" and not asked <= state.gone_in.keys() else verdict
+
+
 def prompt_verdict(state: ObservedState, call: Call) -> str:
     """What the newest prompt about a call came to."""
     prompt = last_prompt(call)
-    return prompt.verdict(state.policy("prompt.defer")) if prompt is not None else ""
+    return verdict_of(state, prompt) if prompt is not None else ""
+
+
+def is_waiting(state: ObservedState, prompt: Prompt) -> bool:
+    """Whether a prompt certainly waits for somebody who is there, so that nothing has answered it."""
+    there = any(gate.is_open and gate.opened.interactor not in state.gone_in for gate in prompt.gates)
+    return there and verdict_of(state, prompt) == ""
 
 
 def was_allowed(state: ObservedState, call: Call) -> bool:
@@ -133,7 +152,7 @@ def was_allowed(state: ObservedState, call: Call) -> bool:
     prompt = last_prompt(call)
     if prompt is None:
         return False
-    verdict = prompt.verdict(state.policy("prompt.defer"))
+    verdict = verdict_of(state, prompt)
     firm = prompt.first_firm
     may_allow = verdict == "unclear" and firm is not None and firm.answered_with == "allow"
     return verdict == "allow" or may_allow

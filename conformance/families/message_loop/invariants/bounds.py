@@ -6,6 +6,8 @@ import re
 from typing import Final
 
 from runlock.conformance.families.message_loop.invariants.authority import passes_unasked
+from runlock.conformance.families.message_loop.invariants.denials import people_may_stop_others
+from runlock.conformance.families.message_loop.invariants.occasions import is_odd
 from runlock.conformance.families.message_loop.invariants.reading import is_doubled
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
@@ -149,7 +151,9 @@ def _detail(reason: Reason) -> str:
 
 
 def _is_undisturbed(turn: Turn) -> bool:
-    return not turn.cancelled_at and not turn.faults() and not turn.stage_denials() and not is_doubled(turn)
+    odd = any(gate.on == "hook" and is_odd(gate) for gate in turn.gates)
+    plain = not turn.cancelled_at and not turn.faults() and not turn.stage_denials()
+    return plain and not odd and not is_doubled(turn)
 
 
 def _reaches_the_turn(state: ObservedState, path: Pass) -> bool:
@@ -167,8 +171,9 @@ def calls_at_the_bound_are_settled(state: ObservedState, seen: TurnEnded) -> Jud
     path = _bounded(state.turn_of(seen), seen.reason)
     if path is None or not path.sent or is_doubled(path.turn):
         return
+    stopped = people_may_stop_others(state, path.sent[-1])
     for call in path.sent[-1].calls:
-        allowed = passes_unasked(state, call) and not call.hooks and call.is_usable
+        allowed = passes_unasked(state, call) and not call.hooks and call.is_usable and not stopped
         touched = bool(call.entries or call.prompts or call.hooks or call.judged) or not call.is_usable
         may_wait = not allowed and (not state.active or any(one.prompts for one in path.sent[-1].calls))
         executing = any(gate.is_open for gate in call.entries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.message_loop.invariants.reading import is_as_composed
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
     Judgements,
@@ -43,9 +44,14 @@ def may_stay_open(state: ObservedState, gate: Gate) -> bool:
     """Whether a gate may be open after a cancel: the end commit, and a tool that drains."""
     if gate.on == "store.put":
         return gate.opened.cause == "end"
-    return (
-        gate.on == "tool" and state.policy("cancel.inflight") != "abort" and gate.id in gate.turn.cancel_met
-    )
+    return gate.on == "tool" and state.policy("cancel.inflight") != "abort" and _may_have_run(state, gate)
+
+
+def _may_have_run(state: ObservedState, gate: Gate) -> bool:
+    """Whether a tool ran when the cancel came; in a race it may have been entered just before."""
+    turn = gate.turn
+    raced = gate.window == turn.cancelled_in and not state.cancel_is_clean(turn)
+    return gate.id in turn.cancel_met or raced
 
 
 def no_gate_opens_after_a_cancel(state: ObservedState, seen: GateOpened) -> Judgements:
@@ -195,9 +201,11 @@ def a_cancelled_turn_rendered_nothing(state: ObservedState) -> Judgements:
         yield HELD
 
 
-def aborted(turn: Turn | None) -> list[Call]:
-    """The calls whose tool was certainly given up on a cancel."""
+def aborted(state: ObservedState, turn: Turn | None) -> list[Call]:
+    """The calls whose tool was certainly given up on a cancel, and not on something that it raced."""
     if turn is None or not turn.cancelled_at:
+        return []
+    if any(gate.released_in == turn.cancelled_in for gate in turn.gates):
         return []
     return [call for call in turn.every_call() if call.was_aborted and call.entries[-1].outcome is None]
 
@@ -205,7 +213,7 @@ def aborted(turn: Turn | None) -> list[Call]:
 def an_aborted_call_has_the_result_cancelled(state: ObservedState, seen: MessageAppended) -> Judgements:
     """The result of a call whose tool was given up is cancelled."""
     message = seen.message
-    for call in aborted(state.turn_of(seen)):
+    for call in aborted(state, state.turn_of(seen)):
         if call.id == message.call and message.status is not None:
             right = message.status == "cancelled"
             yield held_or(
@@ -215,10 +223,12 @@ def an_aborted_call_has_the_result_cancelled(state: ObservedState, seen: Message
 
 def an_aborted_call_is_shown_as_cancelled(state: ObservedState, seen: GateOpened) -> Judgements:
     """In the next turn the model reads that an aborted call was cancelled."""
-    turn = state.turn_of(seen)
+    turn, path = state.turn_of(seen), state.path_of(seen)
+    if path is None or not is_as_composed(state, path):
+        return
     before = state.turns_before(turn)[-1:] if turn is not None else []
     results = {one.call: one for one in seen.messages or [] if one.role == "tool"}
-    for call in aborted(before[0]) if before else []:
+    for call in aborted(state, before[0]) if before else []:
         message = results.get(call.id)
         if message is not None and message.status is not None and not call.doubled:
             right = message.status == "cancelled"
@@ -246,6 +256,8 @@ def results_before_a_cancel_stand_as_declared(state: ObservedState, seen: GateOp
     turn, policy, path = state.turn_of(seen), state.policy("cancel.results"), state.path_of(seen)
     before = state.turns_before(turn) if turn is not None else []
     if policy is None or not before or path is None or path.sent or seen.messages is None or path.is_driven:
+        return
+    if not is_as_composed(state, path):
         return
     last = before[-1]
     met = [state.gates[one] for one in last.cancel_met if one in state.gates]

@@ -11,7 +11,9 @@ from runlock.conformance.families.message_loop.invariants.authority import (
     prompt_verdict,
     standing,
     token_uses,
+    verdict_of,
 )
+from runlock.conformance.families.message_loop.invariants.occasions import is_odd
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
     Judgements,
@@ -37,11 +39,19 @@ def denials_in(state: ObservedState, request: Request) -> list[Gate]:
     found = []
     for call in request.calls:
         prompt = last_prompt(call)
-        if prompt is not None and prompt.verdict(state.policy("prompt.defer")) == "deny":
+        if prompt is not None and verdict_of(state, prompt) == "deny":
             gate = prompt.first_firm
             if gate is not None and state.is_clean(gate.released_in):
                 found.append(gate)
     return found
+
+
+def people_may_stop_others(state: ObservedState, request: Request) -> bool:
+    """Whether an answer about one call of the round, or none, may keep its other calls from running."""
+    verdicts = {prompt_verdict(state, call) for call in request.calls}
+    denied = bool(verdicts & {"deny", "unclear"}) and state.policy("reject.reach") != "call"
+    halts = state.policy("prompt.unanswered") != "deny"
+    return denied or (halts and any(call.request is request for call in unanswered(state, request.path.turn)))
 
 
 def a_denial_reaches_the_round(state: ObservedState, seen: GateOpened) -> Judgements:
@@ -77,11 +87,16 @@ def a_denial_that_reaches_its_call_ends_no_turn(state: ObservedState, seen: Turn
     denied = [
         gate for path in turn.passes for request in path.requests for gate in denials_in(state, request)
     ]
-    if denied and not turn.stage_denials() and not turn.faults() and not unanswered(state, turn):
+    if denied and not _is_stopped_by_a_hook(turn) and not turn.faults() and not unanswered(state, turn):
         yield broken(
             f"the denial of call {denied[-1].opened.call} reaches its {reach}, "
             f"yet the turn ended as {seen.reason.code}"
         )
+
+
+def _is_stopped_by_a_hook(turn: Turn) -> bool:
+    """Whether a guard of a stage said no, or a hook gave an answer that may count as one."""
+    return bool(turn.stage_denials()) or any(gate.on == "hook" and is_odd(gate) for gate in turn.gates)
 
 
 def _is_blocked(reason: Reason) -> bool:
@@ -119,7 +134,9 @@ def an_unanswered_prompt_ends_as_declared(state: ObservedState, seen: TurnEnded)
     if turn is None or turn.is_driven or policy != "deny" or turn.cancelled_at:
         return
     calls = unanswered(state, turn)
-    if seen.reason.code == "Blocked" and calls and not turn.stage_denials() and not _denied(state, turn):
+    if seen.reason.code != "Blocked" or _is_stopped_by_a_hook(turn):
+        return
+    if calls and not _denied(state, turn):
         yield broken(
             f"nobody answered for {named(calls[-1])}, which denies the call, yet the turn ended as Blocked"
         )
@@ -132,7 +149,9 @@ def _denied(state: ObservedState, turn: Turn) -> bool:
 def a_grant_that_is_not_given_ends_no_turn(state: ObservedState, seen: TurnEnded) -> Judgements:
     """A grant that is deferred, or that nobody can give, blocks its call and not the turn."""
     turn = state.turn_of(seen)
-    if turn is None or not turn.is_driven or turn.cancelled_at or turn.stage_denials() or turn.faults():
+    if turn is None or not turn.is_driven or turn.cancelled_at or turn.faults():
+        return
+    if _is_stopped_by_a_hook(turn):
         return
     calls = [one for one in turn.every_call() if prompt_verdict(state, one) in ("defer", "gone")]
     if calls and not _denied(state, turn):
@@ -145,7 +164,7 @@ def a_grant_that_is_not_given_ends_no_turn(state: ObservedState, seen: TurnEnded
 def a_call_without_a_grant_is_blocked_as_such(state: ObservedState, seen: Published) -> Judgements:
     """A call whose grant was denied, deferred or could not be given is blocked as GrantDenied."""
     call = state.call_of(seen, seen.get("call")) if seen.watcher is None else None
-    if call is None or not call.is_usable or not call.path.is_driven or not call.is_usable:
+    if call is None or not call.is_usable or not call.path.is_driven or call.path.turn.cancelled_at:
         return
     asked = prompt_verdict(state, call)
     nobody = not call.prompts and not state.active and not approval_of(state, call)
@@ -170,13 +189,10 @@ def round_is_settled(state: ObservedState, seen: GateOpened) -> list[Call]:
 
 
 def _is_disturbed(state: ObservedState, request: Request) -> bool:
-    """Whether a denial that may reach the round, or a hook that broke, explains that calls did not run."""
-    reach = state.policy("reject.reach")
-    people = any(prompt_verdict(state, call) in ("deny", "unclear") for call in request.calls)
-    hooks = (gate for call in request.calls for gate in call.hooks if gate.opened.role != "observer")
-    odd = any(gate.answered_with in ("fault", "deny") and gate.opened.role != "guard" for gate in hooks)
-    faulty = any(gate.answered_with == "fault" for call in request.calls for gate in call.hooks)
-    return (people and reach != "call") or odd or faulty
+    """Whether people, or a hook that broke or misbehaved, explain that calls did not run."""
+    hooks = [gate for call in request.calls for gate in call.hooks]
+    odd = any(is_odd(gate) or gate.answered_with == "fault" for gate in hooks)
+    return odd or people_may_stop_others(state, request)
 
 
 def an_uncovered_call_is_asked_about(state: ObservedState, seen: GateOpened) -> Judgements:

@@ -22,7 +22,7 @@ from runlock.conformance.families.message_loop.messages import (
     TurnEnded,
 )
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Gate, Turn
+from runlock.conformance.families.message_loop.state.records import Gate, Request, Turn
 from runlock.conformance.family.invariant import Invariant
 from runlock.conformance.protocol import Observation
 
@@ -127,7 +127,7 @@ def a_model_fault_ends_as_declared(state: ObservedState, seen: TurnEnded) -> Jud
         return
     for path in turn.passes:
         last = path.sent[-1] if path.sent else None
-        if last is not None and last.has_failed and not turn.stage_denials():
+        if last is not None and last.has_failed and not turn.stage_denials() and not _met_an_odd_hook(last):
             gate = last.gate
             if policy == "retried" and gate is not None and not gate.deltas:
                 yield broken(
@@ -136,6 +136,11 @@ def a_model_fault_ends_as_declared(state: ObservedState, seen: TurnEnded) -> Jud
             else:
                 why = f"request {last.number} failed, yet the turn ended as {seen.reason.code}"
                 yield held_or(seen.reason.code == "Error", why)
+
+
+def _met_an_odd_hook(request: Request) -> bool:
+    """Whether a hook of a request broke or misbehaved, which may have ended the turn before the model did."""
+    return any(is_odd(gate) for gate in request.hooks)
 
 
 def a_natural_end_has_a_last_response(state: ObservedState, seen: TurnEnded) -> Judgements:
@@ -182,7 +187,8 @@ def _may_block(state: ObservedState, turn: Turn) -> bool:
     odd = any(gate.on == "hook" and is_odd(gate) for gate in turn.gates)
     denied = any(prompt_verdict(state, call) in ("deny", "unclear") for call in turn.every_call())
     reaches = denied and state.policy("reject.reach") in (None, "turn")
-    halts = state.policy("prompt.unanswered") != "deny" and bool(unanswered(state, turn))
+    given_up = any(prompt_verdict(state, call) == "given up" for call in turn.every_call())
+    halts = state.policy("prompt.unanswered") != "deny" and (given_up or bool(unanswered(state, turn)))
     return bool(turn.stage_denials()) or odd or reaches or halts or is_doubled(turn)
 
 

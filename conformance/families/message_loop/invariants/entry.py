@@ -51,7 +51,7 @@ def _unapproved(state: ObservedState, call: Call) -> Flaw:
     verdict = prompt_verdict(state, call)
     if verdict == "deny":
         return "GATE-2", f"{named(call)} was denied at prompt {call.prompts[-1].id}, yet its tool was entered"
-    if verdict in ("defer", "gone"):
+    if verdict in ("defer", "gone", "given up"):
         clause = "AUTH-62" if call.path.is_driven else "AUTH-47"
         return clause, f"the prompt about {named(call)} was not answered, yet its tool was entered"
     if call.prompts:
@@ -165,7 +165,7 @@ def a_call_without_its_grant_does_not_run(state: ObservedState, seen: GateOpened
         verdict = prompt_verdict(state, call)
         mode = state.scenario.mode
         why = f"the grant for {named(call)} was not given, yet its tool was entered in mode {mode}"
-        yield held_or(verdict not in ("deny", "defer", "gone"), why)
+        yield held_or(verdict not in ("deny", "defer", "gone", "given up"), why)
 
 
 def a_denied_call_did_not_run(state: ObservedState) -> Judgements:

@@ -8,11 +8,13 @@ from runlock.conformance.families.message_loop.invariants.authority import (
     execution_of,
     in_envelope,
     interactors_for,
+    is_waiting,
     mode_lets_pass,
     passes_unasked,
     rewrites,
     standing,
     token_uses,
+    verdict_of,
 )
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
@@ -121,7 +123,7 @@ def prompts_come_one_at_a_time(state: ObservedState, seen: GateOpened) -> Judgem
     if call is None:
         return
     others = [one for one in call.path.every_call() if one is not call]
-    waiting = next((one for one in others if any(prompt.is_open for prompt in one.prompts)), None)
+    waiting = next((one for one in others if any(is_waiting(state, p) for p in one.prompts)), None)
     if waiting is not None:
         yield broken(f"the prompt about call {waiting.id} is open, yet people are asked about {named(call)}")
         return
@@ -139,7 +141,7 @@ def sibling_prompts_wait_as_declared(state: ObservedState, seen: GateOpened) -> 
     if call is None or call.path.turn.kind != "group" or state.policy("prompt.siblings") != "one":
         return
     others = [one for one in call.path.turn.every_call() if one.path.stage != call.path.stage]
-    waiting = next((one for one in others if any(prompt.is_open for prompt in one.prompts)), None)
+    waiting = next((one for one in others if any(is_waiting(state, p) for p in one.prompts)), None)
     about = f"call {waiting.id} of stage execution {waiting.path.stage}" if waiting is not None else ""
     yield held_or(
         waiting is None, f"the prompt about {about} is open, yet people are asked about {named(call)}"
@@ -179,7 +181,7 @@ def the_other_gates_of_an_answered_prompt_close(state: ObservedState) -> Judgeme
     """Once a prompt has its first answer, the gates of the other interactors are closed."""
     for prompt in state.run.prompts() if state.run is not None else ():
         firm = prompt.first_firm
-        if firm is None or len(prompt.gates) < 2 or prompt.verdict(state.policy("prompt.defer")) == "unclear":
+        if firm is None or len(prompt.gates) < 2 or verdict_of(state, prompt) == "unclear":
             continue
         left = [gate.opened.interactor for gate in prompt.gates if gate.is_open]
         by = f"{firm.opened.interactor} answered prompt {prompt.id} with {firm.answered_with}"
@@ -194,8 +196,8 @@ def a_deferral_counts_as_declared(state: ObservedState) -> Judgements:
         first = answers[0] if answers else None
         if first is None or len(prompt.gates) < 2 or first.answered_with not in ("defer", "fault"):
             continue
-        if len(answers) > 1 or not state.is_clean(first.released_in) or state.run.cancelled_at:  # type: ignore[union-attr]
-            continue
+        if len(answers) > 1 or first.released_in != state.window or not state.is_clean(state.window):
+            continue  # later the prompt may be void for another reason
         rest = [g for g in prompt.gates if g is not first and g.opened.interactor not in state.gone_in]
         left = [gate.opened.interactor for gate in rest if gate.is_open]
         who = f"{first.opened.interactor} deferred prompt {prompt.id}"
@@ -256,7 +258,7 @@ def an_approved_call_need_not_wait(state: ObservedState) -> Judgements:
 
 def _is_ready(state: ObservedState, call: Call) -> bool:
     approved = passes_unasked(state, call) or any(
-        prompt.verdict(state.policy("prompt.defer")) == "allow" for prompt in call.prompts
+        verdict_of(state, prompt) == "allow" for prompt in call.prompts
     )
     return call.is_usable and approved and not call.entries
 

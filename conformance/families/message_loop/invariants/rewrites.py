@@ -10,6 +10,7 @@ from runlock.conformance.families.message_loop.invariants.authority import (
     prompt_verdict,
     rewritten_arguments,
 )
+from runlock.conformance.families.message_loop.invariants.denials import people_may_stop_others
 from runlock.conformance.families.message_loop.invariants.entry import entering
 from runlock.conformance.families.message_loop.invariants.occasions import (
     gates_of_occasion,
@@ -105,6 +106,8 @@ def _odd(turn: Turn) -> bool:
 def a_rewrite_reaches_later_hooks(state: ObservedState, seen: GateOpened) -> Judgements:
     """A hook is shown what the transforms before it made of the data."""
     gates = _earlier(state, seen)
+    together = _may_be_asked_together(state, seen, gates)
+    gates = [gate for gate in gates if gate not in together]
     data = seen.data or {}
     for key in sorted({key for gate in gates for key in rewritten_by(gate)} - {"name"}):
         if _is_contested(state, gates, key):
@@ -131,6 +134,13 @@ def _is_contested(state: ObservedState, gates: Iterable[Gate], key: str) -> bool
     """Whether hooks that may run in parallel rewrote the same key, or were open with each other."""
     rewriters = [gate for gate in gates if key in rewritten_by(gate)]
     return len(rewriters) > 1 and state.policy("hook.order") in (None, "parallel")
+
+
+def _may_be_asked_together(state: ObservedState, seen: GateOpened, gates: Iterable[Gate]) -> list[Gate]:
+    """Of the gates before a hook on its occasion, those that hooks in parallel may have been asked with."""
+    if state.policy("hook.order") not in (None, "parallel"):
+        return []
+    return [gate for gate in gates if gate.opened.at == seen.at and gate.released_in == state.window]
 
 
 def alike(shown: Any, wanted: Any) -> bool:
@@ -231,8 +241,7 @@ def round_is_settled_but_for_observers(state: ObservedState, seen: GateOpened) -
     if request is None or request.path.turn.cancelled_at or state.gone_in:
         return []
     odd = any(is_odd(gate) for call in request.calls for gate in call.hooks)
-    people = any(prompt_verdict(state, call) in ("deny", "unclear") for call in request.calls)
-    return [] if odd or (people and state.policy("reject.reach") != "call") else request.calls
+    return [] if odd or people_may_stop_others(state, request) else request.calls
 
 
 def an_observer_ends_no_turn(state: ObservedState, seen: TurnEnded) -> Judgements:
@@ -245,11 +254,23 @@ def an_observer_ends_no_turn(state: ObservedState, seen: TurnEnded) -> Judgement
     others = [gate for gate in turn.faults() if gate not in observers]
     if not odd or others or turn.stage_denials() or _odd(turn) or seen.reason.is_bound:
         return
+    if state.raced(odd[-1]) or _may_end_otherwise(state, turn):
+        return
     if seen.reason.code == "NaturalEnd":
         yield HELD
     elif seen.reason.code in ("Blocked", "Error") and odd[-1] is _last_answered(turn):
         what = f"observer {odd[-1].opened.hook} answered {odd[-1].answered_with}"
         yield broken(f"{what}, and the turn ended as {seen.reason.code}")
+
+
+def _may_end_otherwise(state: ObservedState, turn: Turn) -> bool:
+    """Whether a call, people or an assertion may have ended the turn, whatever the hooks answered."""
+    calls = any(
+        call.is_malformed or call.doubled or call.answered_with == "raise" for call in turn.every_call()
+    )
+    failed = any(execution.verdict in ("fail", "fault") for execution in turn.executions.values())
+    requests = (request for path in turn.passes for request in path.requests)
+    return calls or failed or any(people_may_stop_others(state, request) for request in requests)
 
 
 def _last_answered(turn: Turn) -> Gate | None:
@@ -292,6 +313,7 @@ def a_broken_hook_denies_its_call_as_declared(state: ObservedState, seen: GateOp
     request = path.sent[-1] if path is not None and path.sent else None
     if request is None or policy is None or request.path.turn.cancelled_at:
         return
+    stopped = people_may_stop_others(state, request)
     for call in request.calls:
         gates = broken_hooks(state, call.hook_gates("pre"))
         asked = prompt_verdict(state, call)
@@ -302,7 +324,7 @@ def a_broken_hook_denies_its_call_as_declared(state: ObservedState, seen: GateOp
             yield held_or(not call.entries, f"{what}, yet the call ran")
         elif policy == "end_run":
             yield broken(f"{what}, yet the model is asked again")
-        elif passes_unasked(state, call):
+        elif passes_unasked(state, call) and not stopped:
             yield held_or(bool(call.entries), f"{what}, yet the call did not run")
 
 
@@ -330,7 +352,7 @@ def a_broken_hook_ends_as_declared(state: ObservedState, seen: TurnEnded) -> Jud
     what, code = f"hook {gates[-1].opened.hook} broke", seen.reason.code
     if counts == {"end_run"}:
         yield held_or(code == "Error", f"{what}, which ends the turn in Error, yet it ended as {code}")
-    elif gates[-1] is _last_answered(turn):
+    elif gates[-1] is _last_answered(turn) and not _may_end_otherwise(state, turn):
         wrong = code == "Error" or (code == "Blocked" and counts == {"continue"})
         yield held_or(not wrong, f"{what}, which counts as {counts.pop()}, yet the turn ended as {code}")
 

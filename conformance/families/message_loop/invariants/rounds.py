@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from runlock.conformance.families.message_loop.invariants.authority import passes_unasked, prompt_verdict
+from runlock.conformance.families.message_loop.invariants.denials import people_may_stop_others
 from runlock.conformance.families.message_loop.invariants.entry import entering
+from runlock.conformance.families.message_loop.invariants.occasions import is_odd
+from runlock.conformance.families.message_loop.invariants.reading import is_doubled
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
     Judgements,
@@ -61,6 +64,8 @@ def _is_due(state: ObservedState, call: Call) -> bool:
     if not call.is_usable or call.entries or any(gate.is_open for gate in call.judged):
         return False
     earlier = [one for one in call.request.calls if one.index < call.index]
+    if people_may_stop_others(state, call.request):
+        return False
     if any(not _is_judged(state, one) for one in earlier):
         return False  # where approvals stand with their calls, it is not judged yet
     return prompt_verdict(state, call) == "allow" or (passes_unasked(state, call) and not call.prompts)
@@ -85,8 +90,11 @@ def a_tool_that_throws_ends_the_turn_as_declared(state: ObservedState, seen: Tur
     """An exception in the body of a tool ends the turn in Error only where that is declared."""
     turn, policy = state.turn_of(seen), state.policy("tool.raises")
     thrown = [call for call in turn.every_call() if call.answered_with == "raise"] if turn is not None else []
-    if turn is None or not thrown or policy is None or not _is_plain(turn) or seen.reason.is_bound:
+    if turn is None or not thrown or policy is None or not _is_plain(state, turn) or seen.reason.is_bound:
         return
+    malformed = any(call.is_malformed for call in turn.every_call())
+    if malformed and state.policy("call.malformed") != "failed_call":
+        return  # which ends the turn in Error as well, or may
     if policy == "failed_call":
         why = f"the tool of {named(thrown[-1])} threw, which costs its call, yet the turn ended in Error"
         yield held_or(seen.reason.code != "Error", why)
@@ -110,7 +118,9 @@ def a_malformed_call_ends_the_turn_as_declared(state: ObservedState, seen: TurnE
     turn, policy = state.turn_of(seen), state.policy("call.malformed")
     bad = [call for call in turn.every_call() if call.is_malformed] if turn is not None else []
     raised = turn is not None and any(call.answered_with == "raise" for call in turn.every_call())
-    if turn is None or not bad or raised or policy is None or not _is_plain(turn) or seen.reason.is_bound:
+    if turn is None or not bad or raised or policy is None or seen.reason.is_bound:
+        return
+    if not _is_plain(state, turn):
         return
     if policy == "failed_call":
         why = f"{named(bad[-1])} is malformed, which costs the call, yet the turn ended in Error"
@@ -120,8 +130,12 @@ def a_malformed_call_ends_the_turn_as_declared(state: ObservedState, seen: TurnE
         yield held_or(seen.reason.code == "Error", why)
 
 
-def _is_plain(turn: Turn) -> bool:
-    """Whether neither a cancel, a fault, a guard nor an assertion explains how the turn ended."""
+def _is_plain(state: ObservedState, turn: Turn) -> bool:
+    """Whether neither a cancel, a fault, a hook, people nor an assertion explains how the turn ended."""
+    if is_doubled(turn) or any(gate.on == "hook" and is_odd(gate) for gate in turn.gates):
+        return False
+    if any(people_may_stop_others(state, request) for path in turn.passes for request in path.requests):
+        return False
     hooks = any(gate.on == "hook" and gate.answered_with not in ("", "continue") for gate in turn.gates)
     failed = any(execution.verdict in ("fail", "fault") for execution in turn.executions.values())
     return not turn.cancelled_at and not turn.faults() and not hooks and not failed

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from runlock.conformance.families.message_loop.invariants.denials import people_may_stop_others
+from runlock.conformance.families.message_loop.invariants.occasions import is_odd
 from runlock.conformance.families.message_loop.invariants.reading import (
     final_texts_of,
     input_of,
+    is_as_composed,
     is_doubled,
     said,
     texts_of,
@@ -109,6 +112,8 @@ def a_turn_that_is_over_has_ended_its_bracket(state: ObservedState) -> Judgement
     if state.shows("SessionTurnStart") and not turn.named("SessionTurnStart"):
         return
     ended = bool(turn.named("SessionTurnEnd"))
+    if policy == "rendered" and _may_skip_render(state, turn):
+        return
     if policy == "always" or turn.reason.code == "NaturalEnd":
         yield held_or(
             ended, f"turn {turn.id} ended as {turn.reason.code}, and SessionTurnEnd was not published"
@@ -118,6 +123,12 @@ def a_turn_that_is_over_has_ended_its_bracket(state: ObservedState) -> Judgement
             f"turn {turn.id} ended as {turn.reason.code} and did not render, yet it published SessionTurnEnd"
         )
         yield held_or(not ended, why)
+
+
+def _may_skip_render(state: ObservedState, turn: Turn) -> bool:
+    """Whether the turn may have ended by itself without RENDER, after a terminal response."""
+    last = turn.passes[-1].sent[-1] if turn.passes[-1].sent else None
+    return last is not None and last.is_terminal and state.policy("call.terminal") != "render"
 
 
 def a_stage_has_no_bracket_of_its_own(state: ObservedState, seen: Published) -> Judgements:
@@ -130,12 +141,19 @@ def a_stage_has_no_bracket_of_its_own(state: ObservedState, seen: Published) -> 
         yield held_or(
             not within, f"a pass of turn {turn.id} published SessionTurnStart, which the turn has already"
         )
-    elif "assert" in state.handshake.gates and not turn.cancelled_at and not turn.stage_denials():
+    elif "assert" in state.handshake.gates and not turn.cancelled_at and not _is_cut_short(state, turn):
         begun = [one for one in turn.executions.values() if one.passes[0].sent]
         left = [one.id for one in begun if not one.asserts and not turn.faults()]
         plain = not any(call.is_malformed or call.answered_with == "raise" for call in turn.every_call())
         why = f"{listed(left)} is not asserted yet, and SessionTurnEnd was published in its pass"
         yield held_or(not left or not plain or len(begun) > 1, why)
+
+
+def _is_cut_short(state: ObservedState, turn: Turn) -> bool:
+    """Whether a guard, a hook that misbehaved, people or a doubled call may have ended the turn early."""
+    odd = any(gate.on == "hook" and is_odd(gate) for gate in turn.gates)
+    people = any(people_may_stop_others(state, request) for path in turn.passes for request in path.requests)
+    return bool(turn.stage_denials()) or odd or people or is_doubled(turn)
 
 
 def ids_name_turns_and_passes(state: ObservedState, seen: Published) -> Judgements:
@@ -343,9 +361,11 @@ def results_are_stored_by_the_end(state: ObservedState, seen: TurnEnded) -> Judg
 
 
 def _first_request(state: ObservedState, seen: GateOpened) -> tuple[Pass, Turn] | None:
-    """The first request of a chat turn, and the turn before it, if that was a chat turn."""
+    """The first request of a chat turn, as composed, and the turn before it, if that was a chat turn."""
     path = state.path_of(seen)
     if path is None or path.is_driven or path.sent or seen.messages is None:
+        return None
+    if not is_as_composed(state, path):
         return None
     before = state.turns_before(path.turn)
     return (path, before[-1]) if before and before[-1].kind == "chat" else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from runlock.conformance.families.message_loop.invariants.occasions import is_odd
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
     Judgements,
@@ -193,8 +194,10 @@ def a_stage_tells_its_outcome(state: ObservedState, seen: Published) -> Judgemen
     if outcome not in ("ok", "denied", "error", "cancelled"):
         yield broken(f"StagePostFired of {stage} has outcome {outcome}")
         return
-    denied = any(gate.opened.at == stage and gate.path is turn.passes[-1] for gate in turn.stage_denials())
-    if denied and not turn.cancelled_at:
+    denials = [g for g in turn.stage_denials() if g.opened.at == stage and g.path is turn.passes[-1]]
+    if any(state.raced(gate) for gate in denials):
+        return  # what it raced may have ended the stage first
+    if denials and not turn.cancelled_at:
         yield held_or(outcome == "denied", f"a guard denied at {stage}, yet its outcome is {outcome}")
     elif not _is_troubled(turn):
         yield held_or(outcome == "ok", f"nothing kept {stage} from its end, yet its outcome is {outcome}")
@@ -202,7 +205,8 @@ def a_stage_tells_its_outcome(state: ObservedState, seen: Published) -> Judgemen
 
 def _is_troubled(turn: Turn) -> bool:
     hooks = any(
-        gate.on == "hook" and gate.answered_with not in ("", "continue", "rewrite") for gate in turn.gates
+        gate.on == "hook" and (is_odd(gate) or gate.answered_with not in ("", "continue", "rewrite"))
+        for gate in turn.gates
     )
     calls = any(
         call.is_malformed or call.tool is None or call.answered_with in ("error", "raise") or call.doubled

@@ -10,6 +10,8 @@ from runlock.conformance.families.message_loop.invariants.authority import (
 )
 from runlock.conformance.families.message_loop.invariants.cancelling import aborted
 from runlock.conformance.families.message_loop.invariants.entry import entering
+from runlock.conformance.families.message_loop.invariants.occasions import rewrite_of
+from runlock.conformance.families.message_loop.invariants.reading import is_as_composed
 from runlock.conformance.families.message_loop.invariants.results import (
     Judgements,
     held_or,
@@ -43,19 +45,20 @@ def a_denied_token_is_free_as_declared(state: ObservedState, seen: GateOpened) -
         return
     ran, denied = len(on_tokens(state, call)), len(on_tokens(state, call, denied_too=True))
     alone = len(call.request.calls) == 1
-    if denied > ran and alone and policy == "execution":
+    granted = any(grant.name == call.name for grant in state.grants)  # which may have spared a token
+    if denied > ran and alone and policy == "execution" and not granted:
         left = token_uses(call) - ran
         yield held_or(left <= 0, f"a denied call spends no token, yet people are asked about {named(call)}")
 
 
 def the_model_is_told_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
     """The model reads different words for an aborted call and for a denied one, or the same words."""
-    policy = state.policy("told")
-    if policy is None or seen.messages is None:
+    policy, path = state.policy("told"), state.path_of(seen)
+    if policy is None or seen.messages is None or path is None or not is_as_composed(state, path):
         return
     texts = {message.call: message.text for message in seen.messages if message.role == "tool"}
     calls = [call for turn in state.turns.values() for call in turn.every_call() if not call.doubled]
-    gone = {id(call) for turn in state.turns.values() for call in aborted(turn)}
+    gone = {id(call) for turn in state.turns.values() for call in aborted(state, turn)}
     cut = [_plain(texts[call.id], call) for call in calls if id(call) in gone and call.id in texts]
     refused = [
         _plain(texts[call.id], call) for call in calls if call.id in texts and _was_denied(state, call)
@@ -72,10 +75,12 @@ def the_model_is_told_as_declared(state: ObservedState, seen: GateOpened) -> Jud
 
 
 def _was_denied(state: ObservedState, call: Call) -> bool:
-    """Whether a person denied the call, without words of their own, and no cancel met its turn."""
+    """Whether a person denied the call, with no words added, and no cancel met its turn."""
     answers = (gate for prompt in call.prompts for gate in prompt.answers)
     wordless = not any((gate.answer or {}).get("message") for gate in answers)
-    return prompt_verdict(state, call) == "deny" and wordless and not call.path.turn.cancelled_at
+    rewritten, _ = rewrite_of(call.hook_gates("post"), "content")
+    plain = wordless and not rewritten and not call.path.turn.cancelled_at
+    return plain and prompt_verdict(state, call) == "deny"
 
 
 def _plain(text: str, call: Call) -> str:

@@ -9,7 +9,7 @@ from runlock.conformance.families.message_loop.invariants.authority import (
     approval_of,
     prompt_verdict,
 )
-from runlock.conformance.families.message_loop.invariants.occasions import rewrite_of
+from runlock.conformance.families.message_loop.invariants.occasions import is_odd, rewrite_of
 from runlock.conformance.families.message_loop.invariants.reading import is_doubled
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
@@ -84,7 +84,8 @@ def a_request_ends_as_it_did(state: ObservedState, seen: Published) -> Judgement
         )
     else:
         fine = request.response is not None and not request.path.turn.cancelled_at
-        odd = any(gate.answered_with not in ("", "continue", "rewrite") for gate in request.hooks)
+        fine = fine and not state.raced(request.gate)  # what it raced may have ended the turn first
+        odd = any(is_odd(gate) or gate.answered_with == "deny" for gate in request.hooks)
         yield held_or(
             not fine or odd, f"response {request.number} is complete, yet its request was announced as failed"
         )
@@ -177,7 +178,7 @@ def text_is_published_when_it_comes(state: ObservedState) -> Judgements:
 
 
 def _broke(request: Request) -> bool:
-    return any(gate.answered_with in ("fault", "deny") for gate in request.hooks)
+    return any(is_odd(gate) or gate.answered_with in ("fault", "deny") for gate in request.hooks)
 
 
 # Calls.
@@ -229,6 +230,8 @@ def a_call_is_announced_as_what_happened(state: ObservedState, seen: Published) 
         return
     if seen.name == "ToolInvocationCancelled" and call.entries and state.raced(call.entries[-1]):
         return
+    if any(gate.closed_at or is_odd(gate) or state.raced(gate) for gate in call.hook_gates("post")):
+        return  # the hooks after the tool may not have let its answer through
     right = {
         "ToolInvocationSucceeded": kind == "ok",
         "ToolInvocationFailed": kind in ("error", "raise", "fault") or not call.entries,

@@ -154,8 +154,11 @@ class ObservedState:
         return turn.cancel_is_clean and self.is_clean(turn.cancelled_in)
 
     def may_be_lost(self, gate: Gate) -> bool:
-        """Whether the answer of a gate may have been lost to a cancel in the same window."""
-        return bool(gate.turn.cancelled_in) and gate.turn.cancelled_in == gate.released_in
+        """Whether its answer may have been lost, in one window, to a cancel or to who gave it going away."""
+        if not gate.released_in:
+            return False
+        went = self.gone_in.get(gate.opened.interactor or "")
+        return gate.released_in in (gate.turn.cancelled_in, went)
 
     def raced(self, gate: Gate) -> bool:
         """Whether something else that was sent in the same window may have ended the turn first."""
