@@ -61,6 +61,7 @@ class Told:
         self.judge = Judge(FAMILY, handshake, known, scenario, applies, undeclared)
         self.gates: dict[str, str] = {}
         self.requests = self.yields = self.opened = 0
+        self.settles = True
 
     # -- what the runner shows
 
@@ -100,12 +101,20 @@ class Told:
 
     # -- what the kit sends
 
-    def send(self, method: str, params: dict[str, Any], *seen: Any, quiescent: bool = True) -> Told:
-        """A stimulus and its answer."""
+    def early(self) -> Told:
+        """The next answer comes before the runner has settled, so that what is sent after it is a race."""
+        self.settles = False
+        return self
+
+    def send(self, method: str, params: dict[str, Any], *seen: Any, refused: tuple[int, ...] = ()) -> Told:
+        """A stimulus and its answer; `refused` are the places of what was turned down."""
+        quiescent, self.settles = self.settles, True
         flat = [one for part in seen for one in (part if isinstance(part, list) else [part])]
         self.judge.stimulus(method, params)
         self.gates |= {one["gate"].partition("#")[0]: one["gate"] for one in flat if "on" in one}
-        answer = {"observations": [{"run": "r1", **one} for one in flat], "quiescent": quiescent}
+        turned_down = [{"stimulus": place, "why": "no"} for place in refused]
+        observations = [{"run": "r1", **one} for one in flat]
+        answer = {"observations": observations, "quiescent": quiescent, "refused": turned_down}
         self.judge.answer(RunnerReport.model_validate(answer))
         return self
 

@@ -110,7 +110,8 @@ def _may_take_up(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
     if state.is_cancelled or params["run"] in state.runs or not state.quiescent:
         return False
     if run.left_at is not None:
-        return iteration.turn is not None and iteration.whole_at_resume
+        whole = iteration.turn is not None and iteration.whole_at_resume
+        return whole and not iteration.may_have_lost_its_turn
     if iteration.fault:
         return True
     return run.ended is not None and run.ended.code == "Error" and bool(iteration.entries)

@@ -210,14 +210,16 @@ def a_body_is_entered_once_in_an_iteration(state: ObservedRunner, seen: RunnerGa
         return
     iteration, _, call = found
     phase, response = state.phase(iteration)
-    earlier = [gate for gate in iteration.entries_of(call) if _in_one_go(gate, phase, response)]
+    first = response == 0 or not iteration.responses
+    earlier = [gate for gate in iteration.entries_of(call) if _in_one_go(gate, phase, response, first)]
     yield judged(
         not earlier, f"call {call} was entered a second time in the iteration of request {iteration.number}"
     )
 
 
-def _in_one_go(gate: Gate, phase: str, response: int | None) -> bool:
-    streamed = gate.phase in ("request", "yield")
+def _in_one_go(gate: Gate, phase: str, response: int | None, first: bool) -> bool:
+    """Whether an entry serves the same purpose; one from the stream serves the first that comes after it."""
+    streamed = gate.phase in ("request", "yield") and (first or phase in ("request", "yield"))
     return streamed or (gate.phase == phase and gate.response == response)
 
 

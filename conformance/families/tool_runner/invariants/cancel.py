@@ -45,7 +45,7 @@ def a_cancelled_run_is_done(state: ObservedRunner) -> Judgements:
 def a_cancelled_run_has_its_reason(state: ObservedRunner, seen: RunFinished) -> Judgements:
     """A run whose cancel met no race ends with reason Cancelled."""
     run, iteration = state.run_of(seen), state.iteration
-    if run is None or run.cancel_at is None or not run.cancel_alone or run.finished:
+    if run is None or run.cancel_at is None or state.met_a_race(run.cancelled_in) or run.finished:
         return
     if run.left_at is not None or (
         iteration is not None and (iteration.fault or _faulted_after(iteration, run))
@@ -114,9 +114,10 @@ def a_yield_that_is_given_up_runs_no_call(state: ObservedRunner) -> Judgements:
 
 def _handed_over(state: ObservedRunner) -> Iteration | None:
     run, iteration = _cancelled(state), state.iteration
-    if run is None or iteration is None or not iteration.with_user_at_cancel or iteration.raced:
+    if run is None or iteration is None or not iteration.with_user_at_cancel:
         return None
-    return iteration
+    raced = iteration.cancelled_in is not None and state.met_a_race(iteration.cancelled_in)
+    return None if raced else iteration
 
 
 def a_running_tool_is_given_up_as_declared(state: ObservedRunner) -> Judgements:
@@ -174,12 +175,7 @@ def no_call_is_entered_twice_around_a_cancel(state: ObservedRunner, seen: Runner
 def a_round_goes_no_further_after_a_cancel(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """A call that was not entered before the cancel of its round is not entered after it."""
     run, iteration = _cancelled(state), state.iteration
-    if (
-        run is None
-        or iteration is None
-        or run.cancel_at is None
-        or (run.cancel_at == state.stimuli and not run.cancel_alone)
-    ):
+    if run is None or iteration is None or run.cancel_at is None:
         return
     phase, response = state.phase(iteration)
     if phase == "handling" and iteration.resumed_at is not None and iteration.resumed_at < run.cancel_at:

@@ -87,10 +87,20 @@ def _states(state: ObservedRunner, last: Iteration) -> Iterator[list[Message]]:
         yield last.base
     elif last.yielded is not None and last.turn is not None:
         if "on_receipt" in state.values("runner.append") and last.message is not None:
-            turn = [] if last.sets_messages else [last.message]
-            yield [*last.before_pushes(), *turn, *last.pushes()]
+            yield from _states_on_receipt(last, last.message)
         if state.values("runner.append") != ("on_receipt",):
             yield [*last.before_pushes(), *last.pushes()]
+
+
+def _states_on_receipt(last: Iteration, turn: Message) -> Iterator[list[Message]]:
+    """What the state may hold where the turn is put there when it is whole; a set after that replaces it."""
+    before, pushes, early = last.before_pushes(), last.pushes(), len(last.early_pushes())
+    sets = [act for act in last.acts if act.sets_messages]
+    if sets:
+        yield [*before, *pushes]
+    if all(map(last.may_precede_the_turn, sets)):
+        yield [*before, turn, *pushes]
+        yield [*before, *pushes[:early], turn, *pushes[early:]]
 
 
 def a_turn_on_receipt_stands_while_yielded(state: ObservedRunner, seen: RunnerInspected) -> Judgements:

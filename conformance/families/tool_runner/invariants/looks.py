@@ -30,7 +30,7 @@ def held_or(reasons: Iterable[str]) -> Judgements:
 def surely_cancelled(state: ObservedRunner) -> bool:
     """Whether the runner must have taken a cancel in."""
     cancelled = [run for run in state.runs.values() if run.cancel_at is not None]
-    return any(run.cancel_settled or run.cancel_alone for run in cancelled)
+    return any(run.cancel_settled or not state.met_a_race(run.cancelled_in) for run in cancelled)
 
 
 def follows(state: ObservedRunner) -> Follows:

@@ -58,7 +58,9 @@ def a_failure_costs_no_sibling_its_result(state: ObservedRunner, seen: RunnerGat
 def _may_lack_its_tool(state: ObservedRunner, iteration: Iteration, result: Message) -> bool:
     """Whether a result may be an error because its tool was taken out of the set after a response."""
     names = [call.name for plan in plans(state, iteration) for call in plan.calls if call.id == result.call]
-    return result.status == "error" and any(name not in state.tools for name in names)
+    return result.status == "error" and any(
+        name not in state.tools or iteration.has_removed(name) for name in names
+    )
 
 
 def _failed_with_another(state: ObservedRunner, read: Reading, turn: Message) -> list[str]:

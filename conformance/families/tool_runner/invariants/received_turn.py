@@ -163,10 +163,10 @@ def _appended(read: Reading) -> CheckResult:
     return judged(_in_place(read), f"in request {read.number} {turn} stands before messages of its request")
 
 
-def _in_place(read: Reading) -> bool:
-    """Whether the turn stands after the state of its request, and before what was pushed."""
+def _in_place(read: Reading, early: int = 0) -> bool:
+    """Whether the turn stands after the state of its request, and before all pushes but the early ones."""
     first = len(read.before.before_pushes())
-    earlier, later = read.places[:first], read.places[first:]
+    earlier, later = read.places[:first], read.places[first + early :]
     place = read.turns[0]
     return all(one < place for one in earlier) and all(one > place for one in later)
 
@@ -199,7 +199,9 @@ def a_paused_turn_of_a_changed_iteration_is_kept_as_declared(
     elif kept == {False}:
         yield f"{acts_of(read.before)}: {turn} is dropped, and request {read.number} holds it"
     else:
-        yield judged(_in_place(read), f"in request {read.number} {turn} stands after what the user pushed")
+        on_receipt = "on_receipt" in state.values("runner.append")
+        right = _in_place(read, len(read.before.early_pushes()) if on_receipt else 0)
+        yield judged(right, f"in request {read.number} {turn} stands after what the user pushed")
 
 
 def a_turn_that_was_put_on_receipt_stays(state: ObservedRunner, seen: RunnerGate) -> Judgements:
@@ -210,7 +212,7 @@ def a_turn_that_was_put_on_receipt_stays(state: ObservedRunner, seen: RunnerGate
     if state.values("runner.append") == ("on_receipt",) and every(
         state, read.before, lambda plan: plan.kept is True
     ):
-        right = len(read.turns) == 1 and _in_place(read)
+        right = len(read.turns) == 1 and _in_place(read, len(read.before.early_pushes()))
         yield judged(right, f"request {read.number} does not hold {turn_of(read.before)} where it was put")
 
 

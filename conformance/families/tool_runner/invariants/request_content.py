@@ -188,7 +188,8 @@ def results_of_a_changed_iteration_enter_as_declared(state: ObservedRunner, seen
             not there, f"results of a changed iteration are dropped, and request {read.number} holds some"
         )
     elif ran:
-        lost = ran - {result.call for result in there}
+        answered = {message.call for message in read.given if message.role == "tool"}
+        lost = ran - {result.call for result in there} - answered
         yield judged(
             not lost, f"request {read.number} lacks the result of call {' '.join(sorted(map(str, lost))[:1])}"
         )

@@ -48,12 +48,18 @@ def a_response_has_one_result_for_each_call(state: ObservedRunner, seen: Respond
     iteration, wanted = asked[0], [call.id for call in asked[0].calls]
     if seen.messages is None:
         must = bool(wanted) and iteration.turn is not None and iteration.turn.stop == "tool_use"
-        yield judged(not must, f"{turn_of(iteration)} asks for tools, and its response is null")
+        if not _may_be_early(iteration, asked[1]):
+            yield judged(not must, f"{turn_of(iteration)} asks for tools, and its response is null")
         return
     shown = [message.call for message in seen.messages]
     yield judged(
         sorted(map(str, shown)) == sorted(wanted), f"{turn_of(iteration)} has a response for {shown}"
     )
+
+
+def _may_be_early(iteration: Iteration, response: Response) -> bool:
+    """Whether a response was asked for while the turn of a stream came, so that it may have come too soon."""
+    return not iteration.is_yielded_whole and response.window == iteration.turn_in
 
 
 def a_response_says_what_the_tools_answered(state: ObservedRunner, seen: Responded) -> Judgements:
@@ -64,6 +70,8 @@ def a_response_says_what_the_tools_answered(state: ObservedRunner, seen: Respond
     for message in seen.messages or ():
         if message.call in _answered_by_the_user(asked[0]):
             continue  # what the user answered may stand for what a tool would have
+        if message.status == "error" and _lacks_its_tool(state, asked[0], message.call):
+            continue  # it is made anew, and its tool was taken out of the set
         outcomes = [
             gate.outcome for gate in asked[0].entries_of(message.call or "") if gate.outcome is not None
         ]
@@ -80,6 +88,11 @@ def a_response_says_what_the_tools_answered(state: ObservedRunner, seen: Respond
             yield judged(
                 message.status == "error", f"call {message.call} did not succeed; its response is no error"
             )
+
+
+def _lacks_its_tool(state: ObservedRunner, iteration: Iteration, call: str | None) -> bool:
+    names = [one.name for one in iteration.calls if one.id == call]
+    return any(name not in state.tools or iteration.has_removed(name) for name in names)
 
 
 def _answered_by_the_user(iteration: Iteration) -> set[str | None]:

@@ -117,7 +117,8 @@ def _owner(state: ObservedRunner, iteration: Iteration, shown: Sequence[str]) ->
 
 
 def _end_of(iteration: Iteration, call: str) -> int | None:
-    ends = [gate.released_at for gate in iteration.entries_of(call) if gate.released_at is not None]
+    """The window in which a call finished: those of one window may have finished in any order."""
+    ends = [gate.released_in for gate in iteration.entries_of(call) if gate.released_in is not None]
     return ends[-1] if ends else None
 
 

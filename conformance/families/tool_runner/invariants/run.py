@@ -105,8 +105,10 @@ def _ended_by_itself(state: ObservedRunner, seen: RunFinished) -> Iteration | No
 def a_user_who_leaves_ends_the_run(state: ObservedRunner, seen: RunFinished) -> Judgements:
     """A run that its user leaves has reason BehaviorRequested, or Cancelled after a cancel."""
     run, last = state.run_of(seen), state.iteration
-    if run is None or run.finished or run.left_at is None or (last is not None and last.faulted_tools):
+    if run is None or run.finished or run.left_at is None:
         return
+    if last is not None and (last.fault or ends_by_fault(state, last)):
+        return  # what broke may have come first
     allowed = ("BehaviorRequested", "Cancelled") if run.cancel_at is not None else ("BehaviorRequested",)
     yield judged(
         seen.reason.code in allowed, f"the user left the loop, and the run ended as {seen.reason.code}"
@@ -155,6 +157,8 @@ def the_end_names_the_last_turn(state: ObservedRunner, seen: RunFinished) -> Jud
     last = state.iteration
     unsure = last is None or last.turn is None or last.run != run.id
     right = same(seen.message, turns[-1] if turns else None) or (unsure and seen.message is None)
+    if last is not None and last.may_have_lost_its_turn:
+        right = right or same(seen.message, turns[-2] if len(turns) > 1 else None)
     wanted = named(turns[-1]) if turns else "nothing"
     yield judged(right, f"the last turn is {wanted}, and the end names {_name(seen.message)}")
 

@@ -11,12 +11,22 @@ from runlock.conformance.families.tool_runner.invariants.looks import (
 from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_in_set
+from runlock.conformance.families.tool_runner.state.records import Iteration
 from runlock.conformance.family.invariant import Judgements
+
+
+def _entering(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str, str] | None:
+    """An entry that can be judged: it met no change of its tool while a response was made."""
+    iteration = state.iteration
+    changes = [act for act in iteration.acts if act.method == "runner.tools"] if iteration is not None else []
+    late = [act for act in changes if act.during_response and act.window == state.window]
+    names = {name for act in late for field in ("add", "remove") for name in act.params.get(field) or ()}
+    return None if seen.name in names else entering(state, seen)
 
 
 def a_tool_outside_the_set_does_not_run(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """A tool that is not in the set when its call starts does not run."""
-    found = entering(state, seen)
+    found = _entering(state, seen)
     if found is None or seen.name is None:
         return
     name, iteration = seen.name, found[0]
@@ -26,7 +36,7 @@ def a_tool_outside_the_set_does_not_run(state: ObservedRunner, seen: RunnerGate)
 
 def an_added_tool_counts_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """A tool that was added or replaced counts for calls from when the policy says."""
-    found = entering(state, seen)
+    found = _entering(state, seen)
     if found is None or seen.name is None or state.is_cancelled:
         return
     name, iteration = seen.name, found[0]
@@ -46,7 +56,7 @@ def an_added_tool_counts_as_declared(state: ObservedRunner, seen: RunnerGate) ->
 
 def a_removed_tool_is_gone_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """A tool that was removed is gone for calls from when the policy says."""
-    found = entering(state, seen)
+    found = _entering(state, seen)
     if found is None or seen.name is None or state.is_cancelled:
         return
     name, iteration = seen.name, found[0]
@@ -57,7 +67,7 @@ def a_removed_tool_is_gone_as_declared(state: ObservedRunner, seen: RunnerGate) 
 
 def the_version_of_a_tool_is_the_one_that_counts(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """A tool that was not touched in this iteration runs in the version of the set."""
-    found = entering(state, seen)
+    found = _entering(state, seen)
     if found is None or seen.name is None or seen.version is None:
         return
     iteration, versions = found[0], state.tools.get(seen.name)

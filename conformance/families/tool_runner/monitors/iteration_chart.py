@@ -69,7 +69,9 @@ class IterationMonitor(Monitor):
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """Record a stimulus."""
         parts = self.state.parts
-        if any(name == "cancel" for name, _ in parts) and not self.state.alone:
+        run = self.state.run
+        cancelled = run is not None and run.cancel_at is not None and run.cancelled_in == self.state.window
+        if cancelled and self.state.met_a_race(self.state.window):
             self._lose()
         for name, inner in parts:
             self._sent(name, inner)

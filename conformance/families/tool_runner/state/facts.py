@@ -47,9 +47,12 @@ def is_used_up(state: ObservedRunner, iteration: Iteration, ask: Ask) -> bool:
     return counted >= limit
 
 
-def is_in_set(state: ObservedRunner, iteration: Iteration, name: str, ask: Ask) -> bool:
-    """Whether a tool counts as one of the set for a call that starts now."""
+def is_in_set(state: ObservedRunner, iteration: Iteration, name: str, ask: Ask) -> bool | None:
+    """Whether a tool counts as one of the set for a call that starts now; None if that is open."""
     before, now = name in iteration.tools, name in state.tools
+    if before and now and iteration.has_removed(name):
+        is_back = ask("tools.removed") == "next_request" or ask("tools.added") == "at_once"
+        return True if is_back else None
     if before == now:
         return now
     if now:
@@ -67,12 +70,13 @@ def is_kept(state: ObservedRunner, iteration: Iteration, number: int, ask: Ask) 
     if cache in ("none", "kept"):
         return cache == "kept"
     upto = iteration.responses[number].acts_before if number < len(iteration.responses) else None
+    meanwhile = iteration.acts[upto : iteration.responses[number].acts_until] if upto is not None else ()
     verdicts = {
         _survives(iteration.acts[one.acts_before : upto], one.acts_when_seen - one.acts_before, cache)
         for one in made
     }
     if True in verdicts:
-        return True
+        return True if all(_drops(act, cache) is False for act in meanwhile) else None
     return None if None in verdicts else False
 
 

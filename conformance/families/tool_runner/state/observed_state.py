@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, Final
@@ -19,6 +20,8 @@ from runlock.conformance.protocol import Observation, Report
 from runlock.spec.model import load_spec
 
 USER_VERBS: Final = ("runner.push", "runner.set", "runner.respond", "runner.tools")
+MAY_BE_REFUSED: Final = ("runner.again", "cancel", *USER_VERBS)
+MOVES_NOTHING: Final = ("inspect", "settle", "clock.advance")
 Versions = Mapping[str, frozenset[int]]
 """The tools of a set, and the versions that each may have."""
 
@@ -39,6 +42,11 @@ class ObservedRunner:
         self.settled_before = True  # whether the runner was quiescent when the newest stimulus came
         self.alone = True  # whether the newest stimulus was no race
         self.parts: list[tuple[str, Mapping[str, Any]]] = []  # of the newest stimulus
+        self.window = 0  # a window begins with a stimulus at quiescence, and ends at the next quiescence
+        self.sent_in: Counter[int] = Counter()  # by window: how many stimuli were sent that move the runner
+        self.sent: list[
+            tuple[int, int, int, str]
+        ] = []  # window, stimulus, place and method of what may be refused
         self.gates: dict[str, Gate] = {}
         self.open_gates: Sequence[Gate] = ()
         self.runs: dict[str, Run] = {}
@@ -117,18 +125,26 @@ class ObservedRunner:
         """Whether a cancel was sent to the runner."""
         return any(run.cancel_at is not None for run in self.runs.values())
 
+    def met_a_race(self, window: int) -> bool:
+        """Whether something was sent in a window that the runner may have acted on in any order."""
+        return self.sent_in[window] > 1
+
     # -- what it takes in
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something."""
         self.stimuli += 1
+        self.window += self.quiescent
         self.settled_before, self.quiescent = self.quiescent, False
         self.parts = [(method, params)]
         if method == "deliver":
             self.parts = [(part["method"], part["params"]) for part in params["stimuli"]]
         self.alone = len(self.parts) == 1 and self.settled_before
         self.late_cancel, self.shown = False, 0
+        self.sent_in[self.window] += sum(name not in MOVES_NOTHING for name, _ in self.parts)
         for place, (name, inner) in enumerate(self.parts):
+            if name in MAY_BE_REFUSED:
+                self.sent.append((self.window, self.stimuli, place, name))
             self._sent(name, inner, place)
         self.known.clear()
 
@@ -155,16 +171,17 @@ class ObservedRunner:
     def _turned_down(self, place: int) -> None:
         """Forget what the runner did not take."""
         iteration = self.iteration
-        if place >= len(self.parts):
+        refused = [one for one in self.sent if one[0] == self.window and one[2] == place]
+        if not refused:
             return
-        method = self.parts[place][0]
+        _, at, _, method = refused[-1]  # an answer before quiescence may be too early to tell of it
         if method == "runner.again" and self.run is not None:
             self._not_taken_up(self.run)
-        elif method == "cancel" and self.run is not None and self.run.cancel_at == self.stimuli:
+        elif method == "cancel" and self.run is not None and self.run.cancel_at == at:
             self.run.cancel_at = None
         elif iteration is not None and method in USER_VERBS:
-            iteration.acts = [a for a in iteration.acts if (a.at, a.part) != (self.stimuli, place)]
-            kept = (one for one in iteration.responses if not (one.is_pending and one.at == self.stimuli))
+            iteration.acts = [a for a in iteration.acts if (a.at, a.part) != (at, place)]
+            kept = (one for one in iteration.responses if not (one.is_pending and one.at == at))
             iteration.responses = list(kept)
             self._count_tools()
 
@@ -209,12 +226,12 @@ class ObservedRunner:
             self.late_cancel = self.alone
             return
         run.cancel_at = run.cancel_at or self.stimuli
-        run.cancel_alone = self.alone
+        run.cancelled_in = self.window
         self.features |= {"cancel"}
         iteration = self.iteration
         if iteration is not None:
             iteration.with_user_at_cancel = iteration.yielded is not None and iteration.turn is not None
-            iteration.raced = not self.alone
+            iteration.cancelled_in = self.window
 
     def _acted(self, method: str, params: Mapping[str, Any], place: int) -> None:
         iteration = self.iteration
@@ -224,10 +241,12 @@ class ObservedRunner:
         making = iteration.pending_response is not None
         done = sum(not one.is_pending for one in iteration.responses)
         if method == "runner.respond":
-            response = Response(self.stimuli, len(iteration.acts), after_cancel=self.is_cancelled)
+            response = Response(
+                self.stimuli, self.window, len(iteration.acts), after_cancel=self.is_cancelled
+            )
             iteration.responses.append(response)
             return
-        iteration.acts.append(Act(method, params, self.stimuli, place, making, done))
+        iteration.acts.append(Act(method, params, self.stimuli, self.window, place, making, done))
         if method == "runner.set":
             self.params_set.update(params.get("params") or {})
         elif method == "runner.tools":
@@ -265,7 +284,7 @@ class ObservedRunner:
             iteration.deltas.append((Delta.model_validate(outcome), self.stimuli))
             self.features |= {"a stream"}
             return
-        gate.outcome, gate.released_at, gate.released_alone = outcome, self.stimuli, self.alone
+        gate.outcome, gate.released_at, gate.released_in = outcome, self.stimuli, self.window
         self.shut(gate)
         if iteration is None:
             return
@@ -278,7 +297,7 @@ class ObservedRunner:
         """The user resumed, or left the loop."""
         iteration.whole_at_resume = iteration.turn is not None
         if gate.kind == "break":
-            iteration.left_at = gate.released_at
+            iteration.left_at, iteration.left_in = gate.released_at, gate.released_in
             if self.run is not None:
                 self.run.left_at = gate.released_at
         else:
@@ -289,7 +308,7 @@ class ObservedRunner:
             iteration.fault = True
             self.faults += 1
             return
-        iteration.turn, iteration.turn_at = RunnerTurn.model_validate(outcome), self.stimuli
+        iteration.turn, iteration.turn_in = RunnerTurn.model_validate(outcome), self.window
         self.turns += 1
 
     def take_back(self, gate: Gate) -> None:
@@ -299,14 +318,16 @@ class ObservedRunner:
         if iteration is None:
             return
         if gate is iteration.request and kind == "turn":
-            iteration.turn = iteration.turn_at = None
+            iteration.turn = iteration.turn_in = None
             iteration.whole_at_resume = False
             self.turns -= 1
         elif gate is iteration.request and kind == "fault":
             iteration.fault = False
             self.faults -= 1
         elif gate.on == "yield" and gate in iteration.yields:
-            iteration.resumed_at = iteration.left_at = None
+            iteration.resumed_at = iteration.left_at = iteration.left_in = None
+            if self.run is not None:
+                self.run.left_at = None
 
     def shut(self, gate: Gate) -> None:
         """The runner waits at a gate no longer."""

@@ -130,7 +130,10 @@ class _Planner:
         if not self.made.changed:
             return True
         if self._on_receipt():
-            return None if one.sets_messages and paused else not one.sets_messages
+            sets = [act for act in one.acts if act.sets_messages]
+            if sets and (paused or all(map(one.may_precede_the_turn, sets))):
+                return None  # a turn that came after the set may stand after what was set
+            return not sets
         if not paused:
             return False
         if self.ask("runner.pause") == "ends":

@@ -32,7 +32,7 @@ class Gate:
     at: int  # the stimulus whose answer showed it
     outcome: Mapping[str, Any] | None = None
     released_at: int | None = None
-    released_alone: bool = True  # whether nothing else was sent together with its release
+    released_in: int | None = None  # the window of its release
     gone: str = ""  # why the runner gave it up
     phase: Phase = "request"  # of a tool gate
     response: int | None = None  # the response for which a tool was entered, from 0
@@ -61,6 +61,7 @@ class Act:
     method: str
     params: Mapping[str, Any]
     at: int
+    window: int
     part: int  # its place in the `deliver` that brought it
     during_response: bool  # while a response was being made
     responses: int  # completed before it
@@ -81,6 +82,7 @@ class Response:
     """A request of the user for the tool response, and what came of it."""
 
     at: int
+    window: int
     acts_before: int
     seen: Responded | None = None
     acts_when_seen: int = 0
@@ -90,6 +92,11 @@ class Response:
     def is_pending(self) -> bool:
         """Whether it is still being made."""
         return self.seen is None
+
+    @property
+    def acts_until(self) -> int | None:
+        """How many acts there were when it came; None while it is being made."""
+        return None if self.is_pending else self.acts_when_seen
 
 
 @dataclass(eq=False, slots=True)
@@ -103,12 +110,13 @@ class Iteration:
     turns_counted: int  # turns that the runner had received before this one
     tools: Mapping[str, frozenset[int]]  # the set at the request: the versions that each may have
     turn: RunnerTurn | None = None
-    turn_at: int | None = None
+    turn_in: int | None = None  # the window in which the turn became whole
     fault: bool = False
     deltas: list[tuple[Delta, int]] = field(default_factory=list)
     yields: list[Gate] = field(default_factory=list)
     resumed_at: int | None = None
     left_at: int | None = None
+    left_in: int | None = None  # the window of the break
     taken_up_at: int | None = None  # by `runner.again`, after a break
     retried_at: int | None = None  # by `runner.again`, after a fault
     acts: list[Act] = field(default_factory=list)
@@ -119,7 +127,7 @@ class Iteration:
     end_events: list[Any] = field(default_factory=list)
     with_user_at_cancel: bool = False
     whole_at_resume: bool = True
-    raced: bool = False  # a cancel came together with something else
+    cancelled_in: int | None = None  # the window of the cancel that met it
 
     @property
     def message(self) -> Message | None:
@@ -171,6 +179,11 @@ class Iteration:
         """Whether the user changed the set of tools."""
         return any(act.method == "runner.tools" for act in self.acts)
 
+    def has_removed(self, name: str) -> bool:
+        """Whether the user took a tool out of the set, even if it was added again."""
+        changes = (act for act in self.acts if act.method == "runner.tools")
+        return any(name in (act.params.get("remove") or ()) for act in changes)
+
     @property
     def goes_on(self) -> bool:
         """Whether the user has let the runner go on after the yield."""
@@ -186,6 +199,32 @@ class Iteration:
         """Whether two calls of the turn bear one id."""
         ids = [call.id for call in self.calls]
         return len(set(ids)) < len(ids)
+
+    @property
+    def is_yielded_whole(self) -> bool:
+        """Whether the user received the turn when it was whole, and no stream."""
+        return bool(self.yields) and self.yields[0].seen.message is not None
+
+    @property
+    def may_have_lost_its_turn(self) -> bool:
+        """Whether the user left a stream while its turn came, so that the runner may not have received it."""
+        return self.left_in is not None and self.left_in == self.turn_in and not self.is_yielded_whole
+
+    def may_precede_the_turn(self, act: Act) -> bool:
+        """Whether the user may have acted before the turn was whole, as the reader of a stream can."""
+        if self.is_yielded_whole:
+            return False
+        return self.turn_in is None or act.window <= self.turn_in
+
+    def early_pushes(self) -> list[Message]:
+        """What the user pushed, perhaps before the turn was whole, unless a later set replaced it."""
+        pushed: list[Message] = []
+        for act in self.acts:
+            if act.sets_messages:
+                pushed = []
+            elif act.method == "runner.push" and self.may_precede_the_turn(act):
+                pushed += act.messages
+        return pushed
 
     def before_pushes(self) -> list[Message]:
         """The messages of the state without what was pushed since they were last set."""
@@ -228,7 +267,7 @@ class Run:
     claims: list[str] = field(default_factory=list)  # of `run.status`
     claimed_reason: Reason | None = None
     cancel_at: int | None = None
-    cancel_alone: bool = True  # the newest cancel met no race
+    cancelled_in: int = 0  # the window of the cancel
     cancel_settled: bool = False  # the runner has been quiescent since the cancel
     left_at: int | None = None
     looks: list[RunnerInspected] = field(default_factory=list)

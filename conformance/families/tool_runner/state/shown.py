@@ -59,7 +59,7 @@ def _gate_closed(state: ObservedRunner, seen: GateClosed) -> None:
     if gate is not None and gate.outcome is None:
         gate.gone = seen.because or "given up"
         state.shut(gate)
-    elif gate is not None and state.stimuli == gate.released_at:
+    elif gate is not None and state.window == gate.released_in:
         gate.gone = seen.because or "given up"
         state.take_back(gate)
 
