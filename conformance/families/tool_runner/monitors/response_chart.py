@@ -49,6 +49,8 @@ class ResponseMonitor(Monitor):
         if isinstance(seen, RunnerGate) and seen.on == "tool" and self.state.phase(last)[0] == "response":
             yield self._see("calls")
         elif isinstance(seen, Responded) and last.pending_response is not None:
+            if seen.messages and self._is_from_the_stream(last):
+                yield self._see("calls")
             yield self._see(self._label(last, seen))
 
     def _is_followed(self, last: Iteration) -> bool:
@@ -62,7 +64,12 @@ class ResponseMonitor(Monitor):
         if not seen.messages:
             return "given up"
         number = len(last.responses) - 1
-        return "made" if any(gate.response == number for gate in last.entries) else "used"
+        entered = any(gate.response == number for gate in last.entries)
+        return "made" if entered or self._is_from_the_stream(last) else "used"
+
+    def _is_from_the_stream(self, last: Iteration) -> bool:
+        """Whether the first response uses calls that were entered while the model streamed."""
+        return len(last.responses) == 1 and any(gate.phase in ("request", "yield") for gate in last.entries)
 
     def _see(self, label: str) -> Judgement:
         before, after = self.follower.states, self.follower.after(label)

@@ -55,7 +55,7 @@ def test_a_resume_in_the_window_of_a_cancel(race):
 @RACE
 def test_a_model_that_answers_in_the_window_of_a_cancel(race):
     """The run may have ended before the cancel came."""
-    told = asked({"again.break": "over"})
+    told = asked({"again.break": "over", "cancel.inflight": "drain"})
     told.resume(told.entered("c1"))
     after(told, race).send("cancel", {"run": "r1"})
     told.answers("c1", told.request(HELLO, C1, result("c1")))
