@@ -56,6 +56,7 @@ class Compared:
     expected: dict[str, str] = field(default_factory=dict)  # clause: its reason
     stale: dict[str, str] = field(default_factory=dict)  # clause: a sentence
     unseen: dict[str, str] = field(default_factory=dict)  # clause: a sentence
+    symptoms: set[str] = field(default_factory=set)  # clauses that break as a consequence of expected ones
     surprises: list[str] = field(default_factory=list)  # clauses that broke and were not expected to
 
     @property
@@ -78,9 +79,11 @@ def compared(baseline: Baseline, result: Result, today: date | None) -> Compared
             found.stale[entry.clause] = f"{baseline.file} {stale}"
         elif entry.clause in because:
             found.expected[entry.clause] = entry.reason
+            found.symptoms |= {one.clause for one in result.witnesses if one.cause == entry.clause}
         elif clause is not None:
             found.unseen[entry.clause] = f"{baseline.file} {_not_exercised(entry, result.partial)}"
-    found.surprises = [clause for clause in because if clause not in found.expected]
+    explained = found.expected.keys() | found.symptoms
+    found.surprises = [clause for clause in because if clause not in explained]
     return found
 
 
@@ -145,6 +148,11 @@ def read_baseline(path: Path) -> Baseline:
         right = "One entry a clause: name the words that all its violations share."
         raise UsageError(f"{path} expects {clause} twice.", right)
     return Baseline(str(path), entries)
+
+
+def clauses_in(path: Path) -> tuple[str, ...]:
+    """The clauses that a baseline expects to break."""
+    return tuple(entry.clause for entry in read_baseline(path).entries)
 
 
 def _toml(path: Path) -> dict[str, Any]:

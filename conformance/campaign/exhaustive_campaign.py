@@ -20,14 +20,16 @@ from runlock.conformance.campaign.supervisor import (
     Advanced,
     Limits,
     Workforce,
+    broken_in,
     concluded,
     employed,
     given_up_at,
     merged,
+    played_to_the_end,
     search_of,
     witnesses_of,
 )
-from runlock.conformance.campaign.units import Played, Unit
+from runlock.conformance.campaign.units import Facts, Played, Unit
 from runlock.conformance.driving.strategies.exhaustive import GUESSED, PLAYED, PROBED
 from runlock.conformance.driving.tally import Tally
 
@@ -103,7 +105,7 @@ def exhaust(
         if progress.played:
             callbacks.resumed(saved.path, sum(one.tally.schedules for one in progress.played.values()))
         try:
-            _play(workforce, stages, progress, limits, callbacks)
+            _play(workforce, facts, stages, progress, limits, callbacks)
         except KeyboardInterrupt:  # between two lengths
             limits.cut_off = INTERRUPTED
         _keep(saved, progress, limits, callbacks)
@@ -122,6 +124,7 @@ def exhaust(
 
 def _play(
     workforce: Workforce,
+    facts: Facts,
     stages: Sequence[Stage],
     progress: Progress,
     limits: Limits,
@@ -134,7 +137,10 @@ def _play(
         if stage.level:
             callbacks.begins(stage.level, progress.expected(stage.level - 1))
             before = sum(progress.played[unit].tally.schedules for unit in units if unit not in fresh)
-            progress.played |= workforce.play(fresh, limits, _behind(before, callbacks))
+            muted = broken_in((one for unit, one in progress.played.items() if unit[0] < at), facts)
+            progress.played |= played_to_the_end(
+                workforce, facts, units, limits, _behind(before, callbacks), muted, progress.played
+            )
         elif fresh:
             progress.played |= _guessed(workforce, fresh, limits)
         if limits.cut_off or given_up_at(progress.units, progress.played) is not None:

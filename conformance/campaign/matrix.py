@@ -52,7 +52,7 @@ def matrix(
 
 def _order(runtime: Runtime, environments: Path, order: Order) -> Order:
     target = runtime.target(environments)
-    return Order(target, order.examples, order.seed, order.only, order.timeout_scale)
+    return Order(target, order.examples, order.seed, order.only, order.timeout_scale, skip=order.skip)
 
 
 def _judged(runtime: Runtime, order: Order) -> Column:

@@ -114,6 +114,15 @@ class Result:
         """The family of the runtime."""
         return family_named(self.family_name)
 
+    @property
+    def causes(self) -> list[Witness]:
+        """The witnesses that lead a group of violations with one cause."""
+        return [one for one in self.witnesses if not one.cause]
+
+    def symptoms_of(self, cause: Witness) -> list[Witness]:
+        """The other violations with the same cause."""
+        return [one for one in self.witnesses if one.cause == cause.clause]
+
     def count(self, verdict: Verdict) -> int:
         """How many clauses have a verdict."""
         return sum(clause.verdict == verdict for clause in self.clauses)

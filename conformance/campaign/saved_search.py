@@ -53,6 +53,7 @@ class SavedSearch:
             "races": order.races,
             "one order": order.one_order,
             "only": list(order.only),
+            "skip": list(order.skip),
             "seed": order.seed,
             "kit": KIT_VERSION,
             "spec": SPEC_REVISION,
@@ -111,6 +112,8 @@ def _tally_as_json(tally: Tally) -> dict[str, Any]:
     return {
         "schedules": tally.schedules,
         "stimuli": tally.stimuli,
+        "cut_short": tally.cut_short,
+        "ended_by": tally.ended_by,
         "exercised": tally.exercised,
         "shown": tally.shown,
         "searched": _pairs(tally.searched),
@@ -128,6 +131,8 @@ def _tally(stored: Mapping[str, Any], model: type[Scenario]) -> Tally:
     return Tally(
         schedules=stored["schedules"],
         stimuli=stored["stimuli"],
+        cut_short=stored["cut_short"],
+        ended_by=Counter(stored["ended_by"]),
         exercised=Counter(stored["exercised"]),
         shown=Counter(stored["shown"]),
         searched=_counter(stored["searched"]),
@@ -155,6 +160,7 @@ def _found_as_json(found: Found) -> dict[str, Any]:
         "scenario": found.scenario.to_wire(),
         "moves": [{"method": one.method, "params": one.params, "turns": one.turns} for one in found.moves],
         "trace": found.trace.records,
+        "muted": sorted(found.muted),
     }
 
 
@@ -164,6 +170,7 @@ def _found(stored: Mapping[str, Any], model: type[Scenario]) -> Found:
         model.model_validate(stored["scenario"]),
         tuple(Move(**one) for one in stored["moves"]),
         Trace(stored["trace"]),
+        frozenset(stored["muted"]),
     )
 
 

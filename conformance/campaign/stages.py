@@ -28,6 +28,7 @@ from runlock.conformance.driving.strategies.scripted import (
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.family.family import Family, Strategy
+from runlock.conformance.judging.selection import Selection
 
 SCRIPT_UNITS: Final = 4
 SCRIPTED: Final = "scripted scenarios"
@@ -49,7 +50,13 @@ class Order:
     races: int = 0
     one_order: bool = False
     settled: tuple[tuple[str, str], ...] | None = None  # of the policies, if they are to be inferred
+    skip: tuple[str, ...] = ()  # these are judged, since they may explain others, and not reported
     aside: tuple[str, ...] = ()  # clauses that are skipped then, since they always break
+
+    @property
+    def selection(self) -> Selection:
+        """The clauses that are judged."""
+        return Selection(self.only)
 
     @property
     def scope(self) -> Scope:

@@ -12,13 +12,15 @@ import tempfile
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Protocol
 
-from runlock.conformance.campaign.result import Level, Result, Search, Toured
+from runlock.conformance.campaign.causes import grouped
+from runlock.conformance.campaign.result import ClauseVerdict, Level, Result, Search, Toured
 from runlock.conformance.campaign.stages import Order, Stage, stages_of
 from runlock.conformance.campaign.units import Facts, Played, Unit
 from runlock.conformance.campaign.verdicts import verdicts
@@ -35,6 +37,7 @@ from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.exhaustive import COUNTED
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import RunlockError, SutDied
+from runlock.conformance.judging.selection import Selection
 from runlock.conformance.protocol import SPEC_REVISION
 
 INTERRUPTED: Final = "it was interrupted"
@@ -45,6 +48,9 @@ STOP_SECONDS: Final = 5.0
 
 Advanced = Callable[[int], None]
 """Called with the number of schedules that were run so far."""
+
+Muted = frozenset[str]
+"""Clauses that broke before, and mixed policies: the schedules go on without them."""
 
 Expects = Callable[[int], None]
 """Called with the total number of schedules, once the family of the runtime is known."""
@@ -77,7 +83,9 @@ class Workforce(Protocol):
         """The handshake of the runtime."""
         ...
 
-    def play(self, units: Sequence[Unit], limits: Limits, advanced: Advanced) -> dict[Unit, Played]:
+    def play(
+        self, units: Sequence[Unit], limits: Limits, advanced: Advanced, muted: Muted = frozenset()
+    ) -> dict[Unit, Played]:
         """Run units until a limit is reached or a unit fails permanently."""
         ...
 
@@ -104,7 +112,7 @@ def campaign(
         stages = stages_of(order, facts.family)
         expects(sum(stage.schedules for stage in stages))
         units = [(at, unit) for at, stage in enumerate(stages) for unit in range(stage.units)]
-        played = workforce.play(units, limits, advanced)
+        played = played_to_the_end(workforce, facts, units, limits, advanced)
         tally, hopeless = merged(units, played)
         witnesses = witnesses_of(workforce, tally, facts)
     partial = limits.cut_off or hopeless
@@ -112,6 +120,41 @@ def campaign(
     result = concluded(order, facts, tally, witnesses, budget=budget, partial=partial)
     result.search = search_of(order, stages, tally, played)
     return result
+
+
+def played_to_the_end(
+    workforce: Workforce,
+    facts: Facts,
+    units: Sequence[Unit],
+    limits: Limits,
+    advanced: Advanced,
+    muted: Muted = frozenset(),
+    before: Mapping[Unit, Played] = MappingProxyType({}),
+) -> dict[Unit, Played]:
+    """Run units, except those that were run before; repeat those that broke a clause with the broken clauses
+    muted, until nothing more breaks.
+
+    A schedule ends at its first violation, so each other clause is judged to the end only then.
+    """
+    played = {unit: before[unit] for unit in units if unit in before}
+    played |= workforce.play([unit for unit in units if unit not in played], limits, advanced, muted)
+    while not limits.is_over and given_up_at(units, played) is None:
+        again = [unit for unit, one in played.items() if one.tally.cut_short]
+        if not again:
+            break
+        muted = muted | broken_in(played.values(), facts)
+        for unit, one in workforce.play(again, limits, lambda _: None, muted).items():
+            one.tally.keep(played[unit].tally)
+            played[unit] = one
+    return played
+
+
+def broken_in(played: Iterable[Played], facts: Facts) -> Muted:
+    """The clauses that broke, and the open policies whose values the runtime mixes."""
+    tally = Tally()
+    for one in played:
+        tally.keep(one.tally)
+    return frozenset(tally.found.keys() | tally.mixed(facts.undeclared))
 
 
 @contextmanager
@@ -127,7 +170,8 @@ def employed(order: Order, jobs: int) -> Iterator[Workforce]:
 def witnesses_of(workforce: Workforce, tally: Tally, facts: Facts) -> list[Witness]:
     """A shrunk witness for each broken clause."""
     tally.settle(facts.undeclared)
-    return made_short(workforce, [found for _, found in sorted(tally.found.items())])
+    short = made_short(workforce, [found for _, found in sorted(tally.found.items())])
+    return grouped(short, facts, tally)
 
 
 def search_of(
@@ -152,7 +196,8 @@ def _level(stage: Stage, counts: Mapping[tuple[int, str], int], units: Sequence[
 
 def _budget(order: Order, seconds: float | None) -> dict[str, Any]:
     bound = {} if seconds is None else {"seconds": seconds}
-    return {"examples": order.examples, "seed": order.seed, "shards": SHARDS, **bound}
+    skip = {"skip": list(order.skip)} if order.skip else {}
+    return {"examples": order.examples, "seed": order.seed, "shards": SHARDS, **bound, **skip}
 
 
 def merged(units: Sequence[Unit], played: Mapping[Unit, Played]) -> tuple[Tally, str]:
@@ -202,9 +247,13 @@ def concluded(
     budget: dict[str, Any],
     partial: str,
 ) -> Result:
-    """The whole result, with the reasons of the shrunk witnesses."""
-    because = {witness.clause: witness.because for witness in witnesses}
-    clauses = [replace(one, why=because.get(one.id, one.why)) for one in verdicts(facts, tally)]
+    """The whole result, with the reasons of the shrunk witnesses, and without skipped clauses."""
+    skipped, kept = Selection(skip=order.skip), []
+    found = {witness.clause: witness for witness in witnesses}
+    shown = [one for one in witnesses if not (skipped.skips(one.clause) or skipped.skips(one.cause))]
+    for one in verdicts(facts, tally):
+        if not skipped.skips(one.id):
+            kept.append(_explained(one, found.get(one.id), skipped))
     return Result(
         target=order.target,
         implementation=facts.handshake.implementation.to_wire(),
@@ -216,8 +265,8 @@ def concluded(
         schedules=tally.schedules,
         stimuli=tally.stimuli,
         partial=partial,
-        clauses=clauses,
-        witnesses=sorted(witnesses, key=lambda witness: (witness.steps, witness.clause)),
+        clauses=kept,
+        witnesses=shown,
         troubles=tally.troubles,
         leaks=list(tally.leaks.values()),
         coverage=facts.family.coverage_targets(
@@ -228,6 +277,16 @@ def concluded(
             for goal, played in sorted(tally.tours_played.items())
         ],
     )
+
+
+def _explained(verdict: ClauseVerdict, witness: Witness | None, skipped: Selection) -> ClauseVerdict:
+    """The verdict with the reason of the witness; a symptom of a skipped violation decides nothing."""
+    if witness is None:
+        return verdict
+    if witness.cause and skipped.skips(witness.cause):
+        why = f"it broke only as a consequence of {witness.cause}, which is skipped"
+        return replace(verdict, verdict="untested", why=why, offered=False)
+    return replace(verdict, why=witness.because)
 
 
 class InProcessRunner:
@@ -246,8 +305,11 @@ class InProcessRunner:
     def facts(self) -> Facts:
         return self.bench.facts
 
-    def play(self, units: Sequence[Unit], limits: Limits, advanced: Advanced) -> dict[Unit, Played]:
+    def play(
+        self, units: Sequence[Unit], limits: Limits, advanced: Advanced, muted: Muted = frozenset()
+    ) -> dict[Unit, Played]:
         self._limits, self._advanced, self._before = limits, advanced, 0
+        self.bench.mute(muted)
         results: dict[Unit, Played] = {}
         with _polite_interrupt(limits):
             for unit in units:
@@ -261,7 +323,7 @@ class InProcessRunner:
 
     def _played(self, unit: Unit, limits: Limits) -> Played:
         try:
-            return self.bench.unit(unit)
+            return self.bench.unit(unit, self.bench.muted)
         except KeyboardInterrupt:
             limits.cut_off = INTERRUPTED
             with suppress(RunlockError):
@@ -303,6 +365,7 @@ class WorkQueue:
 
     units: Sequence[Unit]
     queue: deque[Unit]
+    muted: Muted = frozenset()
     results: dict[Unit, Played] = field(default_factory=dict)
     losses: Counter[tuple[Unit, int]] = field(default_factory=Counter)
     left_out: dict[Unit, dict[int, Trouble]] = field(default_factory=dict)
@@ -397,8 +460,10 @@ class WorkerPool:
 
     # -- units
 
-    def play(self, units: Sequence[Unit], limits: Limits, advanced: Advanced) -> dict[Unit, Played]:
-        share = WorkQueue(units, deque(units))
+    def play(
+        self, units: Sequence[Unit], limits: Limits, advanced: Advanced, muted: Muted = frozenset()
+    ) -> dict[Unit, Played]:
+        share = WorkQueue(units, deque(units), muted)
         with _polite_interrupt(limits):
             try:
                 self._play(share, limits, advanced)
@@ -415,7 +480,7 @@ class WorkerPool:
             if not share.queue:
                 return None
             unit = share.queue.popleft()
-            return unit, ("play", (unit, share.left_out.get(unit, {})))
+            return unit, ("play", (unit, share.muted, share.left_out.get(unit, {})))
 
         while (share.queue or self._busy()) and not limits.is_over:
             self._share_out(next_unit)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from runlock.conformance.errors import RunlockError
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.judging.applicability import Applicability, standings
 from runlock.conformance.judging.policy_hypotheses import Undeclared
+from runlock.conformance.judging.selection import EVERYTHING, Selection
 from runlock.conformance.protocol import Handshake
 from runlock.conformance.transport.journal import Journal, Journalled
 from runlock.conformance.transport.sut import Sut
@@ -40,7 +41,7 @@ class Facts:
 
     handshake: Handshake
     policies: Mapping[str, Any]
-    only: tuple[str, ...] = ()
+    selection: Selection = EVERYTHING
 
     @property
     def family(self) -> Family:
@@ -55,7 +56,16 @@ class Facts:
     @cached_property
     def undeclared(self) -> Undeclared:
         """The policies that it leaves open."""
-        return Undeclared.of(self.family, self.handshake, self.policies, self.only)
+        return Undeclared.of(self.family, self.handshake, self.policies, self.selection)
+
+    @property
+    def applies(self) -> dict[str, bool]:
+        """Whether each clause is judged."""
+        return {name: one.is_judged and self.selection.has(name) for name, one in self.standings.items()}
+
+    def without(self, names: Iterable[str]) -> Facts:
+        """The same facts with these clauses and policies muted."""
+        return replace(self, selection=self.selection.without(names))
 
 
 @dataclass(slots=True)
@@ -83,7 +93,7 @@ class WatchedBench(Bench):
             return target.open() if journal is None else Journalled(target.open(), journal)
 
         self.journal = journal
-        super().__init__(opened, order.only)
+        super().__init__(opened, order.selection)
         self.stages = stages_of(order, self.family)
 
     def revive(self) -> Sut:
@@ -95,7 +105,7 @@ class WatchedBench(Bench):
     @property
     def facts(self) -> Facts:
         """The facts from its handshake."""
-        return Facts(self.handshake, self.policies, self.only)
+        return Facts(self.handshake, self.policies, self.selection)
 
     def admit(self, tally: Tally) -> bool:
         """Allow a schedule, unless the unit is to stop here or the schedule is known to end the process."""
@@ -117,8 +127,11 @@ class WatchedBench(Bench):
         if len(tally.troubles) - self._judged[1] >= ERRORS_MAX:
             self.is_stopped = self.is_hopeless = True
 
-    def unit(self, unit: Unit, left_out: Mapping[int, Trouble] | None = None) -> Played:
+    def unit(
+        self, unit: Unit, muted: Iterable[str] = (), left_out: Mapping[int, Trouble] | None = None
+    ) -> Played:
         """Run one unit, as far as possible."""
+        self.mute(muted)
         self.played, self.left_out, self.tally = 0, left_out or {}, Tally()
         self.is_stopped = self.is_hopeless = False
         self._judged = (0, 0)

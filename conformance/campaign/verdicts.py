@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, Protocol
 
 from runlock.conformance.campaign.result import ClauseVerdict
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.judging.applicability import SILENT, Applicability
+from runlock.conformance.judging.selection import Selection
 
 INSPECTED: Final = "inspect yes"
 """The need of clauses for `inspect`, which no handshake declares; only an answer shows it."""
@@ -21,7 +21,7 @@ class Known(Protocol):
     def standings(self) -> Mapping[str, Applicability]: ...
 
     @property
-    def only(self) -> Sequence[str]: ...
+    def selection(self) -> Selection: ...
 
 
 def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
@@ -29,13 +29,16 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
     for clause_id, standing in bench.standings.items():
         level = standing.clause.level
         count = tally.exercised[clause_id]
-        if bench.only and not any(fnmatchcase(clause_id, pattern) for pattern in bench.only):
+        if not bench.selection.has(clause_id):
             continue
         if clause_id in tally.found:
             yield ClauseVerdict(clause_id, level, "broken", tally.found[clause_id].violation.because, count)
         elif not standing.is_judged:
             verdict: Any = standing.verdict
             yield ClauseVerdict(clause_id, level, verdict, standing.why, 0, standing.offered)
+        elif count and tally.cut_short:
+            why = f"not judged to the end of {tally.cut_short} schedules, which broke other clauses"
+            yield ClauseVerdict(clause_id, level, "untested", why, count)
         elif count:
             yield ClauseVerdict(clause_id, level, "held", "", count)
         elif not standing.hears_silence:

@@ -113,6 +113,10 @@ def check(  # each is a separate option
     only: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Judge only these clauses, e.g. 'CALL-*'.")
     ] = None,
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Do not report these clauses; all others are judged as before."),
+    ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for traces and the result.")
     ] = Path("runlock-results"),
@@ -143,7 +147,10 @@ def check(  # each is a separate option
 
     bound = command.depth_of(exhaustive, depth, races, examples, one_order=one_order)
     played = command.EXAMPLES if examples is None else examples
-    order = Order(target, played, seed, tuple(only or ()), timeout_scale, bound, races or 0, one_order)
+    order = Order(
+        target, played, seed, tuple(only or ()), timeout_scale, bound, races or 0, one_order,
+        skip=tuple(skip or ()),
+    )  # fmt: skip
     options = command.Options(out, json, strict, verbose, baseline, today, spec)
     return command.check(order, command.jobs_of(jobs), budget, options)
 

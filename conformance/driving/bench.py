@@ -9,8 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 
@@ -26,6 +25,7 @@ from runlock.conformance.judging.applicability import Applicability, standings
 from runlock.conformance.judging.determinism import difference
 from runlock.conformance.judging.judge import Asked, Judge, Violation
 from runlock.conformance.judging.policy_hypotheses import Undeclared
+from runlock.conformance.judging.selection import EVERYTHING, Selection
 from runlock.conformance.protocol import (
     PROTOCOL_VERSION,
     Initialize,
@@ -58,7 +58,7 @@ class Bench:
 
     searches = True  # whether to search for a shorter schedule after shrinking
 
-    def __init__(self, open_sut: Callable[[], Sut], only: Sequence[str] = ()) -> None:
+    def __init__(self, open_sut: Callable[[], Sut], selection: Selection = EVERYTHING) -> None:
         self.open_sut = open_sut
         self._folder = tempfile.mkdtemp(prefix="runlock-")
         self._tidy = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
@@ -70,20 +70,28 @@ class Bench:
             self.close()
             raise
         self.standings: dict[str, Applicability] = standings(self.family, self.handshake, self.policies)
-        self.only = tuple(only)
-        self.undeclared = Undeclared.of(self.family, self.handshake, self.policies, self.only)
-        self.applies = {clause: self._is_asked(standing) for clause, standing in self.standings.items()}
+        self.selection = selection
+        self.muted: frozenset[str] = frozenset()
+        self._select(selection)
         self.scenarios = list(self.family.scenarios(self.handshake, self.policies))
         self.cached_rulings: CachedRulings = {}
+
+    def _select(self, selection: Selection) -> None:
+        self.undeclared = Undeclared.of(self.family, self.handshake, self.policies, selection)
+        self.applies = {name: one.is_judged and selection.has(name) for name, one in self.standings.items()}
+
+    def mute(self, names: Iterable[str]) -> None:
+        """Judge the next schedules without these clauses and policies."""
+        if self.muted != (muted := frozenset(names)):
+            self.muted = muted
+            self._select(self.selection.without(muted))
+            self.__dict__.pop("asked", None)
+            self.cached_rulings.clear()
 
     @cached_property
     def asked(self) -> Asked:
         """The requirements of each scenario."""
         return Asked(self.family, self.applies, self.undeclared)
-
-    def _is_asked(self, standing: Applicability) -> bool:
-        chosen = not self.only or any(fnmatchcase(standing.clause.id, pattern) for pattern in self.only)
-        return chosen and standing.is_judged
 
     def _shake_hands(self) -> tuple[Family, Any]:
         hello = Initialize(kit=Party(name="runlock", version=KIT_VERSION))
@@ -194,7 +202,7 @@ class Bench:
         because = difference(once.trace, again.trace)
         if because:
             broken = Violation(clause, because, again.state.stimuli)
-            tally.note(clause, Found(broken, scenario, tuple(again.sent), again.trace))
+            tally.note(clause, self._found(again, broken))
 
     def enter(self, session: Session, tally: Tally) -> None:
         """Add the results of a finished session to a tally."""
@@ -207,10 +215,15 @@ class Bench:
         for leak in leaks_of(session):
             tally.leak(leak)
         if ruling.violation is not None:
-            tally.note(ruling.violation.clause, _found(session, ruling.violation))
+            tally.cut_short += 1
+            tally.ended_by[ruling.violation.clause] += 1
+            tally.note(ruling.violation.clause, self._found(session, ruling.violation))
         for one, exclusion in ruling.excluded.items():
             ruled_out = Violation(exclusion.clause, exclusion.because, session.state.stimuli)
-            tally.exclude(one, exclusion, _found(session, ruled_out))
+            tally.exclude(one, exclusion, self._found(session, ruled_out))
+
+    def _found(self, session: Session, violation: Violation) -> Found:
+        return Found(violation, session.scenario, tuple(session.sent), session.trace, self.muted)
 
     def close(self) -> None:
         """Release the SUT, and the folders of its scenarios."""
@@ -221,6 +234,7 @@ class Bench:
 
     def witness(self, found: Found) -> Witness:
         """The violation with its schedule shrunk."""
+        self.mute(found.muted)
         best: dict[str, Session] = {}
 
         def still_breaks(moves: Sequence[Move]) -> Sequence[Move] | None:
@@ -262,7 +276,3 @@ def _shown(trace: Trace) -> set[str]:
     seen = list(trace.of("observation"))
     gates = {f"gate {one.get('on')}" for one in seen if one.get("kind") == "gate.open"}
     return gates | {f"observes {one.get('kind')}" for one in seen}
-
-
-def _found(session: Session, violation: Violation) -> Found:
-    return Found(violation, session.scenario, tuple(session.sent), session.trace)

@@ -16,6 +16,7 @@ class Witness:
     because: str
     moves: tuple[Move, ...]
     trace: Trace
+    cause: str = ""  # the clause that is broken more directly by the same fault, or empty
 
     @property
     def steps(self) -> int:

@@ -25,6 +25,7 @@ class Found:
     scenario: Scenario
     moves: tuple[Move, ...]
     trace: Trace
+    muted: frozenset[str] = frozenset()  # clauses that were broken before, and were not judged
 
 
 @dataclass(slots=True)
@@ -35,6 +36,8 @@ class Tally:
     shown: Counter[str] = field(default_factory=Counter)  # gates and observations, as clauses need them
     schedules: int = 0
     stimuli: int = 0
+    cut_short: int = 0  # schedules that ended at a violation, so that no other clause was judged to the end
+    ended_by: Counter[str] = field(default_factory=Counter)  # in earlier runs of the same schedules too
     found: dict[str, Found] = field(default_factory=dict)
     excluded: dict[tuple[str, str], tuple[Exclusion, Found]] = field(default_factory=dict)
     troubles: list[Trouble] = field(default_factory=list)
@@ -52,6 +55,8 @@ class Tally:
         self.shown.update(other.shown)
         self.schedules += other.schedules
         self.stimuli += other.stimuli
+        self.cut_short += other.cut_short
+        self.ended_by.update(other.ended_by)
         self.troubles += other.troubles
         for leak in other.leaks.values():
             self.leak(leak)
@@ -63,6 +68,20 @@ class Tally:
             self.note(clause, found)
         for one, (exclusion, found) in other.excluded.items():
             self.exclude(one, exclusion, found)
+
+    def keep(self, earlier: Tally) -> None:
+        """Keep what earlier runs of the same schedules found, before it was muted."""
+        self.ended_by.update(earlier.ended_by)
+        self.exercised |= earlier.exercised
+        for clause, found in earlier.found.items():
+            self.note(clause, found)
+        for one, (exclusion, found) in earlier.excluded.items():
+            self.exclude(one, exclusion, found)
+
+    def mixed(self, undeclared: Undeclared) -> set[str]:
+        """The open policies of which every value was refuted."""
+        values = undeclared.policies.items()
+        return {key for key, among in values if all((key, one) in self.excluded for one in among)}
 
     def leak(self, leak: Leak) -> None:
         """Record leaks."""

@@ -7,15 +7,15 @@ the trace: the runtime mixes two values.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.invariant import Invariant
 from runlock.conformance.family.state import PolicyView, State
 from runlock.conformance.judging.applicability import standing_of
+from runlock.conformance.judging.selection import EVERYTHING, Selection
 from runlock.conformance.protocol import Handshake
 from runlock.spec.model import Policy
 
@@ -37,15 +37,20 @@ class Undeclared:
 
     @classmethod
     def of(
-        cls, family: Family, handshake: Handshake, declared: Mapping[str, Any], only: Sequence[str] = ()
+        cls,
+        family: Family,
+        handshake: Handshake,
+        declared: Mapping[str, Any],
+        selection: Selection = EVERYTHING,
     ) -> Undeclared:
-        """What this handshake leaves open, limited to the chosen clauses."""
+        """What this handshake leaves open, limited to the selected clauses."""
         left = {
-            key: tuple(one.values) for key, one in family.spec.policies.items() if _is_open(one, declared)
+            key: tuple(one.values)
+            for key, one in family.spec.policies.items()
+            if _is_open(one, declared) and not selection.skips(key)
         }
         clauses = dict(_waiting(family, handshake, declared, left))
-        asked = (one for one in clauses if not only or any(fnmatchcase(one, pattern) for pattern in only))
-        return cls(left, {one: clauses[one] for one in asked})
+        return cls(left, {one: values for one, values in clauses.items() if selection.has(one)})
 
 
 def _is_open(policy: Policy, declared: Mapping[str, Any]) -> bool:
@@ -77,6 +82,11 @@ class OpenPolicies:
     def left(self, key: str) -> list[str]:
         """The values that a policy may still have."""
         return [value for value in self.undeclared.policies[key] if (key, value) not in self.excluded]
+
+    @property
+    def exhausted(self) -> set[str]:
+        """The policies of which no value is left."""
+        return {key for key in self.undeclared.policies if not self.left(key)}
 
     def exclude(self, check: Invariant, state: State, *seen: Any) -> Iterator[str]:
         """Run a check of a clause that waits for a policy; yields a reason if no value of it is left."""

@@ -20,6 +20,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--runlock-target", metavar="TARGET", help="Add a test of each clause on this runtime.")
     group.addoption("--runlock-examples", type=_count, metavar="N", help="Number of schedules.")
     group.addoption("--runlock-seed", type=_whole, metavar="N", help="Seed of the random choices.")
+    group.addoption("--runlock-skip", action="append", metavar="PATTERN", help="Do not judge these clauses.")
+    group.addoption("--runlock-baseline", metavar="FILE", help="TOML file of expected violations.")
     group.addoption(
         "--runlock-out",
         metavar="DIR",

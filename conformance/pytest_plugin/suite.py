@@ -11,9 +11,10 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from datetime import date
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +23,7 @@ from typing import Any, ClassVar, Final, NoReturn
 import pytest
 
 from runlock.conformance.campaign.audit import audit
+from runlock.conformance.campaign.baseline import Compared, compared, read_baseline
 from runlock.conformance.campaign.families_of import family_of
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.stages import Order
@@ -29,6 +31,7 @@ from runlock.conformance.campaign.supervisor import INTERRUPTED, campaign
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.family.family import DEFAULT, Family, family_named
+from runlock.conformance.judging.selection import Selection
 from runlock.conformance.report import result_folder as folder
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.text import headline, violation
@@ -43,6 +46,9 @@ class Outcome:
 
     verdict: str
     text: str = ""
+
+
+SKIPPED: Final = Outcome("not judged", "it is left out by `skip`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,10 @@ class ConformanceSuite:
     adapter: ClassVar[Any] = None
     examples: ClassVar[int] = EXAMPLES
     seed: ClassVar[int] = 0
+    skip: ClassVar[Sequence[str]] = ()
+    """Patterns of clauses that are not judged."""
+    baseline: ClassVar[str | Path | None] = None
+    """TOML file of expected violations, whose tests fail as expected."""
 
     pytestmark: ClassVar = [pytest.mark.runlock]
 
@@ -85,9 +95,11 @@ class ConformanceSuite:
     def test_clause(self, clause: str, runlock_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
         """The clause was exercised, and no violation was found."""
         request.node.user_properties.append(("clause", clause))
-        outcome = runlock_outcomes.clauses[clause]
+        outcome = runlock_outcomes.clauses.get(clause, SKIPPED)
         if outcome.verdict == "broken":
             pytest.fail(outcome.text, pytrace=False)
+        if outcome.verdict == "expected":
+            pytest.xfail(outcome.text)
         if outcome.verdict != "held":
             pytest.skip(f"{outcome.verdict.replace('-', ' ')}: {outcome.text}")
 
@@ -154,13 +166,14 @@ def tests_of(target: str, session: pytest.Session) -> Iterator[pytest.Item]:
 
 def outcomes(suite: type[ConformanceSuite], config: pytest.Config, base: Path) -> Outcomes:
     """The results of the campaign of a suite; tests of a campaign that exercised nothing fail here."""
-    order = _order(suite, config)
+    order, baseline = _order(suite, config), _baseline(suite, config)
     results = Path(config.getoption("runlock_out"), f"{suite.__module__}.{suite.__name__}")
     worker = getattr(config, "workerinput", None)
     if worker is None:
-        said = _played(order, results)
+        said = _played(order, results, baseline)
     else:
-        said = _shared(base.parent / f"runlock-{worker['testrunuid']}-{_digest(order)}", order, results)
+        named = f"runlock-{worker['testrunuid']}-{_digest(order, baseline)}"
+        said = _shared(base.parent / named, order, results, baseline)
     if said.nothing:
         pytest.fail(said.nothing, pytrace=False)
     return said
@@ -172,19 +185,25 @@ def _order(suite: type[ConformanceSuite], config: pytest.Config) -> Order:
         target_of(suite),
         suite.examples if examples is None else examples,
         suite.seed if seed is None else seed,
+        skip=tuple(config.getoption("runlock_skip") or suite.skip),
     )
 
 
-def _digest(order: Order) -> str:
-    return hashlib.sha256(repr(order).encode()).hexdigest()[:16]
+def _baseline(suite: type[ConformanceSuite], config: pytest.Config) -> Path | None:
+    named = config.getoption("runlock_baseline") or suite.baseline
+    return None if named is None else Path(named)
 
 
-def _shared(path: Path, order: Order, results: Path) -> Outcomes:
+def _digest(order: Order, baseline: Path | None) -> str:
+    return hashlib.sha256(repr((order, baseline)).encode()).hexdigest()[:16]
+
+
+def _shared(path: Path, order: Order, results: Path, baseline: Path | None) -> Outcomes:
     """The result of another process, or else that of a campaign run here for all of them."""
     with _locked(path.with_suffix(".lock")):
         if not path.exists():
             fresh = path.with_suffix(".new")
-            fresh.write_text(json.dumps(asdict(_played(order, results))), encoding="utf-8")
+            fresh.write_text(json.dumps(asdict(_played(order, results, baseline))), encoding="utf-8")
             os.replace(fresh, path)
         said = json.loads(path.read_text("utf-8"))
     return Outcomes(**{**said, "clauses": {one: Outcome(**of) for one, of in said["clauses"].items()}})
@@ -198,15 +217,30 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _played(order: Order, results: Path) -> Outcomes:
+def _played(order: Order, results: Path, baseline: Path | None) -> Outcomes:
     try:
+        known = None if baseline is None else read_baseline(baseline)
         target = resolve(order.target)
-        result = campaign(order, jobs=1) if target.path is None else audit(target.path, order.target)
+        recorded = target.path
+        judged = Selection(skip=order.skip)
+        result = campaign(order, 1) if recorded is None else audit(recorded, order.target, judged)
     except RunlockError as error:
         return Outcomes(nothing=str(error))
     if result.partial == INTERRUPTED:
         _interrupt()
-    return _read(result, results)
+    said = _read(result, results)
+    return said if known is None else _expected(said, compared(known, result, date.today()))
+
+
+def _expected(said: Outcomes, found: Compared) -> Outcomes:
+    """The outcomes with expected violations marked; a stale entry of the baseline fails its test."""
+    clauses = {
+        **said.clauses,
+        **{clause: Outcome("expected", reason) for clause, reason in found.expected.items()},
+        **dict.fromkeys(found.symptoms, Outcome("expected", "a consequence of an expected violation")),
+        **{clause: Outcome("broken", why) for clause, why in found.stale.items()},
+    }
+    return replace(said, clauses=clauses)
 
 
 def _interrupt() -> NoReturn:

@@ -39,6 +39,11 @@ class Change:
     witness: StoredViolation | None
 
 
+def _directness(change: Change) -> tuple[int, bool]:
+    """Sorts the shorter schedule first, and of two the one that is no symptom of the other."""
+    return (change.witness.steps, change.witness.cause is not None) if change.witness else (0, False)
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """What changed from one result to another."""
@@ -80,7 +85,7 @@ class Comparison:
     def shortest(self) -> Change | None:
         """The shortest schedule on which the two differ: one breaks a clause, and the other held it."""
         told = [one for one in self.changes if "held" in (one.before, one.after) and one.witness is not None]
-        return min(told, key=lambda one: one.witness.steps if one.witness else 0, default=None)
+        return min(told, key=_directness, default=None)
 
     @property
     def exit_code(self) -> int:

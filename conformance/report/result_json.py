@@ -101,6 +101,7 @@ def _violation(family: Family, witness: Witness, path: Path | None) -> dict[str,
     return {
         "clause": witness.clause,
         "because": witness.because,
+        "cause": witness.cause or None,
         "steps": witness.steps,
         "witness": [stimulus(move) for move in witness.moves],
         "timeline": [asdict(row) for row in timeline(family, witness.trace)],

@@ -68,6 +68,7 @@ class StoredViolation(Part):
 
     clause: str
     because: str
+    cause: str | None = None
     steps: int
     witness: list[StoredMove]
     timeline: list[StoredRow] = Field(default_factory=list)

@@ -34,7 +34,7 @@ def write_report(
     if result.coverage:
         page.line()
         coverage.section(result, page, is_verbose=is_verbose)
-    for witness in result.witnesses:
+    for witness in result.causes:
         page.line()
         violation(result, witness, page, files.get(witness.clause), replay_target)
     page.line()
@@ -51,6 +51,8 @@ def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
     page.wrapped(f"{played}; {counts(result)}", indent="  ")
     for line in searched.lines(result):
         page.wrapped(line, indent="  ")
+    if skipped := result.budget.get("skip"):
+        page.wrapped(f"not judged, by request: {', '.join(map(plain, skipped))}", indent="  ")
     for line in _shortcomings(result):
         page.wrapped(line, indent="  ")
     for line in (*_troubles(result, files), *_leaks(result, files)):
@@ -214,6 +216,8 @@ def violation(result: Result, witness: Witness, page: Page, path: Path | None, r
     page.headline(f"{clause.id} broken", f" by {name} {version}: {title(family, clause)}", "red")
     page.labelled("because", plain(witness.because))
     page.labelled("clause", f"{clause.sentence}   {file_of(family, clause)}")
+    for number, symptom in enumerate(result.symptoms_of(witness)):
+        page.labelled("" if number else "also", f"{symptom.clause}: {plain(symptom.because)}")
     page.block("timeline", render(family, witness.trace, page.width - 12))
     page.block("witness", [_many(witness.steps, "step"), *steps(family, witness.moves)])
     for number, place in enumerate(clause.look_at):

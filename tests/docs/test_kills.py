@@ -47,14 +47,16 @@ def test_every_mutant_is_dead_and_every_variant_alive(kept: Any) -> None:
 
 @pytest.mark.long
 def test_the_matrix_is_that_of_a_selftest(kept: Any, played_once: PlayedOnce, rewrites: bool) -> None:
-    """Hunted again, each mutant is blamed on the same clauses at the same schedules."""
-    found = selftested(played_once).json
+    """A sample of the mutants, hunted again, is blamed on the same clauses at the same schedules."""
     if rewrites:
+        found = selftested(played_once, 1).json
         assert {kill["mutant"]: kill["why"] for kill in found["kills"] if kill["why"]} == {}
         KEPT.write_text(written(found), "utf-8")
         return
 
-    assert [shown(one) for one in found["kills"]] == kept["kills"], "--rewrite writes the matrix anew"
+    found = {one["mutant"]: shown(one) for one in selftested(played_once).json["kills"]}
+    stored = {one["mutant"]: one for one in kept["kills"] if one["mutant"] in found}
+    assert found == stored, "--rewrite writes the matrix anew"
 
 
 def written(found: dict[str, Any]) -> str:

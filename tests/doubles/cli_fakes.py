@@ -75,6 +75,17 @@ class Tiny:
         self.thread.append({"role": "tool", "call": call.id, "status": status, "text": text})
 
 
+class TwoFaults(Tiny):
+    """Stores each result twice, and runs rejected calls.  Breaks PAIR-3, in nearly every run, and GATE-2."""
+
+    def executes(self, action):
+        return True
+
+    def answer(self, call, status, text):
+        super().answer(call, status, text)
+        super().answer(call, status, text)
+
+
 class ExecutesRejected(Tiny):
     """Runs a call that was rejected.  Breaks GATE-2."""
 

@@ -13,6 +13,8 @@ import pytest
 from played_once import PlayedOnce
 
 from runlock.conformance.cli.main import main
+from runlock.conformance.families.lifecycle.mutants import MUTANTS
+from runlock.conformance.families.lifecycle.variants import VARIANTS
 
 IMPORTED = os.pathsep.join(filter(None, (str(Path(__file__).parent), os.environ.get("PYTHONPATH"))))
 
@@ -81,6 +83,12 @@ def checked(played_once: PlayedOnce, fake: str, examples: int = 90) -> Ran:
     return run_once(played_once, f"check-{fake}-{examples}", *words)
 
 
-def selftested(played_once: PlayedOnce) -> Ran:
-    """The whole selftest of the lifecycle, which takes minutes; for tests of the long lane."""
-    return run_once(played_once, "selftest", "selftest", "--family", "lifecycle", "--json")
+SAMPLED = 10
+"""One in this many mutants and variants is in the sample of a selftest, which takes minutes as a whole."""
+
+
+def selftested(played_once: PlayedOnce, share: int = SAMPLED) -> Ran:
+    """A selftest of a sample of the mutants and variants of the lifecycle; of all of them with share 1."""
+    names = [one.name for one in (*MUTANTS[::share], *VARIANTS[::share])]
+    only = [word for name in names for word in ("--only", name)]
+    return run_once(played_once, f"selftest-{share}", "selftest", "--family", "lifecycle", "--json", *only)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from runlock.conformance.campaign.audit import facts_of, judged, scenes
+from runlock.conformance.campaign.audit import facts_of, scenes
+from runlock.conformance.campaign.rejudging import judged
 from runlock.conformance.campaign.units import Facts
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk

@@ -28,6 +28,7 @@ from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.cli.commands.progress import progress, searching
 from runlock.conformance.errors import UsageError
+from runlock.conformance.judging.selection import Selection
 from runlock.conformance.report import result_folder as folder
 from runlock.conformance.report import result_json as machine
 from runlock.conformance.report.console import Page
@@ -69,7 +70,8 @@ def check(order: Order, jobs: int, budget_seconds: float | None, options: Option
     """Run the whole command; the exit code."""
     with results() as stdout:
         target = resolve(order.target, timeout_scale=order.timeout_scale)
-        _refuse_idle_patterns(order.only, clauses_for(target))
+        for option, patterns in (("--only", order.only), ("--skip", order.skip)):
+            _refuse_idle_patterns(option, patterns, clauses_for(target))
         known = _known(options)
         if options.spec is not None:
             order = replace(order, only=_of_revision(order.only, options.spec, family_of(target).spec))
@@ -91,7 +93,7 @@ def found(
     """The result of a campaign, or of judging a recorded trace; a search may leave a file in `out`."""
     if recorded is not None:
         _refuse_recorded(order)
-        return audit(recorded, order.target, order.only)
+        return audit(recorded, order.target, Selection(order.only, order.skip))
     if order.is_exhaustive:
         with searching(is_silent=is_silent) as callbacks:
             return exhaust(order, jobs, budget_seconds, callbacks, out)
@@ -186,12 +188,12 @@ def _refuse_recorded(order: Order) -> None:
         )
 
 
-def _refuse_idle_patterns(only: tuple[str, ...], known: Mapping[str, Clause]) -> None:
-    for pattern in only:
+def _refuse_idle_patterns(option: str, patterns: tuple[str, ...], known: Mapping[str, Clause]) -> None:
+    for pattern in patterns:
         if not any(fnmatchcase(clause, pattern) for clause in known):
             near = get_close_matches(pattern.upper(), [*known, *_areas(known)], n=1)
             right = f"Did you mean `{near[0]}`?" if near else "`runlock list clauses` shows them all."
-            raise UsageError(f"`--only {pattern}` names no clause.", right)
+            raise UsageError(f"`{option} {pattern}` names no clause.", right)
 
 
 def _areas(clauses: Mapping[str, Clause]) -> list[str]:
@@ -227,7 +229,8 @@ def _code_beside(result: Result, beside: Compared, options: Options) -> int:
     if beside.is_broken:
         return 1
     as_expected = [
-        replace(one, verdict="held") if one.id in beside.expected else one for one in result.clauses
+        replace(one, verdict="held") if one.id in beside.expected or one.id in beside.symptoms else one
+        for one in result.clauses
     ]
     left = replace(result, clauses=as_expected, witnesses=[])
     return 3 if beside.unseen else exit_code(left, options.is_strict)

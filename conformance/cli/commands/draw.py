@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.campaign.audit import facts_of, judged, the_scene
+from runlock.conformance.campaign.audit import facts_of, the_scene
+from runlock.conformance.campaign.rejudging import judged
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import DEFAULT, family_names

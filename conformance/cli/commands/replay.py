@@ -11,10 +11,9 @@ from typing import Any, TextIO
 
 from runlock.conformance.campaign.audit import (
     facts_of,
-    judged,
-    scenario_of,
     the_scene,
 )
+from runlock.conformance.campaign.rejudging import judged, scenario_of
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.driving.bench import Bench

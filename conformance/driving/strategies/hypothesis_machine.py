@@ -28,6 +28,7 @@ from runlock.conformance.family.chooser import PLAIN
 from runlock.conformance.family.family import Action, Actions
 from runlock.conformance.family.races import RACES, may_race
 from runlock.conformance.family.recordings import to_text
+from runlock.conformance.judging.selection import Selection
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.transport.sut import Sut
@@ -263,12 +264,13 @@ def generate(bench: Bench, examples: int, seed_number: int, tally: Tally) -> Non
     run_state_machine_as_test(made, settings=settings(GENERATE, max_examples=examples))
 
 
-def conformance_test(open_sut: Callable[[], Sut], examples: int = 200) -> None:
+def conformance_test(open_sut: Callable[[], Sut], examples: int = 200, skip: Sequence[str] = ()) -> None:
     """Test a runtime as a unit test; raises `ClauseBroken`, shrunk, for the first broken clause.
 
     `open_sut` creates a fresh SUT, e.g. `lambda: Hosted(MyAdapter)` or `resolve("cmd:./adapter").open`.
+    `skip` holds patterns of clauses that are not judged, e.g. `clauses_in(baseline)`.
     """
-    bench = Bench(open_sut)
+    bench = Bench(open_sut, Selection(skip=tuple(skip)))
     try:
         run_state_machine_as_test(seed(0)(machine(bench)), settings=settings(TEST, max_examples=examples))
     finally:

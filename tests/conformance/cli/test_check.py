@@ -45,14 +45,14 @@ def test_a_runtime_that_breaks_nothing_is_held(played_once: PlayedOnce) -> None:
 
 
 def test_a_violation_is_told_to_a_person(played_once: PlayedOnce) -> None:
-    """Headline, because, clause, timeline, witness, what to look at, and how to see it again."""
+    """Headline, because, clause, other symptoms, timeline, witness, what to look at, how to see it again."""
     ran = checked(played_once, "ExecutesRejected")
 
     block = ran.out.partition("GATE-2 broken by")[2]
     labels = [line.split()[0] for line in block.splitlines() if line[:2] == "  " and line[2:3].strip()]
     assert ran.code == 1
     assert block.startswith(" tiny 1.0: a call that was rejected is not executed any more\n")
-    assert labels == ["because", "clause", "timeline", "witness", "look", "replay"]
+    assert labels == ["because", "clause", "also", "timeline", "witness", "look", "replay"]
 
 
 def test_the_replay_line_reproduces_the_violation(capsys: Capsys, broken: Ran) -> None:
@@ -73,7 +73,8 @@ def test_every_result_is_kept_in_the_folder(capsys: Capsys, folder: Path) -> Non
 
     jsonschema.validate(ran.json, SCHEMA)
     kept = json.loads((folder / "kept/here/result.json").read_text())
-    assert {path.name for path in (folder / "kept/here").iterdir()} == {"GATE-2.jsonl", "result.json"}
+    named = {f"{one['clause']}.jsonl" for one in kept["violations"]}
+    assert {path.name for path in (folder / "kept/here").iterdir()} == {*named, "result.json"}
     assert kept["violations"][0]["trace"] == "kept/here/GATE-2.jsonl"
     assert kept == ran.json
 
@@ -261,7 +262,9 @@ def test_a_recorded_trace_is_judged_and_not_driven(capsys: Capsys) -> None:
     unreached = [
         clause for clause in ran.json["clauses"] if clause["why"] == "the recording does not reach it"
     ]
-    assert (ran.code, [one["clause"] for one in ran.json["violations"]]) == (1, ["GATE-2"])
+    first, *others = ran.json["violations"]
+    assert (ran.code, first["clause"]) == (1, "GATE-2")
+    assert {one["cause"] for one in others} == {"GATE-2"}
     assert unreached
     assert not any(clause["offered"] for clause in unreached)
 

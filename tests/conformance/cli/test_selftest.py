@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from command_line import run, selftested
+from command_line import SAMPLED, run, selftested
 from played_once import PlayedOnce
 
 from runlock.conformance.cli.commands import selftest as command
@@ -31,15 +31,15 @@ def small(monkeypatch):
 
 
 @pytest.mark.long
-def test_the_kit_sees_every_mutant_and_makes_its_witness_short(played_once: PlayedOnce) -> None:
-    """Every mutant dies, every variant passes; of half the witnesses or more the shortest is known.
+def test_the_kit_sees_mutants_and_makes_their_witnesses_short(played_once: PlayedOnce) -> None:
+    """Each sampled mutant dies, each variant passes; of half the witnesses or more the shortest is known.
 
     The reason says what is wrong, nothing else is blamed, and no witness is shorter than the shortest.
     """
     ran = selftested(played_once)
 
     assert (ran.code, ran.json["survivors"], ran.json["accused"]) == (0, [], [])
-    assert 2 * ran.json["shortest_known"] >= ran.json["killed"] == len(MUTANTS)
+    assert 2 * ran.json["shortest_known"] >= ran.json["killed"] == len(MUTANTS[::SAMPLED])
     assert ran.json["witness_minus_shortest"] <= 1
     assert max(one["schedule"] for one in ran.json["kills"]) <= SCHEDULES_MAX
     assert all(one["witness"] >= (one["shortest"] or one["at_least"]) for one in ran.json["kills"])

@@ -124,6 +124,22 @@ def test_nothing_exercised_is_an_error(report):
     assert "could not be judged" in said["test_clause[GATE-2]"][1]
 
 
+def test_skipped_and_expected_clauses_fail_no_test(folder):
+    """A skipped clause is skipped with its symptoms, and an expected violation is an expected failure."""
+    (folder / "known.toml").write_text(
+        '[[expected]]\nclause = "GATE-2"\nbecause = "yet it was executed"\nreason = "known"\n'
+    )
+    words = ("--runlock-target", "py:slip:Adapter", "--runlock-examples", "0", "-m", "runlock", "-rxs")
+    files = ("--ignore", "test_suites.py", "--ignore", "test_tiny.py")
+    bare = ran(folder, *words, *files)
+    skipped = ran(folder, *words, *files, "--runlock-skip", "GATE-2")
+    expected = ran(folder, *words, *files, "--runlock-baseline", "known.toml")
+
+    assert (bare.returncode, skipped.returncode, expected.returncode) == (1, 0, 0)
+    assert "it is left out by `skip`" in skipped.stdout
+    assert "XFAIL" in expected.stdout
+
+
 @pytest.mark.processes
 def test_the_processes_of_xdist_share_one_campaign(folder):
     """Each process makes one adapter, to read its handshake at collection; only one plays the campaign."""

@@ -398,7 +398,7 @@ MUTANTS = (
         also=UNAPPROVED,
     ),
     Mutant(GrantsOnlyTheSameArguments, "AUTH-28", ""),
-    Mutant(GivesTokensBack, "AUTH-29", ""),
+    Mutant(GivesTokensBack, "AUTH-29", "", also=("AUTH-2",)),
     Mutant(IgnoresLateAnswers, "AUTH-30", "late answers are refused, yet the one for gate"),
     Mutant(HidesArguments, "AUTH-31", "shows tool with"),
 )

@@ -106,7 +106,7 @@ class TellsAbortedFromDenied(Undeclared):
 
 
 MUTANTS = (
-    Mutant(AsksOnAfterACancel, "CANCEL-1", "", also=("LOOP-4", "LOOP-5", "LOOP-12", "LOOP-16")),
+    Mutant(AsksOnAfterACancel, "CANCEL-1", "", also=("LOOP-4", "LOOP-5", "LOOP-12", "LOOP-16", "ROUND-1")),
     Mutant(CallsACancelAnError, "CANCEL-2", "was cancelled, yet it ended as Error"),
     Mutant(IsDeafWhilePrompting, "CANCEL-3", "", also=("CANCEL-1",)),
     Mutant(CancelsWhatIsOver, "CANCEL-4", "", also=("WIRE-8",)),

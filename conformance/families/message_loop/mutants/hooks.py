@@ -162,7 +162,7 @@ MUTANTS = (
         declare=UNSEEN,
         also=("HOOK-1",),
     ),
-    Mutant(ComposesInSpiteOfAGuard, "HOOK-3", "", also=("HOOK-9",)),
+    Mutant(ComposesInSpiteOfAGuard, "HOOK-3", "", also=("HOOK-9", "WIRE-1")),
     Mutant(LosesRewrites, "HOOK-4", "messages was rewritten to"),
     Mutant(ObeysObservers, "HOOK-5", "and that went on"),
     Mutant(AsksHooksBackwards, "HOOK-7", "was asked before hook"),

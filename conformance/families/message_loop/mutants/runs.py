@@ -84,7 +84,7 @@ class TakesTurns(MessageLoop):
 
 MUTANTS = (
     Mutant(RunsOnWhenDone, "RUN-20", "is over, yet a context gate opened"),
-    Mutant(CallsABlockAnEnd, "RUN-24", "", also=("LOOP-3", "HOOK-3")),
+    Mutant(CallsABlockAnEnd, "RUN-24", "", also=("LOOP-1", "LOOP-3", "HOOK-3", "TURN-5")),
     Mutant(IsDoneTwice, "RUN-14", "was Done, yet it moved to Running"),
     Mutant(RunsFromTheStart, "CALL-19", ""),
     Mutant(ShowsFailuresAsSuccesses, "CALL-4", "answered raise, yet it is Succeeded"),

@@ -141,7 +141,8 @@ def test_every_violation_within_the_bound_is_found(capsys):
 
     assert (two.code, two.json["violations"]) == (0, [])
     assert three.code == 1
-    assert [(one["clause"], one["steps"]) for one in three.json["violations"]] == [("GATE-2", 3)]
+    causes = [(one["clause"], one["steps"]) for one in three.json["violations"] if one["cause"] is None]
+    assert causes == [("GATE-2", 3)]
     assert three.json["search"]["exhaustive"] and three.err == ""
 
 

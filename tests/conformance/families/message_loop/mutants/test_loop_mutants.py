@@ -18,7 +18,7 @@ WALKS = KNOWN["walks"]
 CALM = 20
 """Walks that each variant must pass."""
 
-WALKS_MAX = 120
+WALKS_MAX = 40
 
 
 @pytest.fixture

@@ -1,0 +1,96 @@
+"""A violation hides no other: each clause is judged to the end, and a muted clause mutes nothing else."""
+
+import pytest
+from command_line import run
+
+TARGET = "py:cli_fakes:TwoFaults"
+SHALLOW = "PAIR-3"
+"""It breaks in every run with a tool, so that no schedule that shows the deep fault is without it."""
+DEEP = "GATE-2"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder for results."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def checked(capsys, *words, target=TARGET):
+    """The causes, the symptoms with their causes, and the held clauses of a check."""
+    ran = run(capsys, "check", target, "--examples", 60, "--json", *words)
+    symptoms = {one["clause"]: one["cause"] for one in ran.json["violations"]}
+    held = {one["id"] for one in ran.json["clauses"] if one["verdict"] == "held"}
+    return ran, [clause for clause, cause in symptoms.items() if cause is None], symptoms, held
+
+
+def test_a_shallow_fault_hides_no_deep_one(capsys):
+    """The deep fault is found by schedules that go on after the shallow one."""
+    _, causes, symptoms, held = checked(capsys)
+
+    assert {SHALLOW, DEEP} <= set(causes)
+    assert symptoms["GATE-1"] == DEEP
+    assert not held & symptoms.keys()
+
+
+def test_no_held_clause_breaks_once_the_broken_ones_are_skipped(capsys):
+    """What is reported as held was judged to the end of each schedule."""
+    _, causes, symptoms, held = checked(capsys)
+    skips = [word for clause in symptoms for word in ("--skip", clause)]
+    _, left, _, _ = checked(capsys, *skips)
+
+    assert len(causes) > 1
+    assert not held & set(left)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_jobs_find_the_same_causes(capsys, jobs):
+    """Workers mute what the supervisor tells them."""
+    ran, causes, symptoms, _ = checked(capsys, "--jobs", jobs)
+
+    assert (ran.code, set(causes) >= {SHALLOW, DEEP}, symptoms["GATE-1"]) == (1, True, DEEP)
+
+
+def test_a_skipped_clause_hides_no_other(capsys):
+    """The deep fault is still found, and the skipped clause is not in the report."""
+    ran, causes, _, _ = checked(capsys, "--skip", "PAIR-*")
+
+    assert (ran.code, DEEP in causes, SHALLOW in causes) == (1, True, False)
+    assert SHALLOW not in {one["id"] for one in ran.json["clauses"]}
+
+
+def test_without_its_fault_a_runtime_is_held(capsys):
+    """A skipped clause takes its symptoms with it, which decide nothing."""
+    ran, causes, _, _ = checked(capsys, "--skip", DEEP, target="py:cli_fakes:ExecutesRejected")
+    symptom = next(one for one in ran.json["clauses"] if one["id"] == "GATE-1")
+
+    assert (ran.code, causes) == (0, [])
+    assert symptom["verdict"] == "untested"
+    assert symptom["why"] == "it broke only as a consequence of GATE-2, which is skipped"
+
+
+def test_a_baseline_covers_the_symptoms_of_what_it_expects(capsys, folder):
+    """One entry for the fault is enough, and a second fault on top fails the run."""
+    entry = f'[[expected]]\nclause = "{DEEP}"\nbecause = "yet it was executed"\nreason = "known"\n'
+    (folder / "known.toml").write_text(entry)
+    alone = checked(capsys, "--baseline", "known.toml", target="py:cli_fakes:ExecutesRejected")[0]
+    on_top = checked(capsys, "--baseline", "known.toml")[0]
+
+    assert (alone.code, on_top.code) == (0, 1)
+
+
+def test_a_report_has_one_block_for_each_cause(capsys):
+    """Symptoms are lines in the block of their cause."""
+    ran = run(capsys, "check", TARGET, "--examples", 60)
+
+    assert ran.out.count(f"{DEEP} broken by") == 1
+    assert "GATE-1 broken by" not in ran.out
+    assert "GATE-1: call c2 needs approval" in ran.out.partition("GATE-2 broken by")[2]
+
+
+def test_a_skip_that_names_nothing_is_refused(capsys):
+    """A typo does not silently skip nothing."""
+    ran = run(capsys, "check", TARGET, "--skip", "GAET-*")
+
+    assert ran.code == 2
+    assert "`--skip GAET-*` names no clause. Did you mean `GATE-*`?" in ran.err
