@@ -153,6 +153,12 @@ class Spec:
         return {**_words(resources.files(__package__)), **_words(self.folder)}
 
     @cached_property
+    def areas(self) -> Mapping[str, str]:
+        """What the clauses of each area are about, in the order of the alphabet."""
+        about: Mapping[str, str] = _toml(resources.files(__package__) / "areas.toml")
+        return {area: about[area] for area in sorted({clause.area for clause in self.clauses.values()})}
+
+    @cached_property
     def needs(self) -> Mapping[str, Sequence[str]]:
         """What a clause may need of a runtime: the first word, and the words that may follow it."""
         return _toml(self.folder / "needs.toml")

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from runlock.conformance.campaign.baseline import Compared
-from runlock.conformance.campaign.result import THIN, ClauseVerdict, Overall, Result
+from runlock.conformance.campaign.result import THIN, ClauseVerdict, Overall, Result, Verdict
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.timeline import render
 from runlock.conformance.report import coverage
 from runlock.conformance.report import search_summary as searched
-from runlock.conformance.report.clause_names import file_of, ranges, title
+from runlock.conformance.report.clause_names import file_of, grouped, ranges, title
 from runlock.conformance.report.console import NO_BREAK, Page
 from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move
@@ -30,15 +30,33 @@ def write_report(
     """Write the whole report; `files` are the trace files by clause."""
     headline(result, page, files)
     page.line()
-    clause_table(result, page)
-    if result.coverage:
+    if is_verbose:
+        clause_table(result, page)
+    else:
+        area_table(result, page)
+    if result.coverage and is_verbose:
         page.line()
-        coverage.section(result, page, is_verbose=is_verbose)
+        coverage.section(result, page, is_verbose=True)
     for witness in result.causes:
         page.line()
         violation(result, witness, page, files.get(witness.clause), replay_target)
     page.line()
     page.headline(result.verdict, f": {counts(result)}", STYLES[result.verdict])
+    if not is_verbose:
+        page.wrapped(_next(result), "dim", "  ")
+
+
+def _next(result: Result) -> str:
+    """What to do next."""
+    everything = "`--verbose` lists every clause and every transition"
+    if result.causes:
+        first = result.causes[0].clause
+        return (
+            f"next: `runlock explain {first}` says what it asks for, `--skip {first}` hides it; {everything}"
+        )
+    if result.unexercised:
+        return f"next: more `--examples` may reach the rest; {everything}"
+    return f"next: what the handshake declares decides what is tested; {everything}"
 
 
 # --- the verdict --------------------------------------------------------------------------------
@@ -48,7 +66,9 @@ def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
     """Write the verdict with its counts, and the reasons if it is not better."""
     page.headline(result.verdict, f": {plain(result.target)} is {_who(result)}", STYLES[result.verdict])
     played = f"{_many(result.schedules, 'schedule')}, {_stimuli(result.stimuli)}"
-    page.wrapped(f"{played}; {counts(result)}", indent="  ")
+    exercised = result.count("held") + result.count("broken")
+    page.wrapped(f"{exercised} of {len(result.clauses)} clauses exercised, in {played}", indent="  ")
+    page.wrapped(f"{counts(result)}{_causes(result)}", indent="  ")
     for line in searched.lines(result):
         page.wrapped(line, indent="  ")
     if skipped := result.budget.get("skip"):
@@ -109,6 +129,12 @@ def counts(result: Result) -> str:
     )
 
 
+def _causes(result: Result) -> str:
+    if len(result.causes) in (0, len(result.witnesses)):
+        return ""
+    return f"; those that broke have {_many(len(result.causes), 'cause')}"
+
+
 def _shortcomings(result: Result) -> Iterator[str]:
     if not result.schedules and not result.troubles:
         yield "no schedule was played, and an empty run shows nothing"
@@ -158,6 +184,38 @@ class Line:
         """Which clauses, how often they were exercised, and the reason."""
         numbers = ranges([clause.id for clause in self.clauses])
         return f"{numbers}: {'; '.join(part for part in (_exercised(self.clauses), plain(self.why)) if part)}"
+
+
+AREA_COUNTS: Final[tuple[Verdict, ...]] = ("held", "broken", "untested")
+
+
+def area_table(result: Result, page: Page) -> None:
+    """Write a line for each area that applies, and then why clauses were not tested."""
+    width = max((len(one.id.rpartition("-")[0]) for one in result.clauses), default=0)
+    numbers = "".join(f"{verdict:>10}" for verdict in AREA_COUNTS)
+    page.beside(f"{'area':<{width}}{numbers}  ", "what its clauses are about", "dim")
+    for area, about in result.family.spec.areas.items():
+        members = [one for one in result.clauses if one.id.rpartition("-")[0] == area]
+        found = {verdict: sum(one.verdict == verdict for one in members) for verdict in AREA_COUNTS}
+        if any(found.values()):
+            numbers = "".join(f"{many or '':>10}" for many in found.values())
+            page.beside(f"{area:<{width}}{numbers}  ", about, "red" if found["broken"] else "")
+    untested = list(_untested(result.clauses))
+    if untested:
+        page.line()
+        page.wrapped("not tested:", "dim")
+    for line in untested:
+        page.wrapped(line, "dim", "  ")
+
+
+def _untested(clauses: Sequence[ClauseVerdict]) -> Iterator[str]:
+    """The reasons why clauses were not tested, each with its clauses."""
+    by_reason: dict[str, list[str]] = {}
+    for one in clauses:
+        if one.verdict == "untested":
+            by_reason.setdefault(one.why, []).append(one.id)
+    for why, names in by_reason.items():
+        yield f"{plain(why)}: {grouped(names)}"
 
 
 def clause_table(result: Result, page: Page) -> None:

@@ -24,27 +24,6 @@ from .markdown import anchor, chart, clause, fold, picture, played, policy, tabl
 FAMILY = family_named(DEFAULT)
 """The family whose clauses have pages."""
 
-ABOUT = {
-    "CALL": "The life of a tool call: which statuses follow which, and what moves it.",
-    "CANCEL": "What a cancel ends, what it may not touch, and when it comes too late.",
-    "DECIDE": "Decisions: which are taken, once, by the call that they name, and how a wait ends.",
-    "DERIVE": "The status of a run as it follows from its calls.",
-    "FLOW": "One segment of a run, from its start to its forced last checkpoint.",
-    "GATE": "What needs approval does not run before it is approved.",
-    "INPUT": "New input for a run that is not over.",
-    "ONCE": "What has a result is not executed again.",
-    "PAIR": "Each tool call of the history has exactly one visible result.",
-    "PHASE": "The phases of a step and of a call, and what may happen in each.",
-    "PROGRESS": "A run to which nothing is owed comes to its end.",
-    "RECOVER": "What holds after a crash, whenever it came.",
-    "RESUME": "The gate at which decisions become replays.",
-    "ROUND": "How the calls of one turn are carried, one by one or at once.",
-    "RUN": "The life of a run: active, parked, over.",
-    "STOP": "The conditions that stop a run.",
-    "STORE": "What becomes durable, when, and in which order.",
-    "STREAM": "Who watches a run, and what they are sent.",
-}
-
 
 def pages() -> Iterator[tuple[str, str]]:
     """The overview, and one page for each area."""
@@ -55,7 +34,13 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def areas() -> list[str]:
     """The areas, in alphabetical order."""
-    return sorted({one.area for one in FAMILY.spec.clauses.values()})
+    return list(FAMILY.spec.areas)
+
+
+def _about(area: str) -> str:
+    """What an area is about, as a sentence."""
+    about = FAMILY.spec.areas[area]
+    return f"{about[0].upper()}{about[1:]}."
 
 
 def _of(area: str) -> list[Clause]:
@@ -64,7 +49,7 @@ def _of(area: str) -> list[Clause]:
 
 
 def _overview() -> str:
-    rows = [(f"[{area}]({area.lower()}.md)", ABOUT.get(area, ""), str(len(_of(area)))) for area in areas()]
+    rows = [(f"[{area}]({area.lower()}.md)", _about(area), str(len(_of(area)))) for area in areas()]
     listing = LISTS["clauses"](FAMILY)
     assert listing.summary is not None
     return f"""# The clauses
@@ -87,7 +72,7 @@ def _page(area: str) -> str:
     rows = [(clause(one.id), one.level, text(one.sentence)) for one in every]
     parts = "\n".join(map(_clause, every))
     glance = fold("All at a glance", table(("clause", "level", "sentence"), rows))
-    return f"# {area}\n\n{ABOUT.get(area, '')}{drawn}\n\n{glance}\n{parts}"
+    return f"# {area}\n\n{_about(area)}{drawn}\n\n{glance}\n{parts}"
 
 
 def _clause(one: Clause) -> str:
