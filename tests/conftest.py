@@ -1,6 +1,7 @@
 """Options of the test run, and what its tests share."""
 
 import os
+from collections import Counter
 
 import pytest
 from played_once import PlayedOnce
@@ -13,6 +14,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write golden files anew; read the difference before committing it",
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of the cases of a test that is `sampled(n)`, all but one in n are for the long lane."""
+    counts: Counter[str] = Counter()
+    for item in items:
+        sampled = item.get_closest_marker("sampled")
+        if sampled is not None:
+            name = item.nodeid.partition("[")[0]
+            if counts[name] % sampled.args[0]:
+                item.add_marker(pytest.mark.long)
+            counts[name] += 1
 
 
 @pytest.fixture

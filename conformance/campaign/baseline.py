@@ -43,9 +43,9 @@ class Baseline:
     entries: Sequence[Expected]
 
     @property
-    def is_dated(self) -> bool:
-        """Whether the current date matters."""
-        return any(entry.expires is not None for entry in self.entries)
+    def today(self) -> date | None:
+        """The date of the system clock if entries expire, or None if the date does not matter."""
+        return date.today() if any(entry.expires is not None for entry in self.entries) else None
 
 
 @dataclass(slots=True)

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from datetime import date
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
@@ -229,7 +228,7 @@ def _played(order: Order, results: Path, baseline: Path | None) -> Outcomes:
     if result.partial == INTERRUPTED:
         _interrupt()
     said = _read(result, results)
-    return said if known is None else _expected(said, compared(known, result, date.today()))
+    return said if known is None else _expected(said, compared(known, result, known.today))
 
 
 def _expected(said: Outcomes, found: Compared) -> Outcomes:

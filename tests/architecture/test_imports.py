@@ -85,7 +85,7 @@ EXCEPTIONS = {
         "time.monotonic",
     ): "waiting for a process needs a limit; no verdict comes of it",
     (
-        "conformance.cli.commands.check",
+        "conformance.campaign.baseline",
         "datetime.date.today",
     ): "--baseline alone asks for the day, and says so",
     ("conformance.cli.commands.explore", "time.monotonic"): "--budget only cuts off, and says so",

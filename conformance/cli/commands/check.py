@@ -135,8 +135,7 @@ def _known(options: Options) -> Known | None:
         return None
     given = None if options.today is None else _day(options.today)
     baseline = read_baseline(options.baseline)
-    today = given or (date.today() if baseline.is_dated else None)
-    return Known(baseline, today, given is not None)
+    return Known(baseline, given or baseline.today, given is not None)
 
 
 def _day(text: str) -> date:

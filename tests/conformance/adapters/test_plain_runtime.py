@@ -28,6 +28,7 @@ def test_a_right_runtime_holds(examples: int) -> None:
     assert result.count("held") > 50
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("mistake", "clause", "says"),
     [

@@ -18,7 +18,7 @@ def folder(tmp_path, monkeypatch):
 
 def checked(capsys, *words, target=TARGET):
     """The causes, the symptoms with their causes, and the held clauses of a check."""
-    ran = run(capsys, "check", target, "--examples", 60, "--json", *words)
+    ran = run(capsys, "check", target, "--examples", 10, "--json", *words)
     symptoms = {one["clause"]: one["cause"] for one in ran.json["violations"]}
     held = {one["id"] for one in ran.json["clauses"] if one["verdict"] == "held"}
     return ran, [clause for clause, cause in symptoms.items() if cause is None], symptoms, held
@@ -43,6 +43,7 @@ def test_no_held_clause_breaks_once_the_broken_ones_are_skipped(capsys):
     assert not held & set(left)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_jobs_find_the_same_causes(capsys, jobs):
     """Workers mute what the supervisor tells them."""
@@ -69,6 +70,7 @@ def test_without_its_fault_a_runtime_is_held(capsys):
     assert symptom["why"] == "it broke only as a consequence of GATE-2, which is skipped"
 
 
+@pytest.mark.long
 def test_a_baseline_covers_the_symptoms_of_what_it_expects(capsys, folder):
     """One entry for the fault is enough, and a second fault on top fails the run."""
     entry = f'[[expected]]\nclause = "{DEEP}"\nbecause = "yet it was executed"\nreason = "known"\n'
@@ -81,7 +83,7 @@ def test_a_baseline_covers_the_symptoms_of_what_it_expects(capsys, folder):
 
 def test_a_report_has_one_block_for_each_cause(capsys):
     """Symptoms are lines in the block of their cause."""
-    ran = run(capsys, "check", TARGET, "--examples", 60)
+    ran = run(capsys, "check", TARGET, "--examples", 10)
 
     assert ran.out.count(f"{DEEP} broken by") == 1
     assert "GATE-1 broken by" not in ran.out

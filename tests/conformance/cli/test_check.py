@@ -192,6 +192,7 @@ def test_what_a_runtime_prints_is_no_result(folder, jobs):
     assert "{written to the descriptor}" in ran.err
 
 
+@pytest.mark.long
 def test_jobs_change_nothing(capsys: Capsys) -> None:
     """Verdicts, counts and witnesses are those of one process, whatever the number of workers.
 
@@ -206,6 +207,7 @@ def test_jobs_change_nothing(capsys: Capsys) -> None:
     assert all(len(one["witness"]) == one["steps"] for one in alone["violations"])
 
 
+@pytest.mark.long
 def test_a_seed_is_all_the_chance_there_is(capsys):
     """The same seed gives the same result, another one other schedules."""
     words = ("check", "py:cli_fakes:Tiny", "--examples", 40, "--json")
@@ -247,6 +249,7 @@ def test_strict_asks_for_everything_that_applies(capsys: Capsys, played_once: Pl
     assert (checked(played_once, "Tiny", 150).code, strict.code) == (0, 3)
 
 
+@pytest.mark.long
 def test_a_hostile_name_stays_a_name(capsys):
     """Text of a runtime is shown character by character: no escape, no markup, no turned writing."""
     ran = run(capsys, "check", "py:cli_fakes:Hostile", *FEW)

@@ -41,6 +41,7 @@ def sheet(name, width):
     return page.getvalue()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_thing_is_explained_with_all_that_bears_on_it(width, rewrites):
     """Words, sources, policies, checks, charts, a legal and an illegal trace, mutants: one page each."""
@@ -53,7 +54,7 @@ def test_a_thing_is_explained_with_all_that_bears_on_it(width, rewrites):
 
 
 shares = pytest.mark.parametrize(
-    "every", [8, pytest.param(1, marks=pytest.mark.long)], ids=["a share", "everything"]
+    "every", [32, pytest.param(1, marks=pytest.mark.long)], ids=["a share", "everything"]
 )
 """The examples on a page are played; the default lane writes one page in eight."""
 

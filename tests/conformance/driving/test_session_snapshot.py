@@ -178,6 +178,7 @@ def test_what_was_attempted_ends_with_the_move_that_has_no_answer(behind_it, mon
     assert session.attempted == moves
 
 
+@pytest.mark.long
 def test_a_kill_is_a_step_of_a_bookmark():
     """Over the pipe the process is killed again on the way to the bookmark, and the judge knows of it."""
     words = ["-m", "runlock.conformance.cli", "serve", "reference:awaken-9", "--store", "own"]

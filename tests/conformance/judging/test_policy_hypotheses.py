@@ -79,6 +79,7 @@ def played(adapter: Callable[[], Any], part: slice = EVERYTHING) -> tuple[Bench,
     return bench, tally
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     "part", [None, pytest.param(EVERYTHING, marks=pytest.mark.long)], ids=["a share", "everything"]
 )
@@ -95,6 +96,7 @@ def test_what_a_runtime_does_not_declare_is_no_fault(profile: str, claimed: str,
     assert [key for key in bench.undeclared.policies if (key, has.get(key)) in tally.excluded] == []
 
 
+@pytest.mark.long
 def test_values_that_were_not_seen_are_ruled_out() -> None:
     """What a runtime was seen to do rules out what it would have done otherwise."""
     _, tally = played(undeclared("tirea", "core"))
@@ -105,6 +107,7 @@ def test_values_that_were_not_seen_are_ruled_out() -> None:
     assert ("round.block", "end_run") in ruled_out
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("make", "policy"),
     [(TakesEveryOtherBatchWhole, "decision.batch"), (RunsRoundsEitherWay, "round.executor")],

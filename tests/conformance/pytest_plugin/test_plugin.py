@@ -124,6 +124,7 @@ def test_nothing_exercised_is_an_error(report):
     assert "could not be judged" in said["test_clause[GATE-2]"][1]
 
 
+@pytest.mark.processes
 def test_skipped_and_expected_clauses_fail_no_test(folder):
     """A skipped clause is skipped with its symptoms, and an expected violation is an expected failure."""
     (folder / "known.toml").write_text(
@@ -168,6 +169,7 @@ def test_a_word_that_cannot_be_used_ends_the_run(folder, words, sentence):
     assert sentence in run.stderr
 
 
+@pytest.mark.processes
 def test_a_suite_without_a_runtime_is_no_suite(tmp_path):
     """What names no runtime is told so where it is collected."""
     (tmp_path / "test_none.py").write_text(

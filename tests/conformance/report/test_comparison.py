@@ -83,6 +83,7 @@ def test_results_that_were_not_played_alike_are_said_to_be():
     assert "  they were not played alike: other profile, budget\n" in stream.getvalue()
 
 
+@pytest.mark.long
 def test_two_targets_are_checked_alike_and_compared(capsys, tmp_path, monkeypatch):
     """Two runtimes by name; then their stored results, for a machine."""
     monkeypatch.chdir(tmp_path)

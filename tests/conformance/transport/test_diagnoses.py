@@ -265,6 +265,7 @@ def test_a_claim_to_be_deterministic_is_checked(tmp_path):
     assert "when everything was sent again" in tally.found["RUN-29"].violation.because
 
 
+@pytest.mark.long
 def test_a_gate_that_never_opens_is_named(tmp_path):
     """Who claims a gate and goes past it breaks the clause of that gate; what rests on it is not passed."""
     bench = Bench(misbehaving(tmp_path, "claims_a_gate_and_never_opens_it", "initialize"))

@@ -79,6 +79,7 @@ def test_a_served_reference_is_judged_as_in_process(profile: str) -> None:
     assert told.found == {}
 
 
+@pytest.mark.long
 def test_a_served_mutant_is_blamed_as_in_process():
     """What is broken is broken over the pipe too, at the same observation and for the same reason."""
     assert "RUN-20" in the_same("mutant:AsksOnWhenDone").found

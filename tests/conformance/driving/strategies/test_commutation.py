@@ -79,6 +79,7 @@ def test_of_two_orders_one_is_the_second():
     assert not is_second([ASKS, Move("clock.advance", {"ms": 1_000}, turns=1)])
 
 
+@pytest.mark.long
 def test_what_is_left_out_is_counted():
     """What follows the other order is not played, and the report can say of how many schedules."""
     laid = bench_of(factory("awaken-8"))
@@ -102,6 +103,7 @@ def breaks_the_same(mutant, depth):
     return one == both
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("mutant", HANDFUL, ids=lambda mutant: mutant.name)
 def test_one_order_finds_what_both_do(mutant):
     """Leaving out the other order loses no violation."""

@@ -83,6 +83,7 @@ def test_what_is_not_at_hand_gives_no_occasion(bench: Bench, monkeypatch: pytest
     assert without.keys() == NEEDS.keys()
 
 
+@pytest.mark.long
 def test_every_scenario_has_one_number(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is drawn for a scenario is its place, so that none is had for two numbers, and each comes."""
     drawn: set[int] = set()

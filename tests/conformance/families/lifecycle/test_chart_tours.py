@@ -32,6 +32,7 @@ NOT_TAKEN = {("Run", ("RUN-1", "RUN-18")), ("RunWithCreated", ("RUN-1", "RUN-18"
 """A stop condition may end a run that waits; the reference leaves the run to its decision."""
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_goal_is_reached(profile):
     """Each arrow, and each two in a row, is taken by the reference within three tours that make for it."""
@@ -42,6 +43,7 @@ def test_every_goal_is_reached(profile):
     assert (total.found, total.troubles) == ({}, [])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("profile", ["tirea", "awaken-9"])
 def test_walks_alone_leave_more_out(profile):
     """As many walks as there were tours take fewer of the arrows and pairs."""

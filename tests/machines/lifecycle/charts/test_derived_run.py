@@ -60,6 +60,7 @@ def drive(chart, count, statuses):
             assert follows(chart, count)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_the_chart_derives_what_the_function_derives(count):
     """For every combination of statuses of up to three calls, and at every move, the two say the same."""

@@ -14,6 +14,7 @@ from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter, factory
 from runlock.conformance.family.recordings import from_text, to_text
+from runlock.conformance.judging.selection import Selection
 from runlock.conformance.protocol import METHOD_NOT_FOUND, UNSUPPORTED, ProtocolError
 from runlock.conformance.trace.moves import Move
 
@@ -39,7 +40,7 @@ class Answering(Hosted):
 
 def played(make):
     """What became of the two clauses on a runtime, and the session of the script that looks."""
-    bench, tally, sessions = Bench(make, CLAUSES), Tally(), []
+    bench, tally, sessions = Bench(make, Selection(tuple(CLAUSES))), Tally(), []
 
     def follow(session: Session) -> None:
         sessions.append(session)

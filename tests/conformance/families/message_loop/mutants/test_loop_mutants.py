@@ -15,7 +15,7 @@ KNOWN = tomllib.loads((ROOT / "tests" / "data" / "message_loop_walks.toml").read
 """The stored walk that kills each mutant, and the reason for each mutant that no walk kills yet."""
 
 WALKS = KNOWN["walks"]
-CALM = 20
+CALM = 12
 """Walks that each variant must pass."""
 
 WALKS_MAX = 40
@@ -35,6 +35,7 @@ def walks():
         one.close()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", list(WALKS))
 def test_a_mutant_is_blamed_on_its_clause(walks, name):
     """The stored walk makes the mutant violate its clause."""
@@ -45,6 +46,7 @@ def test_a_mutant_is_blamed_on_its_clause(walks, name):
     assert mutant.says in found[mutant.clause].violation.because
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", list(WALKS))
 def test_the_reference_passes_where_a_mutant_does_not(walks, name):
     """The violation is caused by the fault and not by the walk."""
@@ -60,6 +62,7 @@ def test_the_reference_passes_where_checks_once_erred(walks, index):
     assert dict(walks(factory("message-loop", {})).take(index).found) == {}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_a_variant_passes(walks, variant):
     """A legal variant violates no clause."""
