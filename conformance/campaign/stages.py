@@ -52,6 +52,7 @@ class Order:
     settled: tuple[tuple[str, str], ...] | None = None  # of the policies, if they are to be inferred
     skip: tuple[str, ...] = ()  # these are judged, since they may explain others, and not reported
     aside: tuple[str, ...] = ()  # clauses that are skipped then, since they always break
+    first: bool = False  # stop at the first violation
 
     @property
     def selection(self) -> Selection:

@@ -42,6 +42,7 @@ from runlock.conformance.protocol import SPEC_REVISION
 
 INTERRUPTED: Final = "it was interrupted"
 OUT_OF_TIME: Final = "its time was over"
+AT_THE_FIRST: Final = "it stopped at the first violation"
 HANDSHAKE: Final = "its handshake"
 STOP_SECONDS: Final = 5.0
 """How long a worker may take to stop between two schedules, before its task is abandoned."""
@@ -112,8 +113,11 @@ def campaign(
         stages = stages_of(order, facts.family)
         expects(sum(stage.schedules for stage in stages))
         units = [(at, unit) for at, stage in enumerate(stages) for unit in range(stage.units)]
-        played = played_to_the_end(workforce, facts, units, limits, advanced)
-        tally, hopeless = merged(units, played)
+        if order.first:
+            played = workforce.play(units, limits, advanced)
+        else:
+            played = played_to_the_end(workforce, facts, units, limits, advanced)
+        tally, hopeless = merged(units, played, first=order.first)
         witnesses = witnesses_of(workforce, tally, facts)
     partial = limits.cut_off or hopeless
     budget = _budget(order, budget_seconds)
@@ -200,23 +204,29 @@ def _budget(order: Order, seconds: float | None) -> dict[str, Any]:
     return {"examples": order.examples, "seed": order.seed, "shards": SHARDS, **bound, **skip}
 
 
-def merged(units: Sequence[Unit], played: Mapping[Unit, Played]) -> tuple[Tally, str]:
-    """The tallies in order, up to where the campaign gives up; and whether it does."""
+def merged(units: Sequence[Unit], played: Mapping[Unit, Played], *, first: bool = False) -> tuple[Tally, str]:
+    """The tallies in order, up to where the campaign ends; and why it does, if it does not run to its end."""
     tally = Tally()
-    last = given_up_at(units, played)
+    last = given_up_at(units, played, first=first)
     for unit in units:
         if unit in played:
             tally.add(played[unit].tally)
         if unit == last:
-            return tally, f"it gave up after {_schedules(len(tally.troubles))} that could not be judged"
+            gave_up = f"it gave up after {_schedules(len(tally.troubles))} that could not be judged"
+            return tally, AT_THE_FIRST if first and tally.found else gave_up
     return tally, ""
 
 
-def given_up_at(units: Sequence[Unit], played: Mapping[Unit, Played]) -> Unit | None:
-    """The first unit, in their order, with too many consecutive schedules that could not be judged."""
+def given_up_at(units: Sequence[Unit], played: Mapping[Unit, Played], *, first: bool = False) -> Unit | None:
+    """The first unit, in their order, with too many consecutive schedules that could not be judged.
+
+    With `first`, a unit with a violation ends the campaign too.
+    """
     in_a_row = 0
     for unit in units:
         one = played.get(unit)
+        if first and one is not None and one.tally.found:
+            return unit
         if one is None:
             in_a_row = 0
             continue
@@ -296,6 +306,7 @@ class InProcessRunner:
         self._limits = Limits()
         self._advanced: Advanced = lambda _: None
         self._before = 0
+        self._first = order.first
         self.bench = bench_of(order, self._between)
 
     def _between(self, played: int) -> bool:
@@ -317,7 +328,7 @@ class InProcessRunner:
                     break
                 results[unit] = self._played(unit, limits)
                 self._before += self.bench.played
-                if given_up_at(units, results) is not None:
+                if given_up_at(units, results, first=self._first) is not None:
                     break
         return results
 
@@ -366,6 +377,7 @@ class WorkQueue:
     units: Sequence[Unit]
     queue: deque[Unit]
     muted: Muted = frozenset()
+    first: bool = False
     results: dict[Unit, Played] = field(default_factory=dict)
     losses: Counter[tuple[Unit, int]] = field(default_factory=Counter)
     left_out: dict[Unit, dict[int, Trouble]] = field(default_factory=dict)
@@ -373,7 +385,7 @@ class WorkQueue:
     def done(self, unit: Unit, played: Played) -> None:
         """Record a result; units after the point where the campaign gave up are dropped."""
         self.results[unit] = played
-        last = given_up_at(self.units, self.results)
+        last = given_up_at(self.units, self.results, first=self.first)
         if last is not None:
             self.queue = deque(other for other in self.queue if other < last)
 
@@ -463,7 +475,7 @@ class WorkerPool:
     def play(
         self, units: Sequence[Unit], limits: Limits, advanced: Advanced, muted: Muted = frozenset()
     ) -> dict[Unit, Played]:
-        share = WorkQueue(units, deque(units), muted)
+        share = WorkQueue(units, deque(units), muted, self._order.first)
         with _polite_interrupt(limits):
             try:
                 self._play(share, limits, advanced)

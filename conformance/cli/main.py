@@ -113,6 +113,10 @@ def check(  # each is a separate option
     only: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Judge only these clauses, e.g. 'CALL-*'.")
     ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A few hundred schedules, for a quick look while you work.")
+    ] = False,
+    first: Annotated[bool, typer.Option("-x", "--first", help="Stop at the first violation.")] = False,
     skip: Annotated[
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Do not report these clauses; all others are judged as before."),
@@ -146,10 +150,10 @@ def check(  # each is a separate option
     from runlock.conformance.cli.commands import check as command
 
     bound = command.depth_of(exhaustive, depth, races, examples, one_order=one_order)
-    played = command.EXAMPLES if examples is None else examples
+    played = command.examples_of(examples, quick=quick)
     order = Order(
         target, played, seed, tuple(only or ()), timeout_scale, bound, races or 0, one_order,
-        skip=tuple(skip or ()),
+        skip=tuple(skip or ()), first=first,
     )  # fmt: skip
     options = command.Options(out, json, strict, verbose, baseline, today, spec)
     return command.check(order, command.jobs_of(jobs), budget, options)

@@ -38,6 +38,9 @@ from runlock.spec.model import Clause, Spec
 EXAMPLES: Final = 6_000
 """Number of schedules that keeps two cores busy for about a minute on the reference."""
 
+QUICK: Final = 400
+"""Number of schedules that takes a few seconds."""
+
 DEPTH: Final = 3
 """Every schedule up to this number of stimuli, without races, takes about as long."""
 
@@ -64,6 +67,13 @@ class Options:
 def jobs_of(wanted: int | None) -> int:
     """The number of processes: one for each core, but at least two and at most four."""
     return wanted or max(JOBS_MIN, min(len(os.sched_getaffinity(0)), JOBS_MAX))
+
+
+def examples_of(wanted: int | None, *, quick: bool) -> int:
+    """The number of schedules in addition to the scripted ones."""
+    if wanted is not None and quick:
+        raise UsageError(f"`--quick` is a number of schedules, and so is `--examples {wanted}`.", "Give one.")
+    return (QUICK if quick else EXAMPLES) if wanted is None else wanted
 
 
 def check(order: Order, jobs: int, budget_seconds: float | None, options: Options) -> int:

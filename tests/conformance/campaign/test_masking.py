@@ -96,3 +96,20 @@ def test_a_skip_that_names_nothing_is_refused(capsys):
 
     assert ran.code == 2
     assert "`--skip GAET-*` names no clause. Did you mean `GATE-*`?" in ran.err
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.processes)])
+def test_the_first_violation_is_enough_with_x(capsys, jobs):
+    """The result is partial, the same for any number of jobs, and of one unit of the campaign."""
+    ran = run(capsys, "check", TARGET, "--quick", "-x", "--json", "--jobs", jobs)
+
+    assert (ran.code, ran.json["partial"]) == (1, "it stopped at the first violation")
+    assert ran.json["schedules"] == 5
+
+
+def test_quick_and_examples_are_one_choice(capsys):
+    """Both say how many schedules there are."""
+    ran = run(capsys, "check", TARGET, "--quick", "--examples", 5)
+
+    assert ran.code == 2
+    assert "`--quick` is a number of schedules, and so is `--examples 5`." in ran.err
