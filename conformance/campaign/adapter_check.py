@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Final
 
 from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.exceptions import Raised, exceptions_of
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.scripted import (
     Script,
@@ -64,6 +65,8 @@ class Smoke:
     gates: list[Tried] = field(default_factory=list)
     observes: list[Tried] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)  # clauses, and why
+    warnings: list[str] = field(default_factory=list)  # about the handshake
+    raised: list[Raised] = field(default_factory=list)
     untested: dict[str, list[str]] = field(
         default_factory=dict
     )  # weaknesses of the handshake, and the clauses that they cost
@@ -75,8 +78,8 @@ class Smoke:
 
     @property
     def exit_code(self) -> int:
-        """The usual exit code: 1 if a clause is broken, 3 if something declared does not work."""
-        return 1 if self.broken else 3 if self.faults else 0
+        """The usual exit code: 1 if a clause is broken, 3 if something does not work or raised."""
+        return 1 if self.broken else 3 if self.faults or self.raised else 0
 
 
 class Followed:
@@ -135,6 +138,8 @@ class _Drive:
             gates=gates,
             observes=[self._seen(kind) for kind in handshake.observes],
             broken=self.broken,
+            warnings=list(self.bench.warnings),
+            raised=list(self.tally.raised.values()),
             untested=dict(_weaknesses(self.bench)),
         )
 
@@ -187,6 +192,10 @@ class _Drive:
         if session.violation is not None:
             self.broken.setdefault(session.violation.clause, session.violation.because)
         self.is_stopped = session.violation is not None
+        for raised in exceptions_of(session.trace):
+            self.is_stopped = True
+            verb = raised.stimulus
+            self.verbs[verb] = Tried(verb, FAILS, raised.what, "adapter")
         for verb in self.asked:
             self.verbs.setdefault(verb, Tried(verb, WORKS))
 

@@ -220,6 +220,8 @@ def concluded(
         witnesses=sorted(witnesses, key=lambda witness: (witness.steps, witness.clause)),
         troubles=tally.troubles,
         leaks=list(tally.leaks.values()),
+        warnings=list(facts.warnings),
+        raised=list(tally.raised.values()),
         coverage=facts.family.coverage_targets(
             facts.handshake, facts.policies, facts.standings, tally.coverage
         ),

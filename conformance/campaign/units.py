@@ -41,6 +41,7 @@ class Facts:
     handshake: Handshake
     policies: Mapping[str, Any]
     only: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # about the handshake
 
     @property
     def family(self) -> Family:
@@ -95,7 +96,7 @@ class WatchedBench(Bench):
     @property
     def facts(self) -> Facts:
         """The facts from its handshake."""
-        return Facts(self.handshake, self.policies, self.only)
+        return Facts(self.handshake, self.policies, self.only, tuple(self.warnings))
 
     def admit(self, tally: Tally) -> bool:
         """Allow a schedule, unless the unit is to stop here or the schedule is known to end the process."""

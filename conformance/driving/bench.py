@@ -9,19 +9,20 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 
 from runlock.conformance.driving.deferred_session import CachedRulings, DeferredSession
+from runlock.conformance.driving.exceptions import exceptions_of
 from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.leaks import leaks_of
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shrink import shrink
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import AdapterError, RunlockError
-from runlock.conformance.family.family import DEFAULT, Family, family_named
+from runlock.conformance.family.family import Family, family_of_answer
 from runlock.conformance.judging.applicability import Applicability, standings
 from runlock.conformance.judging.determinism import difference
 from runlock.conformance.judging.judge import Asked, Judge, Violation
@@ -35,6 +36,7 @@ from runlock.conformance.protocol import (
 )
 from runlock.conformance.protocol.answers import fitted
 from runlock.conformance.protocol.framing import quote
+from runlock.conformance.protocol.unknown_keys import unknown_keys
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
 from runlock.conformance.transport.sut import Sut
@@ -95,7 +97,8 @@ class Bench:
                 f"The adapter turned the handshake down with error {error.code}: {quote(error.message)}.",
                 f"It should answer `initialize` for protocol {PROTOCOL_VERSION}.",
             ) from error
-        family = _family_of(answer)
+        family = family_of_answer(answer)
+        self.warnings = unknown_keys(family.vocabulary.handshake, answer)
         handshake = fitted(family.vocabulary.handshake, answer, "The handshake", "initialize.answer")
         if handshake.protocol != PROTOCOL_VERSION:
             raise AdapterError(
@@ -206,6 +209,8 @@ class Bench:
         tally.coverage.add(ruling.coverage)
         for leak in leaks_of(session):
             tally.leak(leak)
+        for raised in exceptions_of(session.trace):
+            tally.exception(raised)
         if ruling.violation is not None:
             tally.note(ruling.violation.clause, _found(session, ruling.violation))
         for one, exclusion in ruling.excluded.items():
@@ -247,14 +252,6 @@ class Bench:
             self.renew()
             return None
         return session
-
-
-def _family_of(answer: Mapping[str, Any]) -> Family:
-    """The family that a handshake names; the default one if it names none."""
-    try:
-        return family_named(str(answer.get("family", DEFAULT)))
-    except LookupError as error:
-        raise AdapterError("The handshake names an unknown family.", str(error)) from error
 
 
 def _shown(trace: Trace) -> set[str]:

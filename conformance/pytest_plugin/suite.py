@@ -78,7 +78,7 @@ class ConformanceSuite:
             metafunc.parametrize("clause", list(_family(target_of(suite)).spec.clauses))
 
     def test_campaign(self, runlock_outcomes: Outcomes) -> None:
-        """Every schedule of the campaign could be judged."""
+        """Every schedule of the campaign could be judged, and nothing raised an exception."""
         if runlock_outcomes.undecided:
             pytest.fail(runlock_outcomes.undecided, pytrace=False)
 
@@ -158,7 +158,7 @@ def outcomes(suite: type[ConformanceSuite], config: pytest.Config, base: Path) -
     results = Path(config.getoption("runlock_out"), f"{suite.__module__}.{suite.__name__}")
     worker = getattr(config, "workerinput", None)
     if worker is None:
-        said = _played(order, results)
+        said = outcomes_of(order, results)
     else:
         said = _shared(base.parent / f"runlock-{worker['testrunuid']}-{_digest(order)}", order, results)
     if said.nothing:
@@ -184,7 +184,7 @@ def _shared(path: Path, order: Order, results: Path) -> Outcomes:
     with _locked(path.with_suffix(".lock")):
         if not path.exists():
             fresh = path.with_suffix(".new")
-            fresh.write_text(json.dumps(asdict(_played(order, results))), encoding="utf-8")
+            fresh.write_text(json.dumps(asdict(outcomes_of(order, results))), encoding="utf-8")
             os.replace(fresh, path)
         said = json.loads(path.read_text("utf-8"))
     return Outcomes(**{**said, "clauses": {one: Outcome(**of) for one, of in said["clauses"].items()}})
@@ -198,7 +198,7 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _played(order: Order, results: Path) -> Outcomes:
+def outcomes_of(order: Order, results: Path) -> Outcomes:
     try:
         target = resolve(order.target)
         result = campaign(order, jobs=1) if target.path is None else audit(target.path, order.target)
@@ -216,7 +216,7 @@ def _interrupt() -> NoReturn:
 def _read(result: Result, results: Path) -> Outcomes:
     """The outcomes for a result, with the traces of violations in the folder of results."""
     files = {}
-    if result.witnesses or result.troubles:
+    if result.witnesses or result.troubles or result.raised:
         files = folder.write_traces(result, folder.ready(results))
     summary = _page()
     headline(result, summary, files)
@@ -226,7 +226,7 @@ def _read(result: Result, results: Path) -> Outcomes:
         violation(result, witness, page, files[witness.clause], result.target)
         clauses[witness.clause] = Outcome("broken", _text(page))
     is_idle = not result.witnesses and not result.count("held")
-    is_cut = bool(result.troubles or result.partial)
+    is_cut = bool(result.troubles or result.raised or result.partial)
     return Outcomes(clauses, _text(summary) if is_idle else "", _text(summary) if is_cut else "")
 
 

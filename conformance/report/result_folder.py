@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.errors import UsageError
-from runlock.conformance.report.text import leak_name, trouble_name
+from runlock.conformance.report.text import exception_name, leak_name, trouble_name
 
 DEFAULT: Final = Path("runlock-results")
 RESULT: Final = "result.json"
@@ -35,6 +35,7 @@ def write_traces(result: Result, folder: Path) -> dict[str, Path]:
     for number, trouble in enumerate(result.troubles, 1):
         if trouble.trace is not None:
             traces[trouble_name(number)] = trouble.trace
+    traces |= {exception_name(number): one.trace for number, one in enumerate(result.raised, 1)}
     traces |= {leak_name(number): leak.trace for number, leak in enumerate(result.leaks, 1)}
     files = {name: folder / f"{name}.jsonl" for name in traces}
     for name, path in files.items():

@@ -7,6 +7,7 @@ schedule that Hypothesis finds.  A campaign uses the same machine to generate sc
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar, Final
 
 from hypothesis import HealthCheck, Phase, seed, settings
@@ -20,6 +21,7 @@ from hypothesis.stateful import (
 )
 
 from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.exceptions import exceptions_of, refuse_exceptions
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.random_walk import with_turns
 from runlock.conformance.driving.tally import Tally
@@ -149,6 +151,7 @@ class Machine(RuleBasedStateMachine):
         except RunlockError as error:
             self.have_trouble(error)
         if self.session is session:
+            self.look_at(session)  # closing the scenario shows what background tasks raised
             self.take(session)
         self.session = self.context = self.aside = (
             None  # Hypothesis keeps the machine until a garbage collection
@@ -176,15 +179,23 @@ class Raising(Machine):
         return self.bench.session(scenario)
 
     def have_trouble(self, error: RunlockError) -> None:
-        """Treat a stimulus that cannot be judged as an error of the test."""
+        """Treat a stimulus that cannot be judged as an error of the test; nothing after it is judged."""
+        self.session = None
+        with suppress(RunlockError):  # it does not even restart: the error of the stimulus is shown
+            self.bench.renew()
         raise error
 
     def look_at(self, session: Session) -> None:
-        """Raise the violation, once."""
-        violation = session.violation
-        if violation is not None and not self.has_complained:
-            self.has_complained = True
-            broken = ClauseBroken(f"{violation.clause}: {violation.because}")
+        """Raise the violation or the exception of the adapter, once."""
+        if self.has_complained:
+            return
+        violation, raised = session.violation, exceptions_of(session.trace)
+        self.has_complained = violation is not None or bool(raised)
+        if violation is None:
+            refuse_exceptions(session.trace)
+        else:
+            first = "".join(f"{one.what}\n" for one in raised)
+            broken = ClauseBroken(f"{first}{violation.clause}: {violation.because}")
             broken.add_note(to_text(session.trace))
             raise broken
 

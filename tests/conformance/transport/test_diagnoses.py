@@ -341,11 +341,11 @@ def _is_no_coroutine(self, text):
 
 
 IN_PROCESS = (
-    (_exits, "SUT", "The runtime crashed at run.start: The runtime or its adapter crashed: SystemExit: 0"),
+    (_exits, "SUT", "crashed at run.start: The runtime or its adapter crashed: SystemExit: “0” ("),
     (_spins, "SUT", "did not settle at run.start: The runtime was still busy after 10000 turns"),
-    (_returns_nothing, "adapter", "The adapter's start returned 7; it should return a Segment, or None"),
+    (_returns_nothing, "adapter", "The adapter's start returned 7; it should return a Segment."),
     (_shows_what_does_not_fit, "adapter", 'observations.0.to of a run.status is "Runing"'),
-    (_is_no_coroutine, "SUT", "TypeError: the adapter's start is no coroutine function"),
+    (_is_no_coroutine, "SUT", "is no coroutine function; write it with `async def`"),
 )
 
 
