@@ -5,7 +5,7 @@ An exception breaks no clause by itself, but a run in which there was one is nev
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -52,9 +52,9 @@ def exceptions_of(trace: Trace) -> list[Raised]:
     return list(found.values())
 
 
-def refuse_exceptions(trace: Trace) -> None:
-    """Raise an `AdapterError` if the trace shows an exception."""
-    for one in exceptions_of(trace):
+def refuse(raised: Iterable[Raised]) -> None:
+    """Raise an `AdapterError` for the first exception, if there is one."""
+    for one in raised:
         raise AdapterError(f"{one.what[:1].upper()}{one.what[1:]}.", RIGHT)
 
 

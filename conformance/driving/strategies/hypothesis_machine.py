@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 )
 
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.exceptions import exceptions_of, refuse_exceptions
+from runlock.conformance.driving.exceptions import Raised, exceptions_of, refuse
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.random_walk import with_turns
 from runlock.conformance.driving.tally import Tally
@@ -168,7 +168,9 @@ class Machine(RuleBasedStateMachine):
 
 
 class Raising(Machine):
-    """Judges immediately, and raises the first violation."""
+    """Judges immediately, and raises the first violation; collects the exceptions of the adapter."""
+
+    raised: ClassVar[dict[str, Raised]]
 
     def __init__(self) -> None:
         super().__init__()
@@ -186,15 +188,12 @@ class Raising(Machine):
         raise error
 
     def look_at(self, session: Session) -> None:
-        """Raise the violation or the exception of the adapter, once."""
-        if self.has_complained:
-            return
-        violation, raised = session.violation, exceptions_of(session.trace)
-        self.has_complained = violation is not None or bool(raised)
-        if violation is None:
-            refuse_exceptions(session.trace)
-        else:
-            first = "".join(f"{one.what}\n" for one in raised)
+        """Raise the violation, once; exceptions of the adapter come first in its message."""
+        violation = session.violation
+        self.raised.update((one.what, one) for one in exceptions_of(session.trace))
+        if violation is not None and not self.has_complained:
+            self.has_complained = True
+            first = "".join(f"{one.what}\n" for one in exceptions_of(session.trace))
             broken = ClauseBroken(f"{first}{violation.clause}: {violation.because}")
             broken.add_note(to_text(session.trace))
             raise broken
@@ -264,7 +263,7 @@ def machine(bench: Bench, tally: Tally | None = None) -> type[Machine]:
         "open": _opening(len(bench.scenarios)),
     }
     if tally is None:
-        return type("RuntimeMachine", (Raising,), {**rules, "bench": bench})
+        return type("RuntimeMachine", (Raising,), {**rules, "bench": bench, "raised": {}})
     return type("RuntimeMachine", (Gathering,), {**rules, "bench": bench, "tally": tally})
 
 
@@ -277,10 +276,14 @@ def generate(bench: Bench, examples: int, seed_number: int, tally: Tally) -> Non
 def conformance_test(open_sut: Callable[[], Sut], examples: int = 200) -> None:
     """Test a runtime as a unit test; raises `ClauseBroken`, shrunk, for the first broken clause.
 
+    Without one, it raises an `AdapterError` for the first exception of the adapter or the runtime.
+
     `open_sut` creates a fresh SUT, e.g. `lambda: Hosted(MyAdapter)` or `resolve("cmd:./adapter").open`.
     """
     bench = Bench(open_sut)
     try:
-        run_state_machine_as_test(seed(0)(machine(bench)), settings=settings(TEST, max_examples=examples))
+        made: Any = seed(0)(machine(bench))
+        run_state_machine_as_test(made, settings=settings(TEST, max_examples=examples))
+        refuse(made.raised.values())
     finally:
         bench.close()
