@@ -22,7 +22,7 @@ from runlock.conformance.driving.strategies.scripted import (
     play,
 )
 from runlock.conformance.driving.tally import Tally
-from runlock.conformance.errors import RunlockError
+from runlock.conformance.errors import RunlockError, TimedOut
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.protocol import METHOD_NOT_FOUND, UNSUPPORTED, ProtocolError
@@ -119,6 +119,7 @@ class _Drive:
         self.verbs = {"initialize": Tried("initialize", WORKS)}
         self.broken: dict[str, str] = {}
         self.tally = Tally()
+        self.silent = ""  # the verb that had no answer in time
         self.is_stopped = False  # whether an error stopped the last script
 
     def result(self) -> Smoke:
@@ -168,6 +169,8 @@ class _Drive:
         ][:TRIES]:
             if is_done():
                 return ""
+            if self.silent:
+                return f"{self.silent} has no answer"
             self._play(script, _settled(play(script)) if verb == "settle" else play(script))
             if self.is_stopped:
                 break
@@ -204,6 +207,8 @@ class _Drive:
         for earlier in self.asked[:-1]:
             self.verbs.setdefault(earlier, Tried(earlier, WORKS))
         self.verbs[verb] = _fault(verb, error)
+        if isinstance(error, TimedOut):
+            self.silent = verb
         with suppress(RunlockError):  # it does not even restart: the next script will report it
             self.bench.renew()
 
@@ -225,6 +230,8 @@ class _Drive:
     # -- verbs that no script sends
 
     def _optional(self, verb: str, params: dict[str, Any]) -> Tried:
+        if self.silent:
+            return Tried(verb, NOT_REACHED, f"{self.silent} has no answer")
         try:
             with self._beginning() if verb == "inspect" else nullcontext():
                 answer = self.bench.sut.request(verb, params)

@@ -37,8 +37,11 @@ from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import RunlockError, SutDied
 from runlock.conformance.protocol import SPEC_REVISION
 
+INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM)
 INTERRUPTED: Final = "it was interrupted"
 OUT_OF_TIME: Final = "its time was over"
+HANGS_MAX: Final = 2
+"""Schedules that blocked their process, after which a campaign gives up: each of them takes long."""
 HANDSHAKE: Final = "its handshake"
 STOP_SECONDS: Final = 5.0
 """How long a worker may take to stop between two schedules, before its task is abandoned."""
@@ -56,6 +59,7 @@ class Limits:
 
     deadline: float | None = None
     cut_off: str = ""
+    is_terminated: bool = False  # by SIGTERM, after which little time is left
 
     @staticmethod
     def of(budget_seconds: float | None) -> Limits:
@@ -271,7 +275,7 @@ class InProcessRunner:
             return Played(self.bench.tally, is_whole=False)
 
     def shorten(self, found: Sequence[Found]) -> list[Witness]:
-        return [shortened(self.bench, one) for one in found]
+        return [as_found(one) if self._limits.is_terminated else shortened(self.bench, one) for one in found]
 
     def close(self) -> None:
         self.bench.close()
@@ -288,15 +292,18 @@ def _polite_interrupt(limits: Limits) -> Iterator[None]:
         yield
         return
 
-    def interrupt(*_: object) -> None:
+    def interrupt(number: int, _: object) -> None:
         limits.cut_off = INTERRUPTED
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        limits.is_terminated = limits.is_terminated or number == signal.SIGTERM
+        for one in INTERRUPTS:
+            signal.signal(one, signal.default_int_handler)
 
-    before = signal.signal(signal.SIGINT, interrupt)
+    before = {one: signal.signal(one, interrupt) for one in INTERRUPTS}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 @dataclass(slots=True)
@@ -308,6 +315,7 @@ class WorkQueue:
     results: dict[Unit, Played] = field(default_factory=dict)
     losses: Counter[tuple[Unit, int]] = field(default_factory=Counter)
     left_out: dict[Unit, dict[int, Trouble]] = field(default_factory=dict)
+    hangs: int = 0
 
     def done(self, unit: Unit, played: Played) -> None:
         """Record a result; units after the point where the campaign gave up are dropped."""
@@ -316,12 +324,17 @@ class WorkQueue:
         if last is not None:
             self.queue = deque(other for other in self.queue if other < last)
 
-    def lost(self, unit: Unit, schedule: int, trouble: Trouble) -> None:
-        """Retry a unit; a schedule that has ended its process twice is skipped and reported."""
+    def lost(self, unit: Unit, schedule: int, trouble: Trouble, *, is_hung: bool = False) -> None:
+        """Retry a unit; one that has blocked its process, or ended it twice, is left out."""
         self.losses[unit, schedule] += 1
-        if self.losses[unit, schedule] > 1:
+        self.hangs += is_hung
+        if is_hung or self.losses[unit, schedule] > 1:
             self.left_out.setdefault(unit, {})[schedule] = trouble
-        self.queue.appendleft(unit)
+        if self.hangs >= HANGS_MAX:
+            troubles = [*self.left_out.get(unit, {}).values()]
+            self.done(unit, Played(Tally(troubles=troubles), is_whole=False, is_hopeless=True))
+        else:
+            self.queue.appendleft(unit)
 
     @property
     def schedules(self) -> int:
@@ -337,6 +350,7 @@ class WorkerPool:
         self._folder = tempfile.TemporaryDirectory(prefix="runlock-")
         self._journals = 0
         self._facts: Facts | None = None
+        self._limits = Limits()
         self._blame = "SUT" if order.target.startswith("py:") else "kit"
         self._workers = [self._hired() for _ in range(jobs)]
 
@@ -400,7 +414,7 @@ class WorkerPool:
     # -- units
 
     def play(self, units: Sequence[Unit], limits: Limits, advanced: Advanced) -> dict[Unit, Played]:
-        share = WorkQueue(units, deque(units))
+        share, self._limits = WorkQueue(units, deque(units)), limits
         with _polite_interrupt(limits):
             try:
                 self._play(share, limits, advanced)
@@ -427,7 +441,9 @@ class WorkerPool:
 
     def _enter(self, share: WorkQueue, worker: WorkerHandle, unit: Unit, outcome: Played | Lost) -> None:
         if isinstance(outcome, Lost):
-            share.lost(unit, worker.at + 1, Trouble(self._blame, str(outcome), outcome.trace))
+            blame = "SUT" if outcome.is_hung and outcome.verb else self._blame
+            trouble = Trouble(blame, str(outcome), outcome.trace)
+            share.lost(unit, worker.at + 1, trouble, is_hung=outcome.is_hung)
         else:
             share.done(unit, outcome)
 
@@ -444,7 +460,8 @@ class WorkerPool:
         for worker in self._busy():
             worker.kill()
             worker.task = None
-            self._replaced(worker)
+            if not self._limits.is_terminated:
+                self._replaced(worker)
 
     # -- witnesses
 
@@ -459,7 +476,7 @@ class WorkerPool:
             return number, ("shorten", one)
 
         with suppress(RunlockError):  # a worker that was lost could not be replaced
-            while waiting or len(short) < len(found):
+            while not self._limits.is_terminated and (waiting or len(short) < len(found)):
                 self._share_out(next_found)
                 for _, number, outcome in self._answers():
                     short[number] = as_found(found[number]) if isinstance(outcome, Lost) else outcome

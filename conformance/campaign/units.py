@@ -11,7 +11,7 @@ from hypothesis.errors import Flaky
 
 from runlock.conformance.campaign.stages import Order, stages_of
 from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.driving.bench import ERRORS_MAX, Bench
+from runlock.conformance.driving.bench import ERRORS_MAX, TIMEOUTS_MAX, Bench
 from runlock.conformance.driving.findings import Trouble
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
@@ -19,6 +19,7 @@ from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.judging.applicability import Applicability, standings
 from runlock.conformance.judging.policy_hypotheses import Undeclared
 from runlock.conformance.protocol import Handshake
+from runlock.conformance.transport.guardian import refuse_orphan
 from runlock.conformance.transport.journal import Journal, Journalled
 from runlock.conformance.transport.sut import Sut
 
@@ -81,6 +82,7 @@ class WatchedBench(Bench):
         self.tally = Tally()
 
         def opened() -> Sut:
+            refuse_orphan()
             return target.open() if journal is None else Journalled(target.open(), journal)
 
         self.journal = journal
@@ -112,10 +114,10 @@ class WatchedBench(Bench):
         return True
 
     def _look_for_hope(self, tally: Tally) -> None:
-        """Give up after too many consecutive schedules that could not be judged."""
+        """Give up after too many consecutive schedules that could not be judged, or too many timeouts."""
         if tally.schedules != self._judged[0]:
             self._judged = (tally.schedules, len(tally.troubles))
-        if len(tally.troubles) - self._judged[1] >= ERRORS_MAX:
+        if len(tally.troubles) - self._judged[1] >= ERRORS_MAX or self.timeouts >= TIMEOUTS_MAX:
             self.is_stopped = self.is_hopeless = True
 
     def unit(self, unit: Unit, left_out: Mapping[int, Trouble] | None = None) -> Played:

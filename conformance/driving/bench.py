@@ -21,7 +21,7 @@ from runlock.conformance.driving.leaks import leaks_of
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shrink import shrink
 from runlock.conformance.driving.tally import Found, Tally
-from runlock.conformance.errors import AdapterError, RunlockError
+from runlock.conformance.errors import AdapterError, RunlockError, TimedOut
 from runlock.conformance.family.family import Family, family_of_answer
 from runlock.conformance.judging.applicability import Applicability, standings
 from runlock.conformance.judging.determinism import difference
@@ -46,6 +46,9 @@ ERRORS_MAX: Final = 3
 """Consecutive schedules that could not be judged, after which a campaign gives up."""
 
 
+TIMEOUTS_MAX: Final = 3
+"""Answers that did not come in time, after which a bench gives up: each of them takes long."""
+
 KIT_VERSION: Final = "0.1.0"
 
 Opened = TypeVar("Opened", bound=Session)
@@ -62,6 +65,7 @@ class Bench:
 
     def __init__(self, open_sut: Callable[[], Sut], only: Sequence[str] = ()) -> None:
         self.open_sut = open_sut
+        self.timeouts = 0
         self._folder = tempfile.mkdtemp(prefix="runlock-")
         self._tidy = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self.sut = open_sut()
@@ -169,7 +173,10 @@ class Bench:
         return session
 
     def judged(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> Session | None:
-        """Run one schedule; if it cannot be judged, retry it once on a fresh SUT, and record that."""
+        """Run one schedule; if it cannot be judged, retry it once on a fresh SUT, and record that.
+
+        A schedule that ran into a time limit is not retried: each retry waits as long again.
+        """
         if not self.admit(tally):
             return None
         for attempt in (1, 2):
@@ -177,12 +184,20 @@ class Bench:
                 session = self.session(scenario)
                 schedule(session)
             except RunlockError as error:
-                if attempt == 2:
+                is_last = attempt == 2 or self.ran_out_of_time(error)
+                if is_last:
                     tally.troubles.append(Trouble(error.blame, str(error)))
                 self.renew()
+                if is_last:
+                    return None
                 continue
             return session
         return None
+
+    def ran_out_of_time(self, error: RunlockError) -> bool:
+        """Whether the error is an answer that did not come, which is then counted."""
+        self.timeouts += isinstance(error, TimedOut)
+        return isinstance(error, TimedOut)
 
     def play_twice(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
         """Run one schedule, and a second time to compare: the same messages must give the same answers."""
@@ -248,7 +263,9 @@ class Bench:
             session = self.session(scenario)
             session.play(moves)
             session.close()
-        except RunlockError:
+        except RunlockError as error:
+            if self.ran_out_of_time(error) and self.timeouts >= TIMEOUTS_MAX:
+                raise
             self.renew()
             return None
         return session

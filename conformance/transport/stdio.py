@@ -29,7 +29,7 @@ from runlock.conformance.protocol.framing import (
 )
 from runlock.conformance.transport.child_process import Child, EndlessLine, Silent
 
-INITIALIZE_LIMIT_SECONDS: Final = 30.0
+INITIALIZE_LIMIT_SECONDS: Final = 15.0
 ANSWER_LIMIT_SECONDS: Final = 10.0
 STDERR_LIMIT: Final = 400
 """How many characters of standard error an error shows."""

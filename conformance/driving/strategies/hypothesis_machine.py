@@ -22,10 +22,11 @@ from hypothesis.stateful import (
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.exceptions import Raised, exceptions_of, refuse
+from runlock.conformance.driving.findings import Trouble
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.random_walk import with_turns
 from runlock.conformance.driving.tally import Tally
-from runlock.conformance.errors import RunlockError
+from runlock.conformance.errors import RunlockError, TimedOut
 from runlock.conformance.family.chooser import PLAIN
 from runlock.conformance.family.family import Action, Actions
 from runlock.conformance.family.races import RACES, may_race
@@ -171,6 +172,7 @@ class Raising(Machine):
     """Judges immediately, and raises the first violation; collects the exceptions of the adapter."""
 
     raised: ClassVar[dict[str, Raised]]
+    timed_out: ClassVar[TimedOut | None] = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -178,11 +180,15 @@ class Raising(Machine):
 
     def opened(self, scenario: Scenario) -> Session:
         """The scenario under way, with its judge."""
+        if self.timed_out is not None:
+            raise self.timed_out
         return self.bench.session(scenario)
 
     def have_trouble(self, error: RunlockError) -> None:
         """Treat a stimulus that cannot be judged as an error of the test; nothing after it is judged."""
         self.session = None
+        if isinstance(error, TimedOut):
+            type(self).timed_out = error  # Hypothesis runs it again, which would wait again
         with suppress(RunlockError):  # it does not even restart: the error of the stimulus is shown
             self.bench.renew()
         raise error
@@ -213,9 +219,12 @@ class Gathering(Machine):
         session, self.session = self.session, None
         assert session is not None  # the party at fault
         scenario, moves = session.scenario, tuple(session.attempted)
+        is_late = self.bench.ran_out_of_time(error)
         self.bench.renew()
         session.end()
-        if session.violation is None:
+        if session.violation is None and is_late:
+            self.tally.troubles.append(Trouble(error.blame, str(error)))
+        elif session.violation is None:
             self.bench.play(scenario, lambda session: _replayed(session, moves), self.tally)
         else:  # a clause is already broken, and the later behaviour of a broken runtime does not matter
             self.take(session)
