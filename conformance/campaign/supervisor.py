@@ -271,8 +271,15 @@ class InProcessRunner:
         except KeyboardInterrupt:
             limits.cut_off = INTERRUPTED
             with suppress(RunlockError):
-                self.bench.renew()  # it was stopped in the middle of a schedule
+                self._after_interrupt(limits)
             return Played(self.bench.tally, is_whole=False)
+
+    def _after_interrupt(self, limits: Limits) -> None:
+        """The runtime was stopped in the middle of a schedule."""
+        if limits.is_terminated:
+            self.bench.sut.kill()
+        else:
+            self.bench.renew()
 
     def shorten(self, found: Sequence[Found]) -> list[Witness]:
         return [as_found(one) if self._limits.is_terminated else shortened(self.bench, one) for one in found]
@@ -297,6 +304,8 @@ def _polite_interrupt(limits: Limits) -> Iterator[None]:
         limits.is_terminated = limits.is_terminated or number == signal.SIGTERM
         for one in INTERRUPTS:
             signal.signal(one, signal.default_int_handler)
+        if limits.is_terminated:  # a target that hangs would use up the time that is left
+            raise KeyboardInterrupt
 
     before = {one: signal.signal(one, interrupt) for one in INTERRUPTS}
     try:
