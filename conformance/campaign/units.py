@@ -11,7 +11,7 @@ from hypothesis.errors import Flaky
 
 from runlock.conformance.campaign.stages import Order, stages_of
 from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.driving.bench import ERRORS_MAX, TIMEOUTS_MAX, Bench
+from runlock.conformance.driving.bench import ERRORS_MAX, Bench
 from runlock.conformance.driving.findings import Trouble
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
@@ -117,7 +117,7 @@ class WatchedBench(Bench):
         """Give up after too many consecutive schedules that could not be judged, or too many timeouts."""
         if tally.schedules != self._judged[0]:
             self._judged = (tally.schedules, len(tally.troubles))
-        if len(tally.troubles) - self._judged[1] >= ERRORS_MAX or self.timeouts >= TIMEOUTS_MAX:
+        if len(tally.troubles) - self._judged[1] >= ERRORS_MAX or self.is_silent:
             self.is_stopped = self.is_hopeless = True
 
     def unit(self, unit: Unit, left_out: Mapping[int, Trouble] | None = None) -> Played:

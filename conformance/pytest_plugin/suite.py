@@ -5,6 +5,7 @@ The processes of pytest-xdist share a campaign through a file: the first that ne
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import hashlib
 import io
@@ -12,7 +13,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from operator import attrgetter
 from pathlib import Path
@@ -216,8 +217,8 @@ def _interrupt() -> NoReturn:
 def _read(result: Result, results: Path) -> Outcomes:
     """The outcomes for a result, with the traces of violations in the folder of results."""
     files = {}
-    if result.witnesses or result.troubles or result.raised:
-        files = folder.write_traces(result, folder.ready(results))
+    if result.witnesses or result.troubles or result.raised or results.exists():
+        files = folder.write_traces(result, _reserved(results))
     summary = _page()
     headline(result, summary, files)
     clauses = {one.id: Outcome(one.verdict, one.why) for one in result.clauses}
@@ -228,6 +229,18 @@ def _read(result: Result, results: Path) -> Outcomes:
     is_idle = not result.witnesses and not result.count("held")
     is_cut = bool(result.troubles or result.raised or result.partial)
     return Outcomes(clauses, _text(summary) if is_idle else "", _text(summary) if is_cut else "")
+
+
+_RESERVED: Final[dict[Path, Path]] = {}
+_LOCKS: Final = ExitStack()
+atexit.register(_LOCKS.close)
+
+
+def _reserved(results: Path) -> Path:
+    """The folder for the traces of a suite, which no other pytest writes to while this process lives."""
+    if results not in _RESERVED:
+        _RESERVED[results] = _LOCKS.enter_context(folder.reserved(results))
+    return _RESERVED[results]
 
 
 def _page() -> Page:
