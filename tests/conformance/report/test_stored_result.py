@@ -242,7 +242,7 @@ def test_an_exception_comes_first(capsys, form):
     """A result in which something raised says so before anything else, and JUnit counts an error."""
     raised = {"error": "KeyError: “lost” (bad.py:3)", "verb": "start", "times": 2, "trace": None}
     store({**as_json(RESULT, FILES, 1), "exceptions": [raised], "warnings": []})
-    out = run(capsys, "report", "result.json", "--format", form, "-o", "-").out
+    out = run(capsys, "report", "result.json", "--format", form).out
 
     assert "KeyError: “lost” (bad.py:3) in start" in out
     assert out.index("KeyError") < out.index("CALL-")
