@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import multiprocessing
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
+from multiprocessing import connection
 from typing import Final
 
 from runlock.conformance.errors import RunlockError
@@ -99,6 +102,18 @@ def refuse_orphan() -> None:
     """Raise if this is a worker whose supervisor is gone: it starts no target any more."""
     if _STATE.parent is not None and os.getppid() != _STATE.parent:
         raise RunlockError("The process that started this worker is gone.")
+
+
+def end_with_parent() -> None:
+    """Let this process of a pool end when the process that started it has ended, even by SIGKILL."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_outlive_nobody, args=(parent.sentinel,), daemon=True).start()
+
+
+def _outlive_nobody(sentinel: int) -> None:
+    connection.wait([sentinel])
+    os._exit(1)  # the guardian of this process, if it has one, ends its children
 
 
 def watch(cookie: str, group: int = 0) -> None:

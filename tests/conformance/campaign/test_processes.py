@@ -125,6 +125,23 @@ def test_a_worker_that_is_killed_leaves_no_target(folder: Path) -> None:
     assert until(lambda: not alive(folder))
 
 
+def test_the_processes_of_a_selftest_end_with_it(folder: Path) -> None:
+    """Even SIGKILL, which nothing can handle, leaves no process of the pool."""
+    KITS.append(child("selftest", "--jobs", 2))
+    kit = KITS[-1]
+
+    def pool() -> list[int]:
+        words = ["pgrep", "-P", str(kit.pid), "-f", "spawn_main"]
+        ran = subprocess.run(words, capture_output=True, text=True, check=False)
+        return [int(line) for line in ran.stdout.split()]
+
+    assert until(lambda: len(pool()) == 2)
+    workers = pool()
+    kit.kill()
+    kit.communicate()
+    assert until(lambda: not any(map(is_alive, workers)))
+
+
 def test_an_orphaned_worker_starts_no_target(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once its supervisor is gone, a worker refuses to open a target."""
     guardian.refuse_orphan()
