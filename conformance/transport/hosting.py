@@ -108,7 +108,7 @@ def answer_or_error(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 def has_handshake(adapter: Any) -> bool:
     """Whether the adapter has a handshake, without reading it, which can raise an exception."""
-    return "handshake" in vars(adapter) or hasattr(type(adapter), "handshake")
+    return "handshake" in getattr(adapter, "__dict__", {}) or hasattr(type(adapter), "handshake")
 
 
 def refuse_incomplete(adapter: Any, methods: Collection[str]) -> None:

@@ -70,7 +70,7 @@ TABLE = (
     Row("ends_with_exit_code_3_and_a_word", "initialize", "SUT",
         "ended with exit code 3 instead of answering initialize. "
         "On standard error: “no configuration file”."),
-    Row("hangs", "initialize", "SUT", "did not answer initialize within 1.5 s", HANGS),
+    Row("hangs", "initialize", "SUT", "did not answer initialize within 0.75 s", HANGS),
     Row("writes_garbage", "initialize", "adapter",
         "wrote “\\x1b[2J\\x00 what?” instead of an answer to initialize, which is no JSON"),
     Row("speaks_version_2", "initialize", "adapter", "The adapter speaks protocol 2. This kit speaks 1."),
