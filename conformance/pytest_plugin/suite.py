@@ -238,9 +238,10 @@ atexit.register(_LOCKS.close)
 
 def _reserved(results: Path) -> Path:
     """The folder for the traces of a suite, which no other pytest writes to while this process lives."""
-    if results not in _RESERVED:
-        _RESERVED[results] = _LOCKS.enter_context(folder.reserved(results))
-    return _RESERVED[results]
+    place = results.resolve()
+    if place not in _RESERVED:
+        _RESERVED[place] = _LOCKS.enter_context(folder.reserved(results))
+    return _RESERVED[place]
 
 
 def _page() -> Page:
