@@ -138,8 +138,8 @@ def test_the_processes_of_a_selftest_end_with_it(folder: Path) -> None:
     assert until(lambda: len(pool()) == 2)
     workers = pool()
     kit.kill()
-    kit.communicate()
-    assert until(lambda: not any(map(is_alive, workers)))
+    kit.wait(LIMIT_SECONDS)
+    assert until(lambda: not any(map(is_alive, workers)), 10)
 
 
 def test_an_orphaned_worker_starts_no_target(monkeypatch: pytest.MonkeyPatch) -> None:
