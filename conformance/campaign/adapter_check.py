@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Final
 
 from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.exceptions import Raised, exceptions_of
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.scripted import (
     Script,
@@ -21,7 +22,7 @@ from runlock.conformance.driving.strategies.scripted import (
     play,
 )
 from runlock.conformance.driving.tally import Tally
-from runlock.conformance.errors import RunlockError
+from runlock.conformance.errors import RunlockError, TimedOut
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.protocol import METHOD_NOT_FOUND, UNSUPPORTED, ProtocolError
@@ -64,6 +65,8 @@ class Smoke:
     gates: list[Tried] = field(default_factory=list)
     observes: list[Tried] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)  # clauses, and why
+    warnings: list[str] = field(default_factory=list)  # about the handshake
+    raised: list[Raised] = field(default_factory=list)
     untested: dict[str, list[str]] = field(
         default_factory=dict
     )  # weaknesses of the handshake, and the clauses that they cost
@@ -75,8 +78,8 @@ class Smoke:
 
     @property
     def exit_code(self) -> int:
-        """The usual exit code: 1 if a clause is broken, 3 if something declared does not work."""
-        return 1 if self.broken else 3 if self.faults else 0
+        """The usual exit code: 1 if a clause is broken, 3 if something does not work or raised."""
+        return 1 if self.broken else 3 if self.faults or self.raised else 0
 
 
 class Followed:
@@ -116,6 +119,7 @@ class _Drive:
         self.verbs = {"initialize": Tried("initialize", WORKS)}
         self.broken: dict[str, str] = {}
         self.tally = Tally()
+        self.silent = ""  # the verb that had no answer in time
         self.is_stopped = False  # whether an error stopped the last script
 
     def result(self) -> Smoke:
@@ -135,6 +139,8 @@ class _Drive:
             gates=gates,
             observes=[self._seen(kind) for kind in handshake.observes],
             broken=self.broken,
+            warnings=list(self.bench.warnings),
+            raised=list(self.tally.raised.values()),
             untested=dict(_weaknesses(self.bench)),
         )
 
@@ -163,6 +169,8 @@ class _Drive:
         ][:TRIES]:
             if is_done():
                 return ""
+            if self.silent:
+                return f"{self.silent} has no answer"
             self._play(script, _settled(play(script)) if verb == "settle" else play(script))
             if self.is_stopped:
                 break
@@ -187,6 +195,10 @@ class _Drive:
         if session.violation is not None:
             self.broken.setdefault(session.violation.clause, session.violation.because)
         self.is_stopped = session.violation is not None
+        for raised in exceptions_of(session.trace):
+            self.is_stopped = True
+            verb = raised.stimulus
+            self.verbs[verb] = Tried(verb, FAILS, raised.what, "adapter")
         for verb in self.asked:
             self.verbs.setdefault(verb, Tried(verb, WORKS))
 
@@ -195,6 +207,8 @@ class _Drive:
         for earlier in self.asked[:-1]:
             self.verbs.setdefault(earlier, Tried(earlier, WORKS))
         self.verbs[verb] = _fault(verb, error)
+        if isinstance(error, TimedOut):
+            self.silent = verb
         with suppress(RunlockError):  # it does not even restart: the next script will report it
             self.bench.renew()
 
@@ -216,6 +230,8 @@ class _Drive:
     # -- verbs that no script sends
 
     def _optional(self, verb: str, params: dict[str, Any]) -> Tried:
+        if self.silent:
+            return Tried(verb, NOT_REACHED, f"{self.silent} has no answer")
         try:
             with self._beginning() if verb == "inspect" else nullcontext():
                 answer = self.bench.sut.request(verb, params)

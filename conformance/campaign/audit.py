@@ -14,6 +14,7 @@ from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import concluded
 from runlock.conformance.campaign.units import Facts
 from runlock.conformance.campaign.worker import as_found
+from runlock.conformance.driving.exceptions import exceptions_of
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import DEFAULT, Family, family_named
@@ -55,6 +56,8 @@ def _enter(tally: Tally, path: Path, scene: Trace, facts: Facts) -> None:
     tally.stimuli += judge.state.stimuli
     tally.exercised.update(judge.exercised)
     tally.coverage.add(judge.coverage)
+    for raised in exceptions_of(scene):
+        tally.exception(raised)
     moves = tuple(moves_of(scene, facts.family.line_formats.gate_name))
     for one in judges:
         if (found := one.violation) is not None:

@@ -17,6 +17,7 @@ from runlock.conformance.campaign.runtimes import Runtime
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import campaign
 from runlock.conformance.errors import RunlockError
+from runlock.conformance.transport.guardian import end_with_parent
 
 EXAMPLES: Final = 250
 """Number of schedules, in addition to the scripted ones, that takes a few minutes on two cores in total."""
@@ -43,7 +44,7 @@ def matrix(
     there = [one for one in chosen if one.is_installed(environments)]
     orders = [_order(one, environments, order) for one in there]
     judged: dict[str, Column] = {}
-    with ProcessPoolExecutor(AT_A_TIME, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(AT_A_TIME, get_context("spawn"), end_with_parent) as pool:
         for column in pool.map(_judged, there, orders):
             finished(column)
             judged[column.runtime.name] = column

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from runlock.conformance.driving.exceptions import Raised
 from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.leaks import Leak
 from runlock.conformance.family.coverage import ChartCoverage
@@ -105,6 +106,8 @@ class Result:
     witnesses: list[Witness] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
     leaks: list[Leak] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # about the handshake
+    raised: list[Raised] = field(default_factory=list)
     coverage: list[ChartCoverage] = field(default_factory=list)
     tours: list[Toured] = field(default_factory=list)
     search: Search | None = None
@@ -138,7 +141,7 @@ class Result:
         if self.witnesses:
             return "broken"
         is_cut = self.search is not None and self.search.is_asked and not self.search.is_exhaustive
-        undecided = self.troubles or self.unexercised or is_cut or not self.count("held")
+        undecided = self.troubles or self.raised or self.unexercised or is_cut or not self.count("held")
         return "undecided" if undecided else "held"
 
     def exit_code(self, strict: bool = False) -> int:

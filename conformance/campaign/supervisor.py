@@ -40,9 +40,12 @@ from runlock.conformance.errors import RunlockError, SutDied
 from runlock.conformance.judging.selection import Selection
 from runlock.conformance.protocol import SPEC_REVISION
 
+INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM)
 INTERRUPTED: Final = "it was interrupted"
 OUT_OF_TIME: Final = "its time was over"
 AT_THE_FIRST: Final = "it stopped at the first violation"
+HANGS_MAX: Final = 2
+"""Schedules that blocked their process, after which a campaign gives up: each of them takes long."""
 HANDSHAKE: Final = "its handshake"
 STOP_SECONDS: Final = 5.0
 """How long a worker may take to stop between two schedules, before its task is abandoned."""
@@ -63,6 +66,7 @@ class Limits:
 
     deadline: float | None = None
     cut_off: str = ""
+    is_terminated: bool = False  # by SIGTERM, after which little time is left
 
     @staticmethod
     def of(budget_seconds: float | None) -> Limits:
@@ -279,6 +283,8 @@ def concluded(
         witnesses=shown,
         troubles=tally.troubles,
         leaks=list(tally.leaks.values()),
+        warnings=list(facts.warnings),
+        raised=list(tally.raised.values()),
         coverage=facts.family.coverage_targets(
             facts.handshake, facts.policies, facts.standings, tally.coverage
         ),
@@ -338,11 +344,18 @@ class InProcessRunner:
         except KeyboardInterrupt:
             limits.cut_off = INTERRUPTED
             with suppress(RunlockError):
-                self.bench.renew()  # it was stopped in the middle of a schedule
+                self._after_interrupt(limits)
             return Played(self.bench.tally, is_whole=False)
 
+    def _after_interrupt(self, limits: Limits) -> None:
+        """The runtime was stopped in the middle of a schedule."""
+        if limits.is_terminated:
+            self.bench.sut.kill()
+        else:
+            self.bench.renew()
+
     def shorten(self, found: Sequence[Found]) -> list[Witness]:
-        return [shortened(self.bench, one) for one in found]
+        return [as_found(one) if self._limits.is_terminated else shortened(self.bench, one) for one in found]
 
     def close(self) -> None:
         self.bench.close()
@@ -359,15 +372,20 @@ def _polite_interrupt(limits: Limits) -> Iterator[None]:
         yield
         return
 
-    def interrupt(*_: object) -> None:
+    def interrupt(number: int, _: object) -> None:
         limits.cut_off = INTERRUPTED
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        limits.is_terminated = limits.is_terminated or number == signal.SIGTERM
+        for one in INTERRUPTS:
+            signal.signal(one, signal.default_int_handler)
+        if limits.is_terminated:  # a target that hangs would use up the time that is left
+            raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, interrupt)
+    before = {one: signal.signal(one, interrupt) for one in INTERRUPTS}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 @dataclass(slots=True)
@@ -381,6 +399,7 @@ class WorkQueue:
     results: dict[Unit, Played] = field(default_factory=dict)
     losses: Counter[tuple[Unit, int]] = field(default_factory=Counter)
     left_out: dict[Unit, dict[int, Trouble]] = field(default_factory=dict)
+    hangs: int = 0
 
     def done(self, unit: Unit, played: Played) -> None:
         """Record a result; units after the point where the campaign gave up are dropped."""
@@ -389,12 +408,17 @@ class WorkQueue:
         if last is not None:
             self.queue = deque(other for other in self.queue if other < last)
 
-    def lost(self, unit: Unit, schedule: int, trouble: Trouble) -> None:
-        """Retry a unit; a schedule that has ended its process twice is skipped and reported."""
+    def lost(self, unit: Unit, schedule: int, trouble: Trouble, *, is_hung: bool = False) -> None:
+        """Retry a unit; one that has blocked its process, or ended it twice, is left out."""
         self.losses[unit, schedule] += 1
-        if self.losses[unit, schedule] > 1:
+        self.hangs += is_hung
+        if is_hung or self.losses[unit, schedule] > 1:
             self.left_out.setdefault(unit, {})[schedule] = trouble
-        self.queue.appendleft(unit)
+        if self.hangs >= HANGS_MAX:
+            troubles = [*self.left_out.get(unit, {}).values()]
+            self.done(unit, Played(Tally(troubles=troubles), is_whole=False, is_hopeless=True))
+        else:
+            self.queue.appendleft(unit)
 
     @property
     def schedules(self) -> int:
@@ -410,6 +434,7 @@ class WorkerPool:
         self._folder = tempfile.TemporaryDirectory(prefix="runlock-")
         self._journals = 0
         self._facts: Facts | None = None
+        self._limits = Limits()
         self._blame = "SUT" if order.target.startswith("py:") else "kit"
         self._workers = [self._hired() for _ in range(jobs)]
 
@@ -476,6 +501,7 @@ class WorkerPool:
         self, units: Sequence[Unit], limits: Limits, advanced: Advanced, muted: Muted = frozenset()
     ) -> dict[Unit, Played]:
         share = WorkQueue(units, deque(units), muted, self._order.first)
+        self._limits = limits
         with _polite_interrupt(limits):
             try:
                 self._play(share, limits, advanced)
@@ -502,7 +528,9 @@ class WorkerPool:
 
     def _enter(self, share: WorkQueue, worker: WorkerHandle, unit: Unit, outcome: Played | Lost) -> None:
         if isinstance(outcome, Lost):
-            share.lost(unit, worker.at + 1, Trouble(self._blame, str(outcome), outcome.trace))
+            blame = "SUT" if outcome.is_hung and outcome.verb else self._blame
+            trouble = Trouble(blame, str(outcome), outcome.trace)
+            share.lost(unit, worker.at + 1, trouble, is_hung=outcome.is_hung)
         else:
             share.done(unit, outcome)
 
@@ -519,7 +547,8 @@ class WorkerPool:
         for worker in self._busy():
             worker.kill()
             worker.task = None
-            self._replaced(worker)
+            if not self._limits.is_terminated:
+                self._replaced(worker)
 
     # -- witnesses
 
@@ -534,7 +563,7 @@ class WorkerPool:
             return number, ("shorten", one)
 
         with suppress(RunlockError):  # a worker that was lost could not be replaced
-            while waiting or len(short) < len(found):
+            while not self._limits.is_terminated and (waiting or len(short) < len(found)):
                 self._share_out(next_found)
                 for _, number, outcome in self._answers():
                     short[number] = as_found(found[number]) if isinstance(outcome, Lost) else outcome

@@ -21,8 +21,19 @@ from types import ModuleType
 from typing import Any, Final, Literal
 
 from runlock.conformance.errors import AdapterError, UsageError
-from runlock.conformance.family.family import DEFAULT, Family, families, family_named, family_of_profile
-from runlock.conformance.transport.in_process import MANDATORY, InProcess, error_in_words
+from runlock.conformance.family.family import (
+    DEFAULT,
+    Family,
+    families,
+    family_named,
+    family_of_answer,
+    family_of_profile,
+)
+from runlock.conformance.protocol import Handshake
+from runlock.conformance.protocol.unknown_keys import unknown_keys
+from runlock.conformance.transport.exceptions import error_in_words
+from runlock.conformance.transport.hosting import has_handshake, refuse_incomplete
+from runlock.conformance.transport.in_process import MANDATORY, InProcess
 from runlock.conformance.transport.stdio import Pipe
 from runlock.conformance.transport.sut import Sut, SutFactory
 from runlock.spec.model import SpecError
@@ -35,6 +46,8 @@ FORMS: Final = (
     "`variant:NAME`, `py:package.module:factory`, `cmd:./adapter --flag` or `trace:file.jsonl`."
 )
 _KINDS: Final = ("reference", "mutant", "variant", "py", "cmd", "trace")
+HOSTED: Final = ("open", "start", "run")
+"""Methods by which an adapter of the hosted face is known."""
 _ALSO_WRITTEN: Final = {"python": "py", "command": "cmd"}
 
 
@@ -174,19 +187,43 @@ def _python(path: str) -> SutFactory:
 def _in_process(path: str, make: Callable[[], Any]) -> Sut:
     adapter = make()
     factory = _starting_with(adapter, make)
-    if hasattr(adapter, "handshake") and hasattr(adapter, "open"):
+    if has_handshake(adapter) and not hasattr(adapter, "initialize"):
         return _family_of(adapter).host(factory)
-    if not any(hasattr(adapter, verb.replace(".", "_")) for verb in MANDATORY):
-        raise AdapterError(
-            f"`{path}` gave an object of type {type(adapter).__name__}, which is no adapter.",
-            "An adapter has `handshake` and `open` (the hosted face), or the protocol's verbs as methods.",
-        )
-    return InProcess(factory(), again=factory)
+    if any(hasattr(adapter, verb.replace(".", "_")) for verb in MANDATORY):
+        return _Verbs(factory(), again=factory)
+    if any(hasattr(adapter, method) for method in HOSTED):
+        refuse_incomplete(adapter, ())
+    raise AdapterError(
+        f"`{path}` gave an object of type {type(adapter).__name__}, which is no adapter.",
+        "An adapter has `handshake` and `open` (the hosted face), or the protocol's verbs as methods.",
+    )
+
+
+class _Verbs(InProcess):
+    """An object with the verbs, whose handshake has known keys only."""
+
+    def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        answer = super().request(method, params)
+        if method == "initialize":
+            for sentence in unknown_keys(family_of_answer(answer).vocabulary.handshake, answer):
+                raise AdapterError(sentence)
+        return answer
 
 
 def _family_of(adapter: Any) -> Family:
     """The family that a hosted adapter's handshake names."""
-    name = getattr(adapter.handshake, "family", DEFAULT)
+    try:
+        handshake = adapter.handshake
+    except Exception as error:
+        raise AdapterError(
+            f"The handshake of {type(adapter).__name__} raised {error_in_words(error)}."
+        ) from error
+    if not isinstance(handshake, Handshake):
+        raise AdapterError(
+            f"The handshake of {type(adapter).__name__} is of type {type(handshake).__name__}.",
+            "It is an attribute or a property that gives a Handshake.",
+        )
+    name = handshake.family
     try:
         return family_named(name)
     except LookupError as error:

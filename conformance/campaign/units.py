@@ -20,6 +20,7 @@ from runlock.conformance.judging.applicability import Applicability, standings
 from runlock.conformance.judging.policy_hypotheses import Undeclared
 from runlock.conformance.judging.selection import EVERYTHING, Selection
 from runlock.conformance.protocol import Handshake
+from runlock.conformance.transport.guardian import refuse_orphan
 from runlock.conformance.transport.journal import Journal, Journalled
 from runlock.conformance.transport.sut import Sut
 
@@ -42,6 +43,7 @@ class Facts:
     handshake: Handshake
     policies: Mapping[str, Any]
     selection: Selection = EVERYTHING
+    warnings: tuple[str, ...] = ()  # about the handshake
 
     @property
     def family(self) -> Family:
@@ -90,6 +92,7 @@ class WatchedBench(Bench):
         self.tally = Tally()
 
         def opened() -> Sut:
+            refuse_orphan()
             return target.open() if journal is None else Journalled(target.open(), journal)
 
         self.journal = journal
@@ -105,7 +108,7 @@ class WatchedBench(Bench):
     @property
     def facts(self) -> Facts:
         """The facts from its handshake."""
-        return Facts(self.handshake, self.policies, self.selection)
+        return Facts(self.handshake, self.policies, self.selection, tuple(self.warnings))
 
     def admit(self, tally: Tally) -> bool:
         """Allow a schedule, unless the unit is to stop here or the schedule is known to end the process."""
@@ -121,10 +124,10 @@ class WatchedBench(Bench):
         return True
 
     def _look_for_hope(self, tally: Tally) -> None:
-        """Give up after too many consecutive schedules that could not be judged."""
+        """Give up after too many consecutive schedules that could not be judged, or too many timeouts."""
         if tally.schedules != self._judged[0]:
             self._judged = (tally.schedules, len(tally.troubles))
-        if len(tally.troubles) - self._judged[1] >= ERRORS_MAX:
+        if len(tally.troubles) - self._judged[1] >= ERRORS_MAX or self.is_silent:
             self.is_stopped = self.is_hopeless = True
 
     def unit(

@@ -22,6 +22,7 @@ from runlock.conformance.driving.strategies.shortest_first import length, search
 from runlock.conformance.driving.tally import Found
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.protocol import Scenario
+from runlock.conformance.transport import guardian
 from runlock.conformance.transport.journal import Journal
 
 
@@ -48,6 +49,7 @@ def collect_rarely() -> None:
 
 def main() -> None:
     """Receive tasks from the connection whose descriptor is the first argument, until it closes."""
+    guardian.remember_parent()
     connection = Connection(int(sys.argv[1]))
     with contextlib.suppress(EOFError, OSError):  # the supervisor is gone
         order, sys.path[:] = connection.recv()

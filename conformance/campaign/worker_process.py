@@ -21,6 +21,8 @@ from typing import Any, Final
 
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.trace.trace import Trace
+from runlock.conformance.transport import guardian
+from runlock.conformance.transport.child_process import kill_group, new_cookie, with_cookie
 from runlock.conformance.transport.journal import in_flight
 from runlock.conformance.transport.stdio import ANSWER_LIMIT_SECONDS, INITIALIZE_LIMIT_SECONDS
 
@@ -28,6 +30,7 @@ GRACE_SECONDS: Final = 2.0
 """Margin by which the transport's own time limits come first."""
 
 GLANCE_SECONDS: Final = 0.5
+NOT_YET: Final = (0, 0)
 _ENTRY: Final = "from runlock.conformance.campaign.worker import main; main()"
 
 
@@ -54,18 +57,24 @@ class WorkerHandle:
         ours, theirs = socket.socketpair()
         self.journal = journal
         self.scale = order.timeout_scale
+        self._is_in_process = not order.target.startswith("cmd:")  # else a target may have to start again
         with theirs:
+            cookie = new_cookie()
+            guardian.watch(cookie)
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _ENTRY, str(theirs.fileno()), str(journal)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=2,  # output of the runtime is not a result
                 start_new_session=True,  # the supervisor handles the interrupt key
+                env=with_cookie({**os.environ, "TMPDIR": str(journal.parent)}, cookie),
             )
+        guardian.watch(cookie, self.process.pid)
+        self._cookie = cookie.encode()
         self.connection = connection.Connection(ours.detach())
         self.task: Any = None
         self.at = 0
-        self._last_moved = (0, time.monotonic())
+        self._last_moved = (NOT_YET, time.monotonic())
         self.tell((order, list(sys.path)))
 
     def tell(self, message: Any) -> None:
@@ -75,7 +84,7 @@ class WorkerHandle:
 
     def hear(self) -> Any:
         """Its next message, or how it was lost."""
-        self._last_moved = (self._size(), time.monotonic())
+        self._last_moved = (self._progress(), time.monotonic())
         try:
             return self.connection.recv()
         except (EOFError, OSError):
@@ -90,14 +99,14 @@ class WorkerHandle:
     @property
     def is_hung(self) -> bool:
         """Whether it has made no progress for longer than any answer may take."""
-        size, since = self._last_moved
-        if self._size() != size:
-            self._last_moved = (self._size(), time.monotonic())
+        progress, since = self._last_moved
+        if self._progress() != progress:
+            self._last_moved = (self._progress(), time.monotonic())
             return False
-        return time.monotonic() - since > self._limit_seconds(size)
+        return time.monotonic() - since > self._limit_seconds(progress[0])
 
     def _limit_seconds(self, size: int) -> float:
-        if size:
+        if size and self._is_in_process:
             return (ANSWER_LIMIT_SECONDS + GRACE_SECONDS) * self.scale
         return (INITIALIZE_LIMIT_SECONDS + GRACE_SECONDS) * max(self.scale, 1)  # it has to start first
 
@@ -106,17 +115,17 @@ class WorkerHandle:
         self.kill()
         return Lost("its worker was ended", *in_flight(self.journal), is_hung=True)
 
-    def _size(self) -> int:
+    def _progress(self) -> tuple[int, int]:
+        """The size of its journal, and when it was written: the same schedule again has the same size."""
         try:
-            return self.journal.stat().st_size
+            seen = self.journal.stat()
         except FileNotFoundError:  # it has not got that far
-            return 0
+            return NOT_YET
+        return seen.st_size, seen.st_mtime_ns
 
     def kill(self) -> None:
-        """Kill the process and its group."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        """Kill the process and its group, and the processes that it started."""
+        kill_group(self.process, self._cookie)
         self.connection.close()
 
 

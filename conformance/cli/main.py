@@ -7,8 +7,11 @@ sentence, with what would have been right; RUNLOCK_TRACEBACK=1 adds the tracebac
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Annotated, Final
@@ -480,7 +483,8 @@ def matrix(  # each is a separate option
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
     try:
-        return _run(sys.argv[1:] if argv is None else list(argv))
+        with _terminated_as_interrupted():
+            return _run(sys.argv[1:] if argv is None else list(argv))
     except typer.Exit as end:
         return end.exit_code
     except (typer.Abort, KeyboardInterrupt):
@@ -495,6 +499,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except Exception as error:
         return _ended_by(error)
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM do what the interrupt key does: resources are released, and results are kept."""
+    if threading.current_thread() is not threading.main_thread():  # signals can only be handled there
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _run(words: list[str]) -> int:

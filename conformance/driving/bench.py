@@ -9,18 +9,19 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 
 from runlock.conformance.driving.deferred_session import CachedRulings, DeferredSession
+from runlock.conformance.driving.exceptions import exceptions_of
 from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.leaks import leaks_of
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shrink import shrink
 from runlock.conformance.driving.tally import Found, Tally
-from runlock.conformance.errors import AdapterError, RunlockError
-from runlock.conformance.family.family import DEFAULT, Family, family_named
+from runlock.conformance.errors import AdapterError, RunlockError, TimedOut
+from runlock.conformance.family.family import Family, family_of_answer
 from runlock.conformance.judging.applicability import Applicability, standings
 from runlock.conformance.judging.determinism import difference
 from runlock.conformance.judging.judge import Asked, Judge, Violation
@@ -35,6 +36,7 @@ from runlock.conformance.protocol import (
 )
 from runlock.conformance.protocol.answers import fitted
 from runlock.conformance.protocol.framing import quote
+from runlock.conformance.protocol.unknown_keys import unknown_keys
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
 from runlock.conformance.transport.sut import Sut
@@ -43,6 +45,12 @@ from runlock.spec.model import SpecError
 ERRORS_MAX: Final = 3
 """Consecutive schedules that could not be judged, after which a campaign gives up."""
 
+
+TIMEOUTS_MAX: Final = 3
+"""Answers that did not come in time, after which a bench gives up: each of them takes long.
+
+One fewer is enough if no schedule was judged before.
+"""
 
 KIT_VERSION: Final = "0.1.0"
 
@@ -60,6 +68,8 @@ class Bench:
 
     def __init__(self, open_sut: Callable[[], Sut], selection: Selection = EVERYTHING) -> None:
         self.open_sut = open_sut
+        self.timeouts = 0
+        self.entered = 0
         self._folder = tempfile.mkdtemp(prefix="runlock-")
         self._tidy = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self.sut = open_sut()
@@ -103,7 +113,8 @@ class Bench:
                 f"The adapter turned the handshake down with error {error.code}: {quote(error.message)}.",
                 f"It should answer `initialize` for protocol {PROTOCOL_VERSION}.",
             ) from error
-        family = _family_of(answer)
+        family = family_of_answer(answer)
+        self.warnings = unknown_keys(family.vocabulary.handshake, answer)
         handshake = fitted(family.vocabulary.handshake, answer, "The handshake", "initialize.answer")
         if handshake.protocol != PROTOCOL_VERSION:
             raise AdapterError(
@@ -174,7 +185,10 @@ class Bench:
         return session
 
     def judged(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> Session | None:
-        """Run one schedule; if it cannot be judged, retry it once on a fresh SUT, and record that."""
+        """Run one schedule; if it cannot be judged, retry it once on a fresh SUT, and record that.
+
+        A schedule that ran into a time limit is not retried: each retry waits as long again.
+        """
         if not self.admit(tally):
             return None
         for attempt in (1, 2):
@@ -182,12 +196,25 @@ class Bench:
                 session = self.session(scenario)
                 schedule(session)
             except RunlockError as error:
-                if attempt == 2:
+                is_last = attempt == 2 or self.ran_out_of_time(error)
+                if is_last:
                     tally.troubles.append(Trouble(error.blame, str(error)))
                 self.renew()
+                if is_last:
+                    return None
                 continue
             return session
         return None
+
+    def ran_out_of_time(self, error: RunlockError) -> bool:
+        """Whether the error is an answer that did not come, which is then counted."""
+        self.timeouts += isinstance(error, TimedOut)
+        return isinstance(error, TimedOut)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether too many answers did not come in time."""
+        return self.timeouts >= TIMEOUTS_MAX - (not self.entered)
 
     def play_twice(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
         """Run one schedule, and a second time to compare: the same messages must give the same answers."""
@@ -206,6 +233,7 @@ class Bench:
 
     def enter(self, session: Session, tally: Tally) -> None:
         """Add the results of a finished session to a tally."""
+        self.entered += 1
         tally.schedules += 1
         tally.stimuli += session.state.stimuli
         ruling = session.ruling
@@ -214,6 +242,8 @@ class Bench:
         tally.coverage.add(ruling.coverage)
         for leak in leaks_of(session):
             tally.leak(leak)
+        for raised in exceptions_of(session.trace):
+            tally.exception(raised)
         if ruling.violation is not None:
             tally.cut_short += 1
             tally.ended_by[ruling.violation.clause] += 1
@@ -257,18 +287,12 @@ class Bench:
             session = self.session(scenario)
             session.play(moves)
             session.close()
-        except RunlockError:
+        except RunlockError as error:
+            if self.ran_out_of_time(error) and self.is_silent:
+                raise
             self.renew()
             return None
         return session
-
-
-def _family_of(answer: Mapping[str, Any]) -> Family:
-    """The family that a handshake names; the default one if it names none."""
-    try:
-        return family_named(str(answer.get("family", DEFAULT)))
-    except LookupError as error:
-        raise AdapterError("The handshake names an unknown family.", str(error)) from error
 
 
 def _shown(trace: Trace) -> set[str]:

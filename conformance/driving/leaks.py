@@ -36,9 +36,15 @@ def leaks_of(session: Session) -> Iterator[Leak]:
     run = session.state.run
     if session.violation is not None or (run is not None and not run.is_done):
         return
-    left = [one for end in session.trace.of("end") for one in end.get("leaks") or ()]
+    left = [
+        one for end in session.trace.of("end") for one in end.get("leaks") or () if not _is_exception(one)
+    ]
     for what in dict.fromkeys(in_words(one) for one in left):
         yield Leak(what, 1, session.trace)
+
+
+def _is_exception(leak: Any) -> bool:
+    return isinstance(leak, dict) and "raised" in leak
 
 
 def in_words(leak: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
+from runlock.conformance.driving.exceptions import Raised
 from runlock.conformance.driving.findings import Trouble
 from runlock.conformance.driving.leaks import Leak
 from runlock.conformance.family.coverage import Coverage, Goal
@@ -42,6 +43,7 @@ class Tally:
     excluded: dict[tuple[str, str], tuple[Exclusion, Found]] = field(default_factory=dict)
     troubles: list[Trouble] = field(default_factory=list)
     leaks: dict[str, Leak] = field(default_factory=dict)
+    raised: dict[str, Raised] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
     tours_played: Counter[Goal] = field(default_factory=Counter)
     tours_reached: Counter[Goal] = field(default_factory=Counter)
@@ -60,6 +62,8 @@ class Tally:
         self.troubles += other.troubles
         for leak in other.leaks.values():
             self.leak(leak)
+        for raised in other.raised.values():
+            self.exception(raised)
         self.coverage.add(other.coverage)
         self.tours_played.update(other.tours_played)
         self.tours_reached.update(other.tours_reached)
@@ -87,6 +91,11 @@ class Tally:
         """Record leaks."""
         known = self.leaks.get(leak.what)
         self.leaks[leak.what] = leak if known is None else known.more(leak)
+
+    def exception(self, raised: Raised) -> None:
+        """Record an exception of the adapter or the runtime."""
+        known = self.raised.get(raised.what)
+        self.raised[raised.what] = raised if known is None else known.more(raised)
 
     def exclude(self, one: tuple[str, str], exclusion: Exclusion, found: Found) -> None:
         """Record why an open policy cannot have a value; the shortest schedule that shows it is kept."""

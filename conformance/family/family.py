@@ -15,6 +15,7 @@ from importlib.resources.abc import Traversable
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from runlock.conformance.errors import AdapterError
 from runlock.conformance.family.invariant import NO_SELECTORS, Selectors
 from runlock.conformance.family.made import Made
 from runlock.machines.catalogue import tables
@@ -245,6 +246,14 @@ def family_named(name: str) -> Family:
     if name in shipped:
         return shipped[name].load()  # type: ignore[no-any-return]
     raise LookupError(f"There is no family {name!r}; known: {', '.join(family_names())}.")
+
+
+def family_of_answer(answer: Mapping[str, Any]) -> Family:
+    """The family that a handshake on the wire names; the default one if it names none."""
+    try:
+        return family_named(str(answer.get("family", DEFAULT)))
+    except LookupError as error:
+        raise AdapterError("The handshake names an unknown family.", str(error)) from error
 
 
 @cache

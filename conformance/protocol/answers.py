@@ -77,6 +77,13 @@ def written(value: Any) -> bytes:
     return marshal.dumps(value, _BY_VALUE)
 
 
+def misfit_in_words(error: ValidationError) -> str:
+    """Where a value does not fit its model, and what would have been right, in one sentence."""
+    place, flaw, right = _misfit(error, "")
+    wish = right.removesuffix(".")
+    return f"{place} of {error.title} {flaw}" + (f"; {wish[:1].lower()}{wish[1:]}" if wish else "")
+
+
 def _misfit(error: ValidationError, otherwise: str) -> tuple[str, str, str]:
     """Where a message does not fit, how, and what would have been right."""
     first: Mapping[str, Any] = error.errors(include_url=False)[0]

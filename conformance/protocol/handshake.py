@@ -9,6 +9,7 @@ from typing import Final, Literal
 from pydantic import Field
 from pydantic_core import PydanticCustomError
 
+from runlock.conformance.protocol.unknown_keys import Declared
 from runlock.conformance.protocol.vocabulary import PROTOCOL_VERSION, SPEC_REVISION
 from runlock.conformance.protocol.wire import JsonObject, Wire
 
@@ -20,7 +21,7 @@ class VersionRange(Wire):
     max: int = PROTOCOL_VERSION
 
 
-class Party(Wire):
+class Party(Declared):
     """A party of the conversation."""
 
     name: str
@@ -42,7 +43,7 @@ class Initialize(Wire):
     spec: SpecRevision = SpecRevision()
 
 
-class Control(Wire):
+class Control(Declared):
     """How far the kit can control the SUT.  The defaults are the weakest value of each."""
 
     settle: Literal["exact", "observed"] = "observed"
@@ -58,7 +59,7 @@ class Control(Wire):
         return self.settle == "exact"
 
 
-class Handshake(Wire):
+class Handshake(Declared):
     """The SUT's half of the handshake: its identity, claims and observations; a family adds the rest."""
 
     protocol: int = PROTOCOL_VERSION

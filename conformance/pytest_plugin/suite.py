@@ -5,6 +5,7 @@ The processes of pytest-xdist share a campaign through a file: the first that ne
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import hashlib
 import io
@@ -12,7 +13,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
@@ -87,7 +88,7 @@ class ConformanceSuite:
             metafunc.parametrize("clause", list(_family(target_of(suite)).spec.clauses))
 
     def test_campaign(self, runlock_outcomes: Outcomes) -> None:
-        """Every schedule of the campaign could be judged."""
+        """Every schedule of the campaign could be judged, and nothing raised an exception."""
         if runlock_outcomes.undecided:
             pytest.fail(runlock_outcomes.undecided, pytrace=False)
 
@@ -169,7 +170,7 @@ def outcomes(suite: type[ConformanceSuite], config: pytest.Config, base: Path) -
     results = Path(config.getoption("runlock_out"), f"{suite.__module__}.{suite.__name__}")
     worker = getattr(config, "workerinput", None)
     if worker is None:
-        said = _played(order, results, baseline)
+        said = outcomes_of(order, results, baseline)
     else:
         named = f"runlock-{worker['testrunuid']}-{_digest(order, baseline)}"
         said = _shared(base.parent / named, order, results, baseline)
@@ -202,7 +203,7 @@ def _shared(path: Path, order: Order, results: Path, baseline: Path | None) -> O
     with _locked(path.with_suffix(".lock")):
         if not path.exists():
             fresh = path.with_suffix(".new")
-            fresh.write_text(json.dumps(asdict(_played(order, results, baseline))), encoding="utf-8")
+            fresh.write_text(json.dumps(asdict(outcomes_of(order, results, baseline))), encoding="utf-8")
             os.replace(fresh, path)
         said = json.loads(path.read_text("utf-8"))
     return Outcomes(**{**said, "clauses": {one: Outcome(**of) for one, of in said["clauses"].items()}})
@@ -216,7 +217,7 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _played(order: Order, results: Path, baseline: Path | None) -> Outcomes:
+def outcomes_of(order: Order, results: Path, baseline: Path | None = None) -> Outcomes:
     try:
         known = None if baseline is None else read_baseline(baseline)
         target = resolve(order.target)
@@ -249,8 +250,8 @@ def _interrupt() -> NoReturn:
 def _read(result: Result, results: Path) -> Outcomes:
     """The outcomes for a result, with the traces of violations in the folder of results."""
     files = {}
-    if result.witnesses or result.troubles:
-        files = folder.write_traces(result, folder.ready(results))
+    if result.witnesses or result.troubles or result.raised or results.exists():
+        files = folder.write_traces(result, _reserved(results))
     summary = _page()
     headline(result, summary, files)
     clauses = {one.id: Outcome(one.verdict, one.why) for one in result.clauses}
@@ -259,8 +260,21 @@ def _read(result: Result, results: Path) -> Outcomes:
         violation(result, witness, page, files[witness.clause], result.target)
         clauses[witness.clause] = Outcome("broken", _text(page))
     is_idle = not result.witnesses and not result.count("held")
-    is_cut = bool(result.troubles or result.partial)
+    is_cut = bool(result.troubles or result.raised or result.partial)
     return Outcomes(clauses, _text(summary) if is_idle else "", _text(summary) if is_cut else "")
+
+
+_RESERVED: Final[dict[Path, Path]] = {}
+_LOCKS: Final = ExitStack()
+atexit.register(_LOCKS.close)
+
+
+def _reserved(results: Path) -> Path:
+    """The folder for the traces of a suite, which no other pytest writes to while this process lives."""
+    place = results.resolve()
+    if place not in _RESERVED:
+        _RESERVED[place] = _LOCKS.enter_context(folder.reserved(results))
+    return _RESERVED[place]
 
 
 def _page() -> Page:

@@ -88,12 +88,16 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 def _verdict(result: Stored) -> Iterator[str]:
     news = f'<span class="{result.outcome}">{word(result.outcome)}</span>'
     yield f"<h1>{news}: {safe(result.target)}</h1>"
+    for raised in result.exceptions:
+        yield f'<p class="broken">Exception, {raised.times} times: {safe(raised.what)}</p>'
     yield f"<p>{safe(result.who)}, profile {safe(result.profile)}, spec {safe(result.spec)}. "
     yield f"{result.schedules} schedules, {result.stimuli} stimuli.</p>"
     if result.partial:
         yield f'<p class="undecided">Partial: {safe(result.partial)}.</p>'
     for blame, what in dict.fromkeys((one.blame, one.what) for one in result.troubles):
         yield f'<p class="undecided">Could not be judged, blame the {safe(blame)}: {safe(what)}</p>'
+    for warning in result.warnings:
+        yield f'<p class="undecided">Warning: {safe(warning)}</p>'
     for leak in result.leaks:
         yield f'<p class="undecided">Leaked {leak.times} times: {safe(leak.what)}</p>'
     for sentence in result.complaints.values():

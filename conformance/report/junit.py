@@ -13,6 +13,9 @@ def junit(result: Stored) -> str:
     """The whole document; invisible characters are shown by their code, since XML cannot hold them."""
     suites = Element("testsuites", name="runlock")
     suite = SubElement(suites, "testsuite", name=plain(f"{result.target} {result.profile}"))
+    for raised in result.exceptions:
+        case = SubElement(suite, "testcase", classname="schedules", name="an exception was raised")
+        SubElement(case, "error", message=plain(raised.what))
     for clause in result.clauses:
         _testcase(suite, clause, result)
     for blame, what in dict.fromkeys((one.blame, one.what) for one in result.troubles):

@@ -47,6 +47,8 @@ def _longest_ticks(text: str) -> int:
 
 
 def _verdict(result: Stored) -> Iterator[str]:
+    for raised in result.exceptions:
+        yield from (f"**exception**, {raised.times} times: {code(raised.what)}", "")
     who = f"{code(result.target)} is {code(result.who)}, profile {code(result.profile)}"
     yield f"**{word(result.outcome)}**: {who}"
     yield ""
@@ -56,6 +58,8 @@ def _verdict(result: Stored) -> Iterator[str]:
         yield from ("", f"Partial: {code(result.partial)}")
     for what in dict.fromkeys(f"{one.blame}: {one.what}" for one in result.troubles):
         yield from ("", f"Could not be judged, blame the {code(what)}")
+    for warning in result.warnings:
+        yield from ("", f"Warning: {code(warning)}")
     for leak in result.leaks:
         yield from ("", f"Leaked {leak.times} times: {code(leak.what)}")
     for clause, reason in result.expected.items():

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import re
 import tempfile
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.errors import UsageError
-from runlock.conformance.report.text import leak_name, trouble_name
+from runlock.conformance.family.family import families
+from runlock.conformance.report.text import exception_name, leak_name, trouble_name
 
 DEFAULT: Final = Path("runlock-results")
 RESULT: Final = "result.json"
+_FINDING: Final = re.compile(r"(trouble|leak|exception)-\d+")
 
 
 def ready(folder: Path) -> Path:
@@ -29,21 +36,74 @@ def ready(folder: Path) -> Path:
         ) from error
 
 
+@contextmanager
+def reserved(folder: Path) -> Iterator[Path]:
+    """The folder for the results of one run, ready and locked; a numbered one next to it if it is in use.
+
+    The operating system releases the lock when the process ends, however it ends.
+    """
+    for number in count(1):
+        named = folder if folder.name not in ("", "..") else folder.resolve()
+        chosen = folder if number == 1 else named.with_name(f"{named.name}-{number}")
+        with _locked(ready(chosen)) as is_free:
+            if is_free:
+                yield chosen
+                return
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[bool]:
+    """Hold a lock on a folder; false if another run holds it."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        is_free = True
+    except BlockingIOError:
+        is_free = False
+    except OSError:  # a file system without locks
+        is_free = True
+    try:
+        yield is_free
+    finally:
+        os.close(descriptor)
+
+
 def write_traces(result: Result, folder: Path) -> dict[str, Path]:
-    """Write the trace of each violation, and of what could not be judged; returns the files by name."""
+    """Write the trace of each violation, and of what could not be judged; returns the files by name.
+
+    The traces of an earlier run are removed, except a trace that is itself the target.
+    """
     traces = {witness.clause: witness.trace for witness in result.witnesses}
     for number, trouble in enumerate(result.troubles, 1):
         if trouble.trace is not None:
             traces[trouble_name(number)] = trouble.trace
+    traces |= {exception_name(number): one.trace for number, one in enumerate(result.raised, 1)}
     traces |= {leak_name(number): leak.trace for number, leak in enumerate(result.leaks, 1)}
     files = {name: folder / f"{name}.jsonl" for name in traces}
     for name, path in files.items():
-        path.write_text(traces[name].to_jsonl(), encoding="utf-8")
+        _replace(path, traces[name].to_jsonl())
+    _remove_earlier(folder, {*files.values(), Path(result.target.removeprefix("trace:"))})
     return files
+
+
+def _remove_earlier(folder: Path, kept: Collection[Path]) -> None:
+    """Remove the files that an earlier run wrote under the name of a clause or a finding."""
+    clauses = {clause for family in families() for clause in family.spec.clauses}
+    present = {path.resolve() for path in kept}
+    for path in folder.glob("*.jsonl"):
+        if path.resolve() not in present and (path.stem in clauses or _FINDING.fullmatch(path.stem)):
+            path.unlink(missing_ok=True)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file as a whole: a reader sees the old one or the new one."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fresh.write_text(text, encoding="utf-8")
+    os.replace(fresh, path)
 
 
 def write_result(report: dict[str, Any], folder: Path) -> Path:
     """Write the whole result."""
     path = folder / RESULT
-    path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    _replace(path, json.dumps(report, indent=1) + "\n")
     return path

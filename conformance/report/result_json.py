@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.campaign.result import ClauseVerdict, Result, Search
+from runlock.conformance.driving.exceptions import Raised
 from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.leaks import Leak
 from runlock.conformance.family.coverage import ChartCoverage
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.timeline import timeline
 from runlock.conformance.report.search_summary import bounds, reductions
-from runlock.conformance.report.text import leak_name, trouble_name
+from runlock.conformance.report.text import exception_name, leak_name, trouble_name
 from runlock.conformance.trace.moves import Move
 
 SCHEMA: Final = 1
@@ -47,6 +48,10 @@ def as_json(
         "tours": [asdict(tour) for tour in result.tours],
         "search": _search(result.search),
         "troubles": [_trouble(one, files.get(trouble_name(at))) for at, one in enumerate(result.troubles, 1)],
+        "warnings": list(result.warnings),
+        "exceptions": [
+            _exception(one, files.get(exception_name(at))) for at, one in enumerate(result.raised, 1)
+        ],
         "leaks": [_leak(one, files.get(leak_name(at))) for at, one in enumerate(result.leaks, 1)],
     }
 
@@ -117,6 +122,11 @@ def stimulus(move: Move) -> dict[str, Any]:
 
 def _leak(leak: Leak, path: Path | None) -> dict[str, Any]:
     return {"what": leak.what, "times": leak.times, "trace": str(path) if path is not None else None}
+
+
+def _exception(raised: Raised, path: Path | None) -> dict[str, Any]:
+    shown = None if path is None else str(path)
+    return {"error": raised.error, "verb": raised.verb, "times": raised.times, "trace": shown}
 
 
 def _trouble(trouble: Trouble, path: Path | None) -> dict[str, Any]:

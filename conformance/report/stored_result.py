@@ -82,6 +82,19 @@ class StoredTrouble(Part):
     what: str
 
 
+class StoredException(Part):
+    """An exception of the adapter or the runtime."""
+
+    error: str
+    verb: str
+    times: int
+
+    @property
+    def what(self) -> str:
+        """The exception and its verb."""
+        return f"{self.error} in {self.verb}" if self.verb else self.error
+
+
 class StoredLeak(Part):
     """A resource that was still held when a run was over."""
 
@@ -155,6 +168,8 @@ class Stored(Part):
     coverage: list[StoredChart]
     troubles: list[StoredTrouble]
     leaks: list[StoredLeak] = Field(default_factory=list)
+    exceptions: list[StoredException] = Field(default_factory=list)
+    warnings: list[str] = Field(default_factory=list)
     baseline: StoredBaseline | None = None
 
     @property

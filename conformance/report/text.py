@@ -64,6 +64,8 @@ def _next(result: Result) -> str:
 
 def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
     """Write the verdict with its counts, and the reasons if it is not better."""
+    for line in (*_exceptions(result, files), *_troubles(result, files)):
+        page.wrapped(line, "red")
     page.headline(result.verdict, f": {plain(result.target)} is {_who(result)}", STYLES[result.verdict])
     played = f"{_many(result.schedules, 'schedule')}, {_stimuli(result.stimuli)}"
     exercised = result.count("held") + result.count("broken")
@@ -75,8 +77,16 @@ def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
         page.wrapped(f"not judged, by request: {', '.join(map(plain, skipped))}", indent="  ")
     for line in _shortcomings(result):
         page.wrapped(line, indent="  ")
-    for line in (*_troubles(result, files), *_leaks(result, files)):
+    for line in (*(f"warning: {plain(one)}" for one in result.warnings), *_leaks(result, files)):
         page.wrapped(line, "yellow", "  ")
+
+
+def _exceptions(result: Result, files: dict[str, Path]) -> Iterator[str]:
+    """The exceptions of the adapter or the runtime, each with one trace that shows it."""
+    for number, raised in enumerate(result.raised, 1):
+        path = files.get(exception_name(number))
+        shown = f", as in {path}" if path is not None else ""
+        yield f"exception: {plain(raised.what)}, in {_many(raised.times, 'schedule')}{shown}"
 
 
 def _troubles(result: Result, files: dict[str, Path]) -> Iterator[str]:
@@ -101,6 +111,11 @@ def _leaks(result: Result, files: dict[str, Path]) -> Iterator[str]:
 def leak_name(number: int) -> str:
     """The file name of the trace of a leak."""
     return f"leak-{number}"
+
+
+def exception_name(number: int) -> str:
+    """The file name of the trace of an exception."""
+    return f"exception-{number}"
 
 
 def trouble_name(number: int) -> str:

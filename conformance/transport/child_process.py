@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from runlock.conformance.protocol.framing import LINE_LIMIT_BYTES
+from runlock.conformance.transport import guardian
 
 LEAVE_LIMIT_SECONDS: Final = 1.0
 """How long a process may take to end after it closed its output or was asked to end."""
@@ -34,6 +35,16 @@ _COOKIE: Final = "RUNLOCK_CHILD"
 _NUMBERS: Final = itertools.count(1)
 _ROUNDS_MAX: Final = 8  # rounds of searching for processes that fork while they are being killed
 _GLANCE_SECONDS: Final = 0.05  # how soon a dead child is noticed whose own child still has its output open
+
+
+def new_cookie() -> str:
+    """An entry of the environment by which a child and its descendants can be found."""
+    return f"{_COOKIE}_{os.getpid()}_{next(_NUMBERS)}=1"
+
+
+def with_cookie(env: Mapping[str, str], cookie: str) -> dict[str, str]:
+    """An environment with one cookie more: a child of a worker also has that of the worker."""
+    return {**env, cookie.removesuffix("=1"): "1"}
 
 
 class Silent(Exception):
@@ -57,7 +68,8 @@ class Child:
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        cookie = f"{os.getpid()}-{next(_NUMBERS)}"
+        cookie = new_cookie()
+        guardian.watch(cookie)
         self._process = subprocess.Popen(
             argv,
             bufsize=0,
@@ -65,10 +77,11 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=cwd,
-            env={**(os.environ if env is None else env), _COOKIE: cookie},
+            env=with_cookie(os.environ if env is None else env, cookie),
             start_new_session=True,
         )
-        self._cookie = f"{_COOKIE}={cookie}".encode()
+        guardian.watch(cookie, self._process.pid)
+        self._cookie = cookie.encode()
         # Also at interpreter exit, and if the owner forgot it: no orphan is left.
         self._finalizer = weakref.finalize(self, _end_group, self._process, self._cookie)
         self._stdin, self._stdout, self._stderr = _descriptors(self._process)
@@ -134,7 +147,7 @@ class Child:
 
     def end(self) -> None:
         """Kill the process group; its output on standard error stays in `last_words`."""
-        _kill_group(self._process, self._cookie)
+        kill_group(self._process, self._cookie)
         for _ in range(16):  # bounded: a process that left the group may keep writing
             if not self._read_stderr():
                 break
@@ -207,21 +220,23 @@ def _descriptors(process: subprocess.Popen[bytes]) -> tuple[int, int, int]:
 
 
 def _end_group(process: subprocess.Popen[bytes], cookie: bytes) -> None:
-    _kill_group(process, cookie)
+    kill_group(process, cookie)
     _close_pipes(process)
 
 
-def _kill_group(process: subprocess.Popen[bytes], cookie: bytes) -> None:
+def kill_group(process: subprocess.Popen[bytes], cookie: bytes) -> None:
+    """Kill a process with its group, and every descendant that left the group."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     for _ in range(_ROUNDS_MAX):
         strays = list(_bearers(cookie))
         if not strays:
-            return
+            break
         for pid in strays:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
+    guardian.forget(cookie.decode())
 
 
 def _bearers(cookie: bytes) -> Iterator[int]:

@@ -7,12 +7,13 @@ stimulus is legal and changes nothing, so that a `deliver` is delivered as a who
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
 from pydantic import ValidationError
 
+from runlock.conformance.errors import AdapterError, RunlockError
 from runlock.conformance.protocol import (
     DID_NOT_SETTLE,
     ILLEGAL_STIMULUS,
@@ -27,7 +28,8 @@ from runlock.conformance.protocol import (
     ProtocolError,
     Wire,
 )
-from runlock.conformance.transport.virtual_loop import DidNotSettle, VirtualLoop
+from runlock.conformance.transport.exceptions import error_in_words, exception_fields
+from runlock.conformance.transport.virtual_loop import DidNotSettle, VirtualLoop, raised
 
 Delivery = Callable[[int], None]
 """Delivers a planned stimulus; takes its index in its `deliver`."""
@@ -97,9 +99,52 @@ def answer_or_error(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         raise
     except DidNotSettle as error:
         raise ProtocolError(DID_NOT_SETTLE, str(error)) from error
+    except RunlockError:
+        raise
     except BaseException as error:
-        words = f"The runtime or its adapter crashed: {type(error).__name__}: {error}"
+        words = f"The runtime or its adapter crashed: {error_in_words(error)}"
         raise ProtocolError(SUT_CRASHED, words, {"trace": traceback.format_exc()}) from error
+
+
+def has_handshake(adapter: Any) -> bool:
+    """Whether the adapter has a handshake, without reading it, which can raise an exception."""
+    return "handshake" in getattr(adapter, "__dict__", {}) or hasattr(type(adapter), "handshake")
+
+
+def refuse_incomplete(adapter: Any, methods: Collection[str]) -> None:
+    """Raise if the adapter has no handshake, or lacks one of the methods that each adapter has."""
+    name = type(adapter).__name__
+    if not has_handshake(adapter):
+        raise AdapterError(
+            f"The adapter {name} has no handshake.",
+            "It is an attribute or a property that gives a Handshake.",
+        )
+    missing = [one for one in methods if not has(adapter, one)]
+    if missing:
+        raise AdapterError(
+            f"The adapter {name} has no method {', '.join(missing)}.",
+            f"Each adapter has {', '.join(methods)}.",
+        )
+
+
+def exceptions_on(loop: VirtualLoop) -> Iterator[dict[str, Any]]:
+    """The exceptions of callbacks on the loop since the last call, as the fields of observations."""
+    errors, loop.errors = loop.errors, []
+    for context in errors:
+        error = context.get("exception")
+        fields = exception_fields("a callback", error) if isinstance(error, Exception) else None
+        if fields is not None:
+            yield fields
+
+
+def _unretrieved(tasks: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """The exceptions of background tasks that nothing awaited."""
+    failed = [task for task in tasks if task.done() and not task.cancelled() and task._log_traceback]
+    for task in sorted(failed, key=_task_name):
+        error = raised(task)
+        fields = exception_fields(_task_name(task), error) if isinstance(error, Exception) else None
+        if fields is not None:
+            yield {"raised": fields["error"]}
 
 
 def run(loop: VirtualLoop, turns: int | None) -> bool:
@@ -129,7 +174,8 @@ def leaks(
     if has(adapter, "close"):
         found += _close(adapter, loop)
     tasks = loop.alive().difference(bystanders)
-    return [*found, *({"task": name} for name in sorted(map(_task_name, tasks)))]
+    found += ({"task": name} for name in sorted(map(_task_name, tasks)))
+    return [*found, *_unretrieved(loop.tasks())]
 
 
 def _leaked_gate(shown: Mapping[str, Any]) -> dict[str, Any]:

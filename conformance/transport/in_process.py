@@ -8,18 +8,15 @@ other's data.
 from __future__ import annotations
 
 import inspect
-import sysconfig
-import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.errors import AdapterError, RunlockError
 from runlock.conformance.protocol import UNSUPPORTED, ProtocolError
-from runlock.conformance.protocol.framing import NotALine, detached, quote
+from runlock.conformance.protocol.framing import NotALine, detached
+from runlock.conformance.transport.exceptions import error_in_words
 
 MANDATORY: Final = ("initialize", "scenario.open", "scenario.close", "run.start", "gate.release", "settle")
-WORDS_LIMIT: Final = 300
 
 
 class InProcess:
@@ -68,19 +65,6 @@ class InProcess:
         _refuse_incomplete(self._verbs)
 
 
-def error_in_words(error: BaseException) -> str:
-    """An exception in one line: its type and message, and the file and line of the adapter that raised it."""
-    return f"{type(error).__name__}: {_words(error)} ({_place(error)})"
-
-
-def _words(error: BaseException) -> str:
-    try:
-        words = " ".join(str(error).split())
-    except Exception:
-        return "words that cannot be read"
-    return quote(words, WORDS_LIMIT) if words else "without words"
-
-
 def _refuse_incomplete(verbs: object) -> None:
     names = map(_attribute, MANDATORY)
     missing = [name for name in names if not callable(getattr(verbs, name, None))]
@@ -121,33 +105,3 @@ def _indefinite(noun: str) -> str:
     if noun == "NoneType":
         return "None"
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
-
-
-def _place(error: BaseException) -> str:
-    if isinstance(error, SyntaxError) and error.filename:
-        return f"{_relative(error.filename)}:{error.lineno}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
-    own = [frame for frame in frames if not _is_library(frame.filename)]
-    innermost = (own or frames)[-1:]
-    return f"{_relative(innermost[0].filename)}:{innermost[0].lineno}" if innermost else "at its call"
-
-
-_LIBRARIES: Final = tuple(
-    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-)
-_OURS: Final = {
-    str(Path(__file__).with_name(name)) for name in ("inprocess.py", "targets.py", "hosted.py", "framing.py")
-}
-
-
-def _is_ours(filename: str) -> bool:
-    return filename in _OURS
-
-
-def _is_library(filename: str) -> bool:
-    return filename.startswith((*_LIBRARIES, "<"))
-
-
-def _relative(filename: str) -> str:
-    path = Path(filename)
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else filename

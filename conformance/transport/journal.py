@@ -52,6 +52,10 @@ class Journal:
         os.write(self._descriptor, (self._unwritten + _line(key, value)).encode())
         self._unwritten = ""
 
+    def starts_again(self) -> None:
+        """The runtime is started: progress, although nothing of it is in a trace."""
+        os.utime(self._descriptor)
+
     def killed(self) -> None:
         """The kit killed the process, and the scenario continues in the next one."""
         self.write("crash", {"by": "kill"})
@@ -97,7 +101,9 @@ class Journalled:
             raise
 
     def _before(self, method: str, params: dict[str, Any]) -> None:
-        if method == "scenario.open":
+        if method == "initialize":
+            self._journal.starts_again()
+        elif method == "scenario.open":
             self._journal.begin(params)
         elif method == "crash":
             self._journal.write("crash", {})

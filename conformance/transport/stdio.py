@@ -29,8 +29,10 @@ from runlock.conformance.protocol.framing import (
 )
 from runlock.conformance.transport.child_process import Child, EndlessLine, Silent
 
-INITIALIZE_LIMIT_SECONDS: Final = 30.0
+INITIALIZE_LIMIT_SECONDS: Final = 15.0
 ANSWER_LIMIT_SECONDS: Final = 10.0
+STDERR_LIMIT: Final = 400
+"""How many characters of standard error an error shows."""
 
 _STARTS: Final = "The command names an executable file and its arguments; no shell reads it."
 _ONE_LINE: Final = "Standard output carries one JSON-RPC 2.0 object a line, and nothing else."
@@ -221,7 +223,7 @@ class Pipe:
         child = self._child
         self.kill()
         words = child.last_words() if child else b""
-        said = f" On standard error: {quote(words)}." if words else ""
+        said = f" On standard error: {quote(words, STDERR_LIMIT)}." if words else ""
         raise type(error)(f"{error.what}{said}", error.right) from None
 
 

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Final
 
 from runlock.conformance.errors import Blame, RunlockError
 from runlock.conformance.transport.asyncio_loop import AsyncioFace
+from runlock.conformance.transport.exceptions import keep_place
 
 TURNS_MAX: Final = 10_000
 CLOCK_RESOLUTION: Final = 1e-6
@@ -118,12 +119,16 @@ class VirtualLoop(AsyncioFace):
             raise DidNotSettle(
                 f"{_name(coroutine)} did not return.", "It should need nothing but the adapter itself."
             )
-        return task.result()
+        return _result(task)
 
     def alive(self) -> set[asyncio.Task[Any]]:
         """The tasks that have not ended; references are kept, because garbage collection would run their
         clean-up."""
         return {task for task in self._tasks if not task.done()}
+
+    def tasks(self) -> set[asyncio.Task[Any]]:
+        """All tasks that are still known, including those that have ended."""
+        return set(self._tasks)
 
     def abandon(self) -> None:
         """Stop for good at this point: nothing on the loop runs again, without any clean-up."""
@@ -151,7 +156,7 @@ class VirtualLoop(AsyncioFace):
         self.settle()
         if not task.done():
             raise DidNotSettle(f"{task!r} waits for something that nobody will give.")
-        return task.result()
+        return _result(task)
 
     def close(self) -> None:
         self.bury()
@@ -192,11 +197,21 @@ class VirtualLoop(AsyncioFace):
         self._collect_due()
 
 
+def _result(task: asyncio.Task[Any]) -> Any:
+    """The result of a task; the place of its exception is kept, since only the first call has its frames."""
+    try:
+        return task.result()
+    except BaseException as error:
+        keep_place(error)
+        raise
+
+
 def raised(task: asyncio.Task[Any]) -> BaseException | None:
     """The exception of a task, without the frames that refer back to the task."""
     try:
         task.result()  # unlike `exception`, this also drops the frames
     except BaseException as error:
+        keep_place(error)
         _forget_frames(error)
         return error
     return None

@@ -157,6 +157,15 @@ function underWay() {
   return counts;
 }
 
+/** Whether an error is a mistake in the code, and never how a runtime fails or turns something down. */
+const isSlip = (error) => [TypeError, ReferenceError, RangeError, SyntaxError].some((one) => error instanceof one);
+
+/** The innermost line of the adapter or its runtime in the stack of an error. */
+function placeOf(error) {
+  const lines = String(error?.stack ?? "").match(/[^\s(]+:\d+:\d+/g) ?? [];
+  return lines.find((line) => !/runlock\.mjs|node_modules|^node:/.test(line)) ?? "at its call";
+}
+
 const stray = []; // what was thrown where nobody awaits: the runtime crashed
 
 /** Let the runtime run until only the kit can move it on. */
@@ -395,7 +404,11 @@ class Life {
   returned(verb, result) {
     const beside = [...this.verbs];
     this.verbs = this.verbs.filter((one) => one !== verb);
-    if (this.isDead || result === undefined || result === null) return;
+    if (this.isDead) return;
+    if ((result === undefined || result === null) && verb.name === "start") {
+      this.broken = new ProtocolError(INTERNAL_ERROR, "the adapter's start gave nothing; a segment is {reason, pending}");
+    }
+    if (result === undefined || result === null) return;
     const reason = typeof result.reason === "string" ? { code: result.reason } : result.reason;
     if (!reason?.code) {
       const words = `the adapter's ${verb.name} gave ${JSON.stringify(result)}; a segment is {reason, pending}`;
@@ -411,9 +424,11 @@ class Life {
       verb.undo?.();
       return this.turnDown(verb, error?.message ?? String(error), error?.decision);
     }
+    if (verb.name === "cancel" || isSlip(error)) {
+      this.append("adapter.error", { verb: verb.name, error: `${error} (${placeOf(error)})` });
+    }
     if (verb.name !== "cancel") return this.returned(verb, { reason: { code: "Error", detail: String(error) } });
     this.verbs = this.verbs.filter((one) => one !== verb);
-    this.append("adapter.error", { verb: verb.name, error: String(error) });
   }
 
   announce(verb, fields, beside) {

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from difflib import get_close_matches
@@ -85,10 +87,20 @@ def check(order: Order, jobs: int, budget_seconds: float | None, options: Option
         known = _known(options)
         if options.spec is not None:
             order = replace(order, only=_of_revision(order.only, options.spec, family_of(target).spec))
-        folder.ready(options.out)
-        result = found(order, target.path, jobs, budget_seconds, is_silent=options.as_json, out=options.out)
-        result.spec = options.spec or result.spec
-        return _report(result, options, known, stdout)
+        with _folder(options) as out:
+            options = replace(options, out=out)
+            result = found(order, target.path, jobs, budget_seconds, is_silent=options.as_json, out=out)
+            result.spec = options.spec or result.spec
+            return _report(result, options, known, stdout)
+
+
+@contextmanager
+def _folder(options: Options) -> Iterator[Path]:
+    """The folder for the results; says so if it is not the one that was named."""
+    with folder.reserved(options.out) as out:
+        if out != options.out:
+            print(f"runlock: another run writes to {options.out}; this one writes to {out}.", file=sys.stderr)
+        yield out
 
 
 def found(

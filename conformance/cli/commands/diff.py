@@ -52,8 +52,8 @@ def _kept(name: str) -> Stored | None:
 
 def _checked(name: str, order: Order, jobs: int, out: Path, *, is_silent: bool) -> Stored:
     """The result of a target that is checked now, with the same parameters as the other one."""
-    folder.ready(out)
     asked = Order(name, order.examples, order.seed)
-    result = found(asked, resolve(name).path, jobs, None, is_silent=is_silent, out=out)
-    report = machine.as_json(result, folder.write_traces(result, out), exit_code(result, False))
-    return read_stored(folder.write_result(report, out))
+    with folder.reserved(out) as own:
+        result = found(asked, resolve(name).path, jobs, None, is_silent=is_silent, out=own)
+        report = machine.as_json(result, folder.write_traces(result, own), exit_code(result, False))
+        return read_stored(folder.write_result(report, own))

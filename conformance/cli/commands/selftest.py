@@ -25,6 +25,7 @@ from runlock.conformance.selftest.mutation_testing import (
     calm,
     kill_named,
 )
+from runlock.conformance.transport.guardian import end_with_parent
 
 SHORTEST: Final = 250
 """Enough schedules to try all of two stimuli, and so to know whether three are the minimum."""
@@ -114,7 +115,7 @@ class _sharing:
     """Distributes work among processes, and returns the results in the order of the work."""
 
     def __init__(self, jobs: int) -> None:
-        self._pool = ProcessPoolExecutor(jobs, get_context("spawn")) if jobs > 1 else None
+        self._pool = ProcessPoolExecutor(jobs, get_context("spawn"), end_with_parent) if jobs > 1 else None
 
     def __enter__(self) -> Callable[[Callable[[Named], Any], Iterable[Named]], Iterator[Any]]:
         return map if self._pool is None else self._pool.map

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -63,6 +63,8 @@ def _as_json(target: str, found: Smoke) -> dict[str, Any]:
         "verbs": [asdict(one) for one in found.verbs.values()],
         "gates": [asdict(one) for one in found.gates],
         "observes": [asdict(one) for one in found.observes],
+        "warnings": found.warnings,
+        "exceptions": [{"error": one.error, "verb": one.verb, "times": one.times} for one in found.raised],
         "broken": [{"clause": clause, "because": why} for clause, why in found.broken.items()],
         "untested": [
             {"why": why, "count": len(clauses), "clauses": clauses} for why, clauses in found.untested.items()
@@ -71,7 +73,11 @@ def _as_json(target: str, found: Smoke) -> dict[str, Any]:
 
 
 def _write(target: str, found: Smoke, page: Page) -> None:
+    for line in _first(found):
+        page.wrapped(line, "red")
     _write_headline(target, found, page)
+    for warning in found.warnings:
+        page.wrapped(f"warning: {plain(warning)}", "yellow", "  ")
     _write_part("verb", found.verbs.values(), page)
     _write_part("gate", found.gates, page)
     _write_part("shows", found.observes, page)
@@ -82,6 +88,14 @@ def _write(target: str, found: Smoke, page: Page) -> None:
         _write_costs(found, page)
     page.line()
     page.line(_next(target, found))
+
+
+def _first(found: Smoke) -> Iterator[str]:
+    """The exceptions, or else the first thing that does not work."""
+    if found.raised:
+        yield from (f"exception: {plain(one.what)}" for one in found.raised)
+    elif found.faults:
+        yield f"{found.faults[0].what} does not work: {plain(found.faults[0].why)}"
 
 
 def _write_headline(target: str, found: Smoke, page: Page) -> None:

@@ -7,6 +7,7 @@ schedule that Hypothesis finds.  A campaign uses the same machine to generate sc
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar, Final
 
 from hypothesis import HealthCheck, Phase, seed, settings
@@ -20,10 +21,12 @@ from hypothesis.stateful import (
 )
 
 from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.exceptions import Raised, exceptions_of, refuse
+from runlock.conformance.driving.findings import Trouble
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.random_walk import with_turns
 from runlock.conformance.driving.tally import Tally
-from runlock.conformance.errors import RunlockError
+from runlock.conformance.errors import RunlockError, TimedOut
 from runlock.conformance.family.chooser import PLAIN
 from runlock.conformance.family.family import Action, Actions
 from runlock.conformance.family.races import RACES, may_race
@@ -150,6 +153,7 @@ class Machine(RuleBasedStateMachine):
         except RunlockError as error:
             self.have_trouble(error)
         if self.session is session:
+            self.look_at(session)  # closing the scenario shows what background tasks raised
             self.take(session)
         self.session = self.context = self.aside = (
             None  # Hypothesis keeps the machine until a garbage collection
@@ -166,7 +170,10 @@ class Machine(RuleBasedStateMachine):
 
 
 class Raising(Machine):
-    """Judges immediately, and raises the first violation."""
+    """Judges immediately, and raises the first violation; collects the exceptions of the adapter."""
+
+    raised: ClassVar[dict[str, Raised]]
+    timed_out: ClassVar[TimedOut | None] = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -174,18 +181,27 @@ class Raising(Machine):
 
     def opened(self, scenario: Scenario) -> Session:
         """The scenario under way, with its judge."""
+        if self.timed_out is not None:
+            raise self.timed_out
         return self.bench.session(scenario)
 
     def have_trouble(self, error: RunlockError) -> None:
-        """Treat a stimulus that cannot be judged as an error of the test."""
+        """Treat a stimulus that cannot be judged as an error of the test; nothing after it is judged."""
+        self.session = None
+        if isinstance(error, TimedOut):
+            type(self).timed_out = error  # Hypothesis runs it again, which would wait again
+        with suppress(RunlockError):  # it does not even restart: the error of the stimulus is shown
+            self.bench.renew()
         raise error
 
     def look_at(self, session: Session) -> None:
-        """Raise the violation, once."""
+        """Raise the violation, once; exceptions of the adapter come first in its message."""
         violation = session.violation
+        self.raised.update((one.what, one) for one in exceptions_of(session.trace))
         if violation is not None and not self.has_complained:
             self.has_complained = True
-            broken = ClauseBroken(f"{violation.clause}: {violation.because}")
+            first = "".join(f"{one.what}\n" for one in exceptions_of(session.trace))
+            broken = ClauseBroken(f"{first}{violation.clause}: {violation.because}")
             broken.add_note(to_text(session.trace))
             raise broken
 
@@ -204,9 +220,12 @@ class Gathering(Machine):
         session, self.session = self.session, None
         assert session is not None  # the party at fault
         scenario, moves = session.scenario, tuple(session.attempted)
+        is_late = self.bench.ran_out_of_time(error)
         self.bench.renew()
         session.end()
-        if session.violation is None:
+        if session.violation is None and is_late:
+            self.tally.troubles.append(Trouble(error.blame, str(error)))
+        elif session.violation is None:
             self.bench.play(scenario, lambda session: _replayed(session, moves), self.tally)
         else:  # a clause is already broken, and the later behaviour of a broken runtime does not matter
             self.take(session)
@@ -254,7 +273,7 @@ def machine(bench: Bench, tally: Tally | None = None) -> type[Machine]:
         "open": _opening(len(bench.scenarios)),
     }
     if tally is None:
-        return type("RuntimeMachine", (Raising,), {**rules, "bench": bench})
+        return type("RuntimeMachine", (Raising,), {**rules, "bench": bench, "raised": {}})
     return type("RuntimeMachine", (Gathering,), {**rules, "bench": bench, "tally": tally})
 
 
@@ -267,11 +286,15 @@ def generate(bench: Bench, examples: int, seed_number: int, tally: Tally) -> Non
 def conformance_test(open_sut: Callable[[], Sut], examples: int = 200, skip: Sequence[str] = ()) -> None:
     """Test a runtime as a unit test; raises `ClauseBroken`, shrunk, for the first broken clause.
 
+    Without one, it raises an `AdapterError` for the first exception of the adapter or the runtime.
+
     `open_sut` creates a fresh SUT, e.g. `lambda: Hosted(MyAdapter)` or `resolve("cmd:./adapter").open`.
     `skip` holds patterns of clauses that are not judged, e.g. `clauses_in(baseline)`.
     """
     bench = Bench(open_sut, Selection(skip=tuple(skip)))
     try:
-        run_state_machine_as_test(seed(0)(machine(bench)), settings=settings(TEST, max_examples=examples))
+        made: Any = seed(0)(machine(bench))
+        run_state_machine_as_test(made, settings=settings(TEST, max_examples=examples))
+        refuse(made.raised.values())
     finally:
         bench.close()

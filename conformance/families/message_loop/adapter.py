@@ -80,6 +80,10 @@ class Segment:
 
     reason: Reason | ReasonCode
 
+    def __post_init__(self) -> None:
+        if isinstance(self.reason, str):
+            object.__setattr__(self, "reason", Reason(code=self.reason))
+
     def to_wire(self) -> dict[str, Any]:
         """The fields of its `run.finished` observation."""
         reason = self.reason if isinstance(self.reason, Reason) else Reason(code=self.reason)

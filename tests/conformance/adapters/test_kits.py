@@ -197,8 +197,12 @@ def test_what_the_runtime_prints_is_no_answer(toy):
 
 @needs_node
 def test_an_exception_ends_the_segment_in_error(toy):
-    """What a runtime throws is its word on how its run ended."""
-    assert said(start(toy, "throws")) == "TypeError: no such thing"
+    """What a runtime throws is its word on how its run ended, and a slip is shown with its place."""
+    answer = start(toy, "throws")
+    (slip,) = [one for one in answer["observations"] if one["kind"] == "adapter.error"]
+
+    assert said(answer) == "TypeError: no such thing"
+    assert re.fullmatch(r"TypeError: no such thing \(.*node_fakes\.mjs:\d+:\d+\)", slip["error"])
 
 
 @needs_node

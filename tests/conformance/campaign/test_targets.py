@@ -19,7 +19,7 @@ class Verbs:
         Verbs.made += 1
         self.number = Verbs.made
 
-    def initialize(self, params): return {"number": self.number}
+    def initialize(self, params): return {"protocol": self.number}
     def scenario_open(self, params): return {}
     def scenario_close(self, params): return {}
     def run_start(self, params): return {}
@@ -94,11 +94,11 @@ def test_each_opening_is_a_new_object():
     """Nothing of an earlier runtime is left in a later one, and a life after a kill is a new one too."""
     target = resolve("py:acme_adapter:Verbs")
     first, second = target.open(), target.open()
-    numbers = [sut.request("initialize", {})["number"] for sut in (first, second)]
+    numbers = [sut.request("initialize", {})["protocol"] for sut in (first, second)]
     first.kill()
 
     assert isinstance(first, InProcess)
-    assert [*numbers, first.request("initialize", {})["number"]] == [2, 3, 4]
+    assert [*numbers, first.request("initialize", {})["protocol"]] == [2, 3, 4]
 
 
 def test_a_hosted_adapter_is_hosted(folder):
@@ -106,7 +106,10 @@ def test_a_hosted_adapter_is_hosted(folder):
     from runlock.conformance.families.lifecycle.host.hosted import Hosted
 
     (folder / "hosted_adapter.py").write_text(
-        "class Hosted:\n    handshake = {}\n    async def open(self, host, scenario): ...\n"
+        "from runlock.conformance.adapter import Handshake, Party\n"
+        "class Hosted:\n"
+        "    handshake = Handshake(implementation=Party(name='a', version='1'))\n"
+        "    async def open(self, host, scenario): ...\n"
     )
     sut = resolve("py:hosted_adapter:Hosted").open()
     sys.modules.pop("hosted_adapter")

@@ -84,7 +84,7 @@ SCHEMA = {
     "required": [
         "schema", "target", "family", "implementation", "profile", "policies", "spec", "verdict", "exit_code",
         "baseline", "budget", "partial", "schedules", "stimuli", "clauses", "violations", "coverage",
-        "tours", "search", "troubles", "leaks",
+        "tours", "search", "troubles", "warnings", "exceptions", "leaks",
     ],
     "additionalProperties": False,
     "properties": {
@@ -168,6 +168,8 @@ SCHEMA = {
             ],
         },
         "troubles": {"type": "array", "items": {"required": ["blame", "what", "trace"]}},
+        "warnings": {"type": "array", "items": {"type": "string"}},
+        "exceptions": {"type": "array", "items": {"required": ["error", "verb", "times", "trace"]}},
         "leaks": {"type": "array", "items": {"required": ["what", "times", "trace"]}},
     },
 }  # fmt: skip

@@ -235,3 +235,15 @@ def test_what_is_no_result_is_refused(capsys, folder, text, said):
     ran = run(capsys, "report", ".", "--format", "junit")
 
     assert (ran.code, ran.out, ran.err) == (2, "", f"runlock: {said}\n")
+
+
+@pytest.mark.parametrize("form", ["junit", "markdown", "html"])
+def test_an_exception_comes_first(capsys, form):
+    """A result in which something raised says so before anything else, and JUnit counts an error."""
+    raised = {"error": "KeyError: “lost” (bad.py:3)", "verb": "start", "times": 2, "trace": None}
+    store({**as_json(RESULT, FILES, 1), "exceptions": [raised], "warnings": []})
+    out = run(capsys, "report", "result.json", "--format", form).out
+
+    assert "KeyError: “lost” (bad.py:3) in start" in out
+    assert out.index("KeyError") < out.index({"junit": "<failure"}.get(form, " stimuli"))
+    assert form != "junit" or 'errors="0"' not in out

@@ -70,7 +70,7 @@ TABLE = (
     Row("ends_with_exit_code_3_and_a_word", "initialize", "SUT",
         "ended with exit code 3 instead of answering initialize. "
         "On standard error: “no configuration file”."),
-    Row("hangs", "initialize", "SUT", "did not answer initialize within 1.5 s", HANGS),
+    Row("hangs", "initialize", "SUT", "did not answer initialize within 0.75 s", HANGS),
     Row("writes_garbage", "initialize", "adapter",
         "wrote “\\x1b[2J\\x00 what?” instead of an answer to initialize, which is no JSON"),
     Row("speaks_version_2", "initialize", "adapter", "The adapter speaks protocol 2. This kit speaks 1."),
@@ -342,11 +342,11 @@ def _is_no_coroutine(self, text):
 
 
 IN_PROCESS = (
-    (_exits, "SUT", "The runtime crashed at run.start: The runtime or its adapter crashed: SystemExit: 0"),
+    (_exits, "SUT", "crashed at run.start: The runtime or its adapter crashed: SystemExit: “0” ("),
     (_spins, "SUT", "did not settle at run.start: The runtime was still busy after 10000 turns"),
-    (_returns_nothing, "adapter", "The adapter's start returned 7; it should return a Segment, or None"),
+    (_returns_nothing, "adapter", "The adapter's start returned 7; it should return a Segment."),
     (_shows_what_does_not_fit, "adapter", 'observations.0.to of a run.status is "Runing"'),
-    (_is_no_coroutine, "SUT", "TypeError: the adapter's start is no coroutine function"),
+    (_is_no_coroutine, "SUT", "is no coroutine function; write it with `async def`"),
 )
 
 

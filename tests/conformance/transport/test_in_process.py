@@ -8,7 +8,8 @@ import pytest
 
 from runlock.conformance.errors import AdapterError, TimedOut
 from runlock.conformance.protocol import NO_SUCH_GATE, UNSUPPORTED, ProtocolError
-from runlock.conformance.transport.in_process import MANDATORY, InProcess, error_in_words
+from runlock.conformance.transport.exceptions import error_in_words
+from runlock.conformance.transport.in_process import MANDATORY, InProcess
 
 HERE = Path(__file__).name
 

@@ -399,7 +399,7 @@ def test_the_handshake_has_a_longer_limit(pipe):
     """The answer to `initialize` may take three times as long as any other."""
     error = diagnosis(pipe("hangs", scale=0.01), TimedOut, method="initialize")
 
-    assert "did not answer initialize within 0.3 s." in error.what
+    assert "did not answer initialize within 0.15 s." in error.what
 
 
 @pytest.mark.processes

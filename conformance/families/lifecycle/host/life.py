@@ -18,7 +18,8 @@ from runlock.conformance.families.lifecycle.adapter import Refused, RequiredAdap
 from runlock.conformance.families.lifecycle.host.kit_host import Counts, KitHost
 from runlock.conformance.families.lifecycle.messages import Reason, Scenario
 from runlock.conformance.protocol import INTERNAL_ERROR, ProtocolError
-from runlock.conformance.transport.hosting import clean_up, run
+from runlock.conformance.transport.exceptions import EXCEPTION, SLIPS, exception_fields
+from runlock.conformance.transport.hosting import clean_up, exceptions_on, run
 from runlock.conformance.transport.virtual_loop import VirtualLoop, raised
 
 REFUSABLE: Final = frozenset({"decide", "input", "recover", "cancel"})
@@ -101,7 +102,7 @@ class Life:
     def begin(self, verb: Verb, work: Coroutine[Any, Any, Any]) -> None:
         """Start a verb; nothing of it runs before the loop turns."""
         if not iscoroutine(work):
-            raise TypeError(f"the adapter's {verb.name} is no coroutine function")
+            raise TypeError(f"the adapter's {verb.name} is no coroutine function; write it with `async def`")
         context = copy_context()
         context.run(CURRENT.set, verb)
         verb.task = self.loop.create_task(Attended(work, partial(self._carried_out, verb)), context=context)
@@ -124,6 +125,8 @@ class Life:
     def report(self, turns: int | None) -> dict[str, Any]:
         """Run, and tell what happened since the last report."""
         quiescent = run(self.loop, turns)
+        for fields in exceptions_on(self.loop):
+            self.host.append(EXCEPTION, fields)
         if self._broken is not None:
             raise self._broken
         observations, self.host.log = self.host.log, []
@@ -159,6 +162,8 @@ class Life:
         """Announce a segment in the very turn in which the runtime ended it: nothing comes between."""
         beside = frozenset(self.verbs)
         self.verbs.remove(verb)
+        if verb.name == "start" and result is None:
+            self._break(verb, result)
         self._returned(verb, result, beside)
 
     def _ended(self, verb: Verb, task: asyncio.Task[Any]) -> None:
@@ -186,22 +191,31 @@ class Life:
         if isinstance(result, Segment):
             self._announce(verb, result, beside)
         elif result is not None:
-            self._broken = ProtocolError(
-                INTERNAL_ERROR,
-                f"The adapter's {verb.name} returned {result!r}; it should return a Segment, or None.",
-            )
+            self._break(verb, result)
+
+    def _break(self, verb: Verb, result: Any) -> None:
+        right = "a Segment" if verb.name == "start" else "a Segment, or None"
+        words = f"The adapter's {verb.name} returned {result!r}; it should return {right}."
+        self._broken = ProtocolError(INTERNAL_ERROR, words)
 
     def _failed(self, verb: Verb, error: BaseException) -> Segment | None:
         if isinstance(error, Refused) or (verb.name in REFUSABLE and not verb.touched):
             if verb.undo is not None:
                 verb.undo()
+            if isinstance(error, SLIPS):
+                self._show_exception(verb, error)
             named = error.decisions if isinstance(error, Refused) else ()
             self.refuse(verb, str(error) or type(error).__name__, named)
             return None
+        self._show_exception(verb, error)
         if verb.makes_a_segment:
             return Segment(Reason(code="Error", detail=f"{type(error).__name__}: {error}"))
-        self.host.append("adapter.error", {"verb": verb.name, "error": f"{type(error).__name__}: {error}"})
         return None
+
+    def _show_exception(self, verb: Verb, error: BaseException) -> None:
+        fields = exception_fields(verb.name, error)
+        if fields is not None:
+            self.host.append(EXCEPTION, fields)
 
     def _announce(self, verb: Verb, segment: Segment, beside: frozenset[Verb]) -> None:
         fields = segment.to_wire()

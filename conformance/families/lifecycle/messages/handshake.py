@@ -18,10 +18,10 @@ from runlock.conformance.families.lifecycle.messages.vocabulary import (
 )
 from runlock.conformance.protocol import handshake as shared
 from runlock.conformance.protocol.handshake import not_misspelt
-from runlock.conformance.protocol.wire import Wire
+from runlock.conformance.protocol.unknown_keys import Declared
 
 
-class DecisionSupport(Wire):
+class DecisionSupport(Declared):
     """What the SUT can take in a decision.
 
     Without `after_error` one would try again what an error ended; without `after_cancel`, what a cancel did.
@@ -35,7 +35,7 @@ class DecisionSupport(Wire):
     after_cancel: bool = True
 
 
-class OfferedOutcomes(Wire):
+class OfferedOutcomes(Declared):
     """Outcomes that the SUT can take at each gate; a gate that is left out takes all of them."""
 
     model: list[Literal["turn", "fault"]] = ["turn", "fault"]

@@ -19,6 +19,7 @@ from runlock.conformance.transport.hosting import (
     leaks,
     must_have,
     parse,
+    refuse_incomplete,
 )
 from runlock.conformance.transport.world import as_json
 
@@ -68,7 +69,9 @@ class Hosted:
 
     def _initialize(self, asked: Initialize) -> dict[str, Any]:
         check_version(asked)
-        return effective_handshake(self._factory())
+        adapter = self._factory()
+        refuse_incomplete(adapter, ("open", "start"))
+        return effective_handshake(adapter)
 
     def _open(self, scenario: Scenario) -> dict[str, Any]:
         if self._lives:

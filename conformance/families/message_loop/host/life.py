@@ -15,7 +15,8 @@ from runlock.conformance.families.message_loop.adapter import Refused, RequiredA
 from runlock.conformance.families.message_loop.host.kit_host import KitHost
 from runlock.conformance.families.message_loop.messages import Reason, Scenario
 from runlock.conformance.protocol import INTERNAL_ERROR, ProtocolError
-from runlock.conformance.transport.hosting import clean_up, run
+from runlock.conformance.transport.exceptions import EXCEPTION, exception_fields
+from runlock.conformance.transport.hosting import clean_up, exceptions_on, run
 from runlock.conformance.transport.virtual_loop import VirtualLoop, raised
 
 
@@ -54,6 +55,7 @@ class Life:
         except asyncio.CancelledError:
             result = Segment("Cancelled")
         except Exception as error:
+            self._show_exception("start", error)
             result = Segment(Reason(code="Error", detail=f"{type(error).__name__}: {error}"))
         self.turn = None
         if isinstance(result, Segment):
@@ -64,7 +66,7 @@ class Life:
 
     async def _checked(self, work: Any) -> Any:
         if not iscoroutine(work):
-            raise TypeError("the adapter's start is no coroutine function")
+            raise TypeError("the adapter's start is no coroutine function; write it with `async def`")
         return await work
 
     def begin(self, name: str, stimulus: int, work: Coroutine[Any, Any, Any]) -> None:
@@ -85,6 +87,8 @@ class Life:
     def report(self, turns: int | None) -> dict[str, Any]:
         """Run, and give what happened since the last report."""
         quiescent = run(self.loop, turns)
+        for fields in exceptions_on(self.loop):
+            self.host.append(EXCEPTION, fields)
         if self._broken is not None:
             raise self._broken
         observations, self.host.log = self.host.log, []
@@ -111,4 +115,9 @@ class Life:
         if isinstance(error, Refused):
             self.refuse(stimulus, error.why)
         elif error is not None:
-            self.host.append("adapter.error", {"verb": name, "error": f"{type(error).__name__}: {error}"})
+            self._show_exception(name, error)
+
+    def _show_exception(self, verb: str, error: BaseException) -> None:
+        fields = exception_fields(verb, error)
+        if fields is not None:
+            self.host.append(EXCEPTION, fields)

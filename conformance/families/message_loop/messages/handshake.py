@@ -23,7 +23,7 @@ from runlock.conformance.families.message_loop.messages.vocabulary import (
 )
 from runlock.conformance.protocol import handshake as shared
 from runlock.conformance.protocol.handshake import not_misspelt
-from runlock.conformance.protocol.wire import Wire
+from runlock.conformance.protocol.unknown_keys import Declared
 
 SIMILARITY_MIN: Final = 0.6
 """Minimum similarity (of 1) at which an unknown word is taken for a misspelling of a known one."""
@@ -56,7 +56,7 @@ ShownKind = Annotated[str, AfterValidator(lambda kind: not_misspelt(kind, LISTED
 """The kind of an observation: a listed one, or an extension of the runtime."""
 
 
-class OfferedOutcomes(Wire):
+class OfferedOutcomes(Declared):
     """Outcomes that the SUT accepts at each gate; a gate that is left out accepts all of them."""
 
     model: list[Annotated[str, _one_of(OUTCOMES["model"])]] = list(OUTCOMES["model"])

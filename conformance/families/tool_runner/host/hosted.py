@@ -25,6 +25,7 @@ from runlock.conformance.transport.hosting import (
     open_gate,
     parse,
     parse_outcome,
+    refuse_incomplete,
 )
 from runlock.conformance.transport.world import as_json
 
@@ -74,7 +75,9 @@ class HostedRunner:
 
     def _initialize(self, asked: Any) -> dict[str, Any]:
         check_version(asked)
-        return effective_handshake(self._factory())
+        adapter = self._factory()
+        refuse_incomplete(adapter, ("open", "run", "last", "ended"))
+        return effective_handshake(adapter)
 
     def _open(self, scenario: RunnerScenario) -> dict[str, Any]:
         if self._life is not None:

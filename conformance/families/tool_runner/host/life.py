@@ -9,7 +9,8 @@ from runlock.conformance.families.tool_runner.host.user import User
 from runlock.conformance.families.tool_runner.messages import (
     RunnerScenario,
 )
-from runlock.conformance.transport.hosting import clean_up, leaks, run
+from runlock.conformance.transport.exceptions import EXCEPTION
+from runlock.conformance.transport.hosting import clean_up, exceptions_on, leaks, run
 from runlock.conformance.transport.virtual_loop import VirtualLoop
 
 
@@ -36,6 +37,8 @@ class Life:
         """Run, and give what happened since the last report."""
         quiescent = run(self.loop, turns)
         self._raise_what_broke()
+        for fields in exceptions_on(self.loop):
+            self.host.append(EXCEPTION, fields)
         observations, self.host.log = self.host.log, []
         refused, self.user.refused = self.user.refused, []
         return {"observations": observations, "quiescent": quiescent, "refused": refused}

@@ -15,6 +15,7 @@ from runlock.conformance.families.tool_runner.adapter import Item
 from runlock.conformance.families.tool_runner.host.kit_host import Gate, KitHost, is_break
 from runlock.conformance.families.tool_runner.messages import Delta, Resume, RunnerTurn
 from runlock.conformance.protocol import Message
+from runlock.conformance.transport.exceptions import EXCEPTION, SLIPS, exception_fields
 from runlock.conformance.transport.world import Refused, as_json
 
 NO_YIELD = "no yield is open"
@@ -102,6 +103,7 @@ class User:
             await _close(walk.items)
             self._finish({"code": "Cancelled", "detail": str(error)})
         except Exception as error:
+            self._show_exception("run", error)
             await _close(walk.items)
             code = "Cancelled" if self.is_cancelled else "Error"
             self._finish({"code": code, "detail": f"{type(error).__name__}: {error}"})
@@ -147,7 +149,14 @@ class User:
         try:
             await act.work()
         except Exception as error:
+            if isinstance(error, SLIPS):
+                self._show_exception(act.name, error)
             self.turn_down(act.stimulus, str(error) or type(error).__name__)
+
+    def _show_exception(self, verb: str, error: BaseException) -> None:
+        fields = exception_fields(verb, error)
+        if fields is not None:
+            self.host.append(EXCEPTION, fields)
 
     async def _respond(self, act: Act) -> None:
         before = self.host.tools_entered

@@ -14,7 +14,8 @@ from runlock.conformance.families.tool_runner.messages.vocabulary import (
     RunnerStimulus,
     StopReasonName,
 )
-from runlock.conformance.protocol import Handshake, Wire, not_misspelt
+from runlock.conformance.protocol import Handshake, not_misspelt
+from runlock.conformance.protocol.unknown_keys import Declared
 
 
 def _all_gates(gates: list[RunnerGateKind]) -> list[RunnerGateKind]:
@@ -25,7 +26,7 @@ def _all_gates(gates: list[RunnerGateKind]) -> list[RunnerGateKind]:
     return gates
 
 
-class RunnerOutcomes(Wire):
+class RunnerOutcomes(Declared):
     """Outcomes that the runner accepts at each gate; what is left out is not offered."""
 
     model: list[Literal["turn", "delta", "fault"]] = ["turn"]
@@ -41,7 +42,7 @@ class RunnerOutcomes(Wire):
         return tuple(self.yield_) if gate == "yield" else ()
 
 
-class RunnerOffer(Wire):
+class RunnerOffer(Declared):
     """The capabilities that a scenario may use."""
 
     stream: list[bool] = [False]

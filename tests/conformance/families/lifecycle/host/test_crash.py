@@ -161,7 +161,9 @@ def test_a_runtime_that_breaks_as_it_goes_on_ends_in_error():
     talk.start()
     talk("crash")
 
-    assert only(talk("recover", run="r1"))["reason"] == {"code": "Error", "detail": "ValueError: lost"}
+    raised, finished = talk("recover", run="r1")["observations"]
+    assert (raised["kind"], raised["verb"]) == ("adapter.error", "recover")
+    assert finished["reason"] == {"code": "Error", "detail": "ValueError: lost"}
 
 
 STATE = {

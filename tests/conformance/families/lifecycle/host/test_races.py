@@ -1,6 +1,7 @@
 """Stimuli that race, stop half-way, or may not come at all, on the hosted face."""
 
 import asyncio
+import re
 
 import pytest
 from hosted_fakes import (
@@ -256,7 +257,8 @@ def test_a_runtime_that_breaks_is_said_to_have_crashed():
         raise SystemExit(3)
 
     words = Talk(toy(start=leave)).fails(-32005, "run.start", run="r1", input="x")
-    assert words == "The runtime or its adapter crashed: SystemExit: 3"
+    assert words.startswith("The runtime or its adapter crashed: SystemExit: “3” (")
+    assert re.search(r"test_races\.py:\d+\)$", words)
 
     words = Talk(toy(start=lambda self, text: None)).fails(-32005, "run.start", run="r1", input="x")
     assert "TypeError" in words
@@ -269,7 +271,19 @@ def test_a_verb_that_returns_something_else_is_told_what_it_should():
         return "done"
 
     words = Talk(toy(start=confused)).fails(-32603, "run.start", run="r1", input="x")
-    assert words == "The adapter's start returned 'done'; it should return a Segment, or None."
+    assert words == "The adapter's start returned 'done'; it should return a Segment."
+
+
+def test_a_start_that_returns_nothing_is_told_what_it_should():
+    """None is an answer of `decide` alone, where a segment is under way."""
+
+    async def forgets(self, text):
+        await self.host.infer([])
+
+    talk = Talk(toy(start=forgets))
+    talk.start()
+    words = talk.fails(-32603, "gate.release", gate="g1", outcome=TURN)
+    assert words == "The adapter's start returned None; it should return a Segment."
 
 
 def test_looking_needs_a_method_of_its_own():

@@ -1,6 +1,7 @@
 """What becomes of a verb on the hosted face: a segment, a refusal, an error, or nothing of its own."""
 
 import asyncio
+import re
 
 from hosted_fakes import (
     OK,
@@ -118,8 +119,11 @@ def test_an_exception_after_something_happened_is_an_error():
     talk.decide(resume())
     report = talk.release("g1", OK)
 
+    raised, finished = report["observations"]
     assert report["refused"] == []
-    assert only(report)["reason"] == {"code": "Error", "detail": "ValueError: too late"}
+    assert (raised["kind"], raised["verb"]) == ("adapter.error", "decide")
+    assert re.fullmatch(r"ValueError: “too late” \(.*test_verbs\.py:\d+\)", raised["error"])
+    assert finished["reason"] == {"code": "Error", "detail": "ValueError: too late"}
 
 
 def test_one_decision_can_be_refused_and_the_others_taken():
@@ -244,4 +248,4 @@ def test_work_left_by_an_earlier_verb_counts_for_the_one_under_way():
     talk = Talk(toy(start=start, decide=decide))
     talk.start()
 
-    assert kinds(talk.decide(resume())) == ["event", "run.finished"]
+    assert kinds(talk.decide(resume())) == ["event", "adapter.error", "run.finished"]
