@@ -54,7 +54,6 @@ class Inferred:
     @property
     def inference(self) -> Inference:
         """How policies of this family are inferred."""
-        assert self.family.inference is not None  # which produced this result
         return self.family.inference
 
     @property
