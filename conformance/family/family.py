@@ -106,7 +106,7 @@ def _no_signs() -> Sequence[Any]:
 class Inference:
     """How policies are inferred from observations; without a learner of the family, from its checks alone."""
 
-    new_learner: Callable[..., Any] | None = None  # (curriculum, scenario, applies, sought) -> a Judge
+    new_learner: Callable[..., Any] | None = None  # (curriculum, scenario, sought) -> a Judge
     signs: Callable[[], Sequence[Any]] = _no_signs
     supposing: frozenset[str] = frozenset()
     """Clauses that are not judged meanwhile, since their checks suppose the declared policies."""

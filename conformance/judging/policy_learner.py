@@ -8,7 +8,7 @@ state may be wrong from there on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,9 @@ from runlock.conformance.judging.applicability import standing_of, standings
 from runlock.conformance.judging.judge import NOTHING_OPEN, Asked, Judge, Violation
 from runlock.conformance.judging.policy_hypotheses import Exclusion
 from runlock.conformance.protocol import Handshake, Observation, Report, Scenario
+
+Evidence = tuple[str, str, str, str]
+"""The clause of a check, a policy, the value of it that is ruled out, and why."""
 
 
 def unconditional(family: Family, handshake: Handshake, aside: Collection[str] = ()) -> dict[str, bool]:
@@ -33,18 +36,25 @@ def unconditional(family: Family, handshake: Handshake, aside: Collection[str] =
 
 @dataclass(frozen=True)
 class Curriculum:
-    """What the learners of one runtime share: the policies to find out, and the checks that may tell them."""
+    """What the learners of one runtime share: the open policies, and the checks that may tell them."""
 
     family: Family
-    handshake: Handshake
+    handshake: Any  # the family's own model
     known: Mapping[str, Any]  # the sets, and the policies that were found out before
+    applies: Mapping[str, bool]  # the clauses that are judged
 
     @cached_property
     def wanted(self) -> dict[str, tuple[str, ...]]:
         """The policies that are still open, with their values."""
-        spec = self.family.spec.policies.values()
+        spec = [one for one in self.family.spec.policies.values() if one.kind == "one of"]
+        return {one.key: tuple(one.values) for one in spec if one.key not in self.known}
+
+    @cached_property
+    def conditions(self) -> dict[str, dict[str, frozenset[str]]]:
+        """By clause, the open policies that it depends on, with the values under which it applies."""
         return {
-            one.key: tuple(one.values) for one in spec if one.kind == "one of" and one.key not in self.known
+            clause.id: {key: frozenset(of) for key, of in clause.applies.items() if key in self.wanted}
+            for clause in self.family.spec.clauses.values()
         }
 
     @cached_property
@@ -59,27 +69,15 @@ class Curriculum:
         supposed = {key: values[0] for key, values in clause.applies.items()}
         return standing_of(family, clause, claiming, {**supposed, **self.known}).is_judged
 
-    def open_conditions(self, check: Invariant) -> list[str]:
-        """The open policies on whose values it depends whether the clause of a check applies."""
-        return [key for key in self.family.spec.clause(check.clause).applies if key in self.wanted]
-
-    def applies(self, check: Invariant, key: str, value: str) -> bool:
-        """Whether the clause of a check applies under a value of a policy."""
-        return value in self.family.spec.clause(check.clause).applies.get(key, (value,))
-
 
 class Learner(Judge):
     """Learns which values one scenario rules out; with `sought`, ruling that out counts as the violation."""
 
     def __init__(
-        self,
-        curriculum: Curriculum,
-        scenario: Scenario,
-        applies: Mapping[str, bool],
-        sought: str = "",
+        self, curriculum: Curriculum, scenario: Scenario, sought: str = "", asked: Asked | None = None
     ) -> None:
-        super().__init__(curriculum.family, curriculum.handshake, curriculum.known, scenario, applies)
-        self.curriculum = curriculum
+        family, handshake, known = curriculum.family, curriculum.handshake, curriculum.known
+        super().__init__(family, handshake, known, scenario, curriculum.applies, asked=asked)
         self.sought = sought
 
     def report(self, report: Report) -> None:
@@ -99,35 +97,61 @@ class Learner(Judge):
         self._learn()
 
     def _learn(self, *seen: Observation) -> None:
-        """Take what the newest observation, or the silence, says about the open policies."""
-        if self.violation is not None:
-            return
-        asked, supposed = self.curriculum.asked, _Suppositions(self.state)
-        checks = asked.about(self.state, *seen) if seen else asked.at_rest(self.state)
+        """Take in what the newest observation, or the silence, says about the open policies."""
+        if self.violation is None:
+            for clause, policy, value, because in self._evidence(*seen):
+                self.open.excluded.setdefault((policy, value), Exclusion(clause, because))
+
+    def _evidence(self, *seen: Observation) -> Iterable[Evidence]:
+        raise NotImplementedError
+
+
+class CheckLearner(Learner):
+    """Learns from the checks of the family."""
+
+    def __init__(self, curriculum: Curriculum, scenario: Scenario, sought: str = "") -> None:
+        super().__init__(curriculum, scenario, sought, curriculum.asked)
+        self.curriculum = curriculum
+        self.news: list[Evidence] = []
+
+    def _evidence(self, *seen: Observation) -> Iterable[Evidence]:
+        return self.news
+
+    def _run_checks(self, checks: Iterable[Invariant], *seen: Observation) -> None:
+        """Run the checks under what is known, and those that read an open policy under each value of it."""
+        self.news = []
+        view, supposed = PolicyView(self.state.policies), _Suppositions(self.state)
+        state = self.state.under(view)
         for check in checks:
-            for (key, value), reason in self._against(check, supposed, *seen):
-                self.open.excluded.setdefault((key, value), Exclusion(check.clause, reason))
+            view.read.clear()
+            found = list(check.run(state, *seen))
+            if self.applies.get(check.clause):
+                for one in found:
+                    self._record(check.clause, one, is_deferred=check.is_deferred)
+                if self.violation is not None:
+                    return
+            objects = not all(one.ok for one in found)
+            self.news += self._against(check, supposed, view.read, objects, *seen)
 
     def _against(
-        self, check: Invariant, supposed: _Suppositions, *seen: Observation
-    ) -> Iterator[tuple[tuple[str, str], str]]:
+        self,
+        check: Invariant,
+        supposed: _Suppositions,
+        read: Collection[str],
+        objects: bool,
+        *seen: Observation,
+    ) -> Iterator[Evidence]:
         """The values under which a check objects, unless there is another explanation."""
-        wanted, conditions = self.curriculum.wanted, self.curriculum.open_conditions(check)
-        view = PolicyView(self.state.policies)
-        reason = check.first_reason(self.state.under(view), *seen)
-        if reason and not conditions:
+        wanted, conditions = self.curriculum.wanted, self.curriculum.conditions[check.clause]
+        if objects and not conditions:
             return  # it objects under every policy
-        for key in sorted({*(conditions if reason else ()), *(view.read & wanted.keys())}):
-            if not set(conditions) <= {key}:
+        for key in sorted({*(conditions if objects else ()), *(wanted.keys() & read)}):
+            if not conditions.keys() <= {key}:
                 continue  # whether the clause applies depends on another open policy
-            reasons = {
-                value: check.first_reason(supposed.that(key, value), *seen)
-                for value in wanted[key]
-                if self.curriculum.applies(check, key, value)
-            }
-            objections = {value: why for value, why in reasons.items() if why}
-            if len(objections) < len(wanted[key]):
-                yield from (((key, value), why) for value, why in objections.items())
+            applying = conditions.get(key, wanted[key])
+            reasons = {value: supposed.reason(check, key, value, *seen) for value in applying}
+            if len(applying) < len(wanted[key]) or not all(reasons.values()):
+                yield from ((check.clause, key, value, why) for value, why in reasons.items() if why)
 
 
 class _Suppositions:
@@ -137,8 +161,8 @@ class _Suppositions:
         self.state = state
         self._made: dict[tuple[str, str], State] = {}
 
-    def that(self, key: str, value: str) -> State:
-        """The state under one value of a policy."""
+    def reason(self, check: Invariant, key: str, value: str, *seen: Observation) -> str:
+        """Why a check objects under one value of a policy, or an empty string."""
         if (key, value) not in self._made:
             self._made[key, value] = self.state.under(PolicyView({**self.state.policies, key: value}))
-        return self._made[key, value]
+        return check.first_reason(self._made[key, value], *seen)

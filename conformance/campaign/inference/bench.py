@@ -9,7 +9,7 @@ from runlock.conformance.campaign.units import Between, WatchedBench
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.tally import Found
 from runlock.conformance.judging.judge import NOTHING_OPEN, Judge
-from runlock.conformance.judging.policy_learner import Curriculum, Learner, unconditional
+from runlock.conformance.judging.policy_learner import CheckLearner, Curriculum, unconditional
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.transport.journal import Journal
 
@@ -24,11 +24,11 @@ class LearningBench(WatchedBench):
         self.sought = ""
         super().__init__(order, between, journal)
         self.undeclared = NOTHING_OPEN
-        self.curriculum = Curriculum(self.family, self.handshake, self.policies)
         self.applies = {
             **unconditional(self.family, self.handshake, order.aside),
             self.family.determinism: False,
         }
+        self.curriculum = Curriculum(self.family, self.handshake, self.policies, self.applies)
 
     def _policies(self) -> dict[str, Any]:
         said = super()._policies()
@@ -37,8 +37,8 @@ class LearningBench(WatchedBench):
 
     def judge(self, scenario: Scenario) -> Judge:
         """The learner of a scenario."""
-        new_learner = self.family.inference.new_learner or Learner
-        learner: Judge = new_learner(self.curriculum, scenario, self.applies, self.sought)
+        new_learner = self.family.inference.new_learner or CheckLearner
+        learner: Judge = new_learner(self.curriculum, scenario, self.sought)
         return learner
 
     def witness(self, found: Found) -> Witness:

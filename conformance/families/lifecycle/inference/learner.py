@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from runlock.conformance.families.lifecycle.inference.evidence import Evidence
 from runlock.conformance.families.lifecycle.inference.questions import signs
 from runlock.conformance.judging import policy_learner
-from runlock.conformance.judging.policy_hypotheses import Exclusion
 from runlock.conformance.judging.policy_learner import Curriculum
 from runlock.conformance.protocol import Observation, Scenario
 
@@ -16,10 +15,8 @@ from runlock.conformance.protocol import Observation, Scenario
 class Learner(policy_learner.Learner):
     """Learns from signs which values one scenario rules out."""
 
-    def __init__(
-        self, curriculum: Curriculum, scenario: Scenario, applies: Mapping[str, bool], sought: str = ""
-    ) -> None:
-        super().__init__(curriculum, scenario, applies, sought)
+    def __init__(self, curriculum: Curriculum, scenario: Scenario, sought: str = "") -> None:
+        super().__init__(curriculum, scenario, sought)
         self.evidence = Evidence(self.state)
         self.signs = [one for one in signs() if not one.lacks(curriculum.handshake)]
 
@@ -28,11 +25,9 @@ class Learner(policy_learner.Learner):
         self.evidence.stimulus(method)
         super().stimulus(method, params)
 
-    def _learn(self, *seen: Observation) -> None:
-        if self.violation is not None:
-            return
+    def _evidence(self, *seen: Observation) -> Iterator[policy_learner.Evidence]:
         kind = type(seen[0]) if seen else None
         for sign in self.signs:
             if sign.seeing is kind:
                 for value, because in sign.check(self.evidence, *seen):
-                    self.open.excluded.setdefault((sign.policy, value), Exclusion(sign.clause, because))
+                    yield sign.clause, sign.policy, value, because
