@@ -99,15 +99,18 @@ def _never_hidden(key: str, sets: Mapping[str, Any]) -> str:
     return ""
 
 
+def _no_signs() -> Sequence[Any]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """How policies are inferred from observations."""
+    """How policies are inferred from observations; without a learner of the family, from its checks alone."""
 
-    new_learner: Callable[..., Any]  # (handshake, policies, scenario, applies, wanted) -> a Judge
-    unconditional: Callable[
-        ..., dict[str, bool]
-    ]  # (handshake, clauses set aside) -> which clauses are checked
-    signs: Callable[[], Sequence[Any]]
+    new_learner: Callable[..., Any] | None = None  # (curriculum, scenario, sought) -> a Judge
+    signs: Callable[[], Sequence[Any]] = _no_signs
+    supposing: frozenset[str] = frozenset()
+    """Clauses that are not judged meanwhile, since their checks suppose the declared policies."""
     read_under: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Policies whose evidence can be read only while another policy has this value."""
     alike: Mapping[str, tuple[frozenset[str], str]] = field(default_factory=dict)
@@ -195,7 +198,7 @@ class Family:
     strategies: tuple[Strategy, ...] = ()
     coverage_targets: Callable[..., list[ChartCoverage]] = _no_coverage
     """(handshake, policies, standings, coverage) -> the coverage of each chart."""
-    inference: Inference | None = None
+    inference: Inference = Inference()
     explored: Exploration | None = None  # of a family whose charts have a joint model
     charts: Callable[[], Iterable[type[Chart]]] | None = None
     """The charts of a family in another distribution; those of the kit's own families are found by name."""

@@ -8,9 +8,8 @@ from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.units import Between, WatchedBench
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.tally import Found
-from runlock.conformance.errors import UsageError
-from runlock.conformance.family.family import Inference
 from runlock.conformance.judging.judge import NOTHING_OPEN, Judge
+from runlock.conformance.judging.policy_learner import CheckLearner, Curriculum, unconditional
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.transport.journal import Journal
 
@@ -22,39 +21,30 @@ class LearningBench(WatchedBench):
 
     def __init__(self, order: Order, between: Between, journal: Journal | None = None) -> None:
         self.settled = dict(order.settled or ())
-        self.wanted = ""
+        self.sought = ""
         super().__init__(order, between, journal)
         self.undeclared = NOTHING_OPEN
         self.applies = {
-            **self.inference.unconditional(self.handshake, order.aside),
+            **unconditional(self.family, self.handshake, order.aside),
             self.family.determinism: False,
         }
+        self.curriculum = Curriculum(self.family, self.handshake, self.policies, self.applies)
 
     def _policies(self) -> dict[str, Any]:
         said = super()._policies()
         sets = {key: value for key, value in said.items() if self.family.spec.policy(key).kind == "set of"}
         return {**sets, **self.settled}
 
-    @property
-    def inference(self) -> Inference:
-        """How policies of this family are inferred."""
-        if self.family.inference is None:
-            raise UsageError(
-                f"Policies of the family {self.family.name} cannot be inferred yet.", "Declare them."
-            )
-        return self.family.inference
-
     def judge(self, scenario: Scenario) -> Judge:
         """The learner of a scenario."""
-        learner: Judge = self.inference.new_learner(
-            self.handshake, self.policies, scenario, self.applies, self.wanted
-        )
+        new_learner = self.family.inference.new_learner or CheckLearner
+        learner: Judge = new_learner(self.curriculum, scenario, self.sought)
         return learner
 
     def witness(self, found: Found) -> Witness:
         """The evidence against a value, with its schedule shrunk."""
-        self.wanted = found.violation.clause
+        self.sought = found.violation.clause
         try:
             return super().witness(found)
         finally:
-            self.wanted = ""
+            self.sought = ""

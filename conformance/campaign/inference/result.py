@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from runlock.conformance.driving.findings import Trouble
 from runlock.conformance.family.family import Family, Inference, family_named
+from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.protocol import Handshake
 from runlock.conformance.trace.trace import Trace
-from runlock.spec.model import Policy, Profile
+from runlock.spec.model import Clause, Policy, Profile
 
 Value = tuple[str, str]
 """A policy, and a value of it."""
@@ -54,7 +55,6 @@ class Inferred:
     @property
     def inference(self) -> Inference:
         """How policies of this family are inferred."""
-        assert self.family.inference is not None  # which produced this result
         return self.family.inference
 
     @property
@@ -107,13 +107,18 @@ class Inferred:
 
     def _why_alike(self, key: str) -> str:
         """Why the remaining values are indistinguishable on this runtime, if that is known."""
-        for other, value in self.inference.idle.get(key, ()):
-            if self.settled.get(other) == value:
-                return f"it makes no difference where {other} is {value}"
+        if idle_under := self._idle_under(key):
+            return f"it makes no difference where {idle_under} is {self.settled[idle_under]}"
         if self._is_hidden(key):
             return self._why_hidden(key)
         alike, why = self.inference.alike.get(key, (frozenset(), ""))
         return why if frozenset(self.left(key)) <= alike else ""
+
+    def _idle_under(self, key: str) -> str | None:
+        """The settled policy under whose value this one has no observable effect, if there is one."""
+        idle = self.inference.idle.get(key, ())
+        noted = (other for other, value in idle if self.settled.get(other) == value)
+        return next(noted, self.family.spec.policy(key).ruled_out(self.settled))
 
     def _is_hidden(self, key: str) -> bool:
         """Whether there can be no evidence about the remaining values on any runtime."""
@@ -127,12 +132,19 @@ class Inferred:
 
     def _lacks(self, key: str) -> list[list[str]]:
         """For each possible evidence against a remaining value, why it was not observed."""
+        if self.inference.new_learner is None:
+            clauses = self.family.spec.clauses.values()
+            return [self._unmet(clause) for clause in clauses if key in clause.applies]
         telling = [
             one
             for one in self.inference.signs()
             if one.policy == key and set(self.left(key)) & set(one.values)
         ]
         return [one.lacks(self.handshake) for one in telling]
+
+    def _unmet(self, clause: Clause) -> list[str]:
+        """Why a clause cannot be judged on this runtime."""
+        return [why for need in clause.needs if (why := unmet(self.family, need, self.handshake))]
 
     # -- profiles
 

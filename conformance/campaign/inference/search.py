@@ -17,6 +17,7 @@ from runlock.conformance.campaign.inference.result import (
     left,
     named,
     settled,
+    to_find_out,
 )
 from runlock.conformance.campaign.stages import Order, stages_of
 from runlock.conformance.campaign.supervisor import (
@@ -96,10 +97,10 @@ def _pass(
 def _reads_more(family: Family, before: Order, after: Order, known: _Known) -> bool:
     """Whether an open policy has evidence that has become readable."""
     news = set(after.settled or ()) - set(before.settled or ())
-    read_under = family.inference.read_under if family.inference is not None else {}
-    return any(
-        value in news and len(left(family, key, known.against)) > 1 for key, value in read_under.items()
-    )
+    open_ = {one.key for one in to_find_out(family) if len(left(family, one.key, known.against)) > 1}
+    if family.inference.new_learner is None:
+        return bool(news and open_)  # any check may read two policies
+    return any(value in news and key in open_ for key, value in family.inference.read_under.items())
 
 
 def _concluded(order: Order, workforce: Workforce, facts: Facts, known: _Known, partial: str) -> Inferred:

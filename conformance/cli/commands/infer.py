@@ -36,11 +36,6 @@ def infer(order: Order, jobs: int, budget_seconds: float | None, options: Option
     target = resolve(order.target, timeout_scale=order.timeout_scale)
     if target.path is not None:
         raise UsageError(f"`{order.target}` is a recorded trace, and not a runtime.", "Name a runtime.")
-    if target.family is not None and target.family.inference is None:
-        raise UsageError(
-            f"Policies of the family {target.family.name} cannot be inferred yet.",
-            "Declare them in the handshake.",
-        )
     with results() as stdout:
         folder.ready(options.out)
         with progress(order.target, is_silent=options.as_json) as callbacks:

@@ -11,7 +11,7 @@ from runlock.conformance.families.lifecycle.actions import LIFECYCLE_ACTIONS
 from runlock.conformance.families.lifecycle.inference import known, learner, questions
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.invariants.selectors import name_of, newest_of
-from runlock.conformance.families.lifecycle.joint.conformance import JointOracle
+from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES, JointOracle
 from runlock.conformance.families.lifecycle.joint.states import Kept
 from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.families.lifecycle.messages import (
@@ -150,8 +150,8 @@ FAMILY: Final = Family(
     coverage_targets=covered,
     inference=Inference(
         new_learner=learner.Learner,
-        unconditional=learner.unconditional,
         signs=questions.signs,
+        supposing=CHECKED_BY_JOINT_STATES,
         read_under=known.READ_UNDER,
         alike=known.ALIKE,
         idle=known.IDLE,

@@ -22,6 +22,7 @@ from runlock.conformance.families.message_loop.messages import (
 from runlock.conformance.families.message_loop.monitors.pass_chart import PassChart
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.family.family import Family, Wording
+from runlock.conformance.family.inference_notes import inference_of
 from runlock.conformance.family.made import Made
 from runlock.conformance.protocol.vocabulary import Vocabulary
 from runlock.spec.model import load_spec
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from runlock.conformance.families.message_loop.adapter import AdapterFactory
     from runlock.conformance.transport.sut import Sut
 
+FILES: Final = files(__package__ or __name__)
 NAME: Final = "message-loop"
 DETERMINISM: Final = "RUN-29"
 """The clause that requires two runs of one schedule to be equal."""
@@ -81,7 +83,8 @@ FAMILY: Final = Family(
     admit=grounding.admit,
     drain=grounding.drain,
     scenarios=situations.scenarios,
-    files=files(__package__ or __name__),
+    files=FILES,
+    inference=inference_of(FILES),
     host=_host,
     made=Made(_reference, None, _mutants, _variants),
     default_profile="message-loop",

@@ -17,6 +17,7 @@ from runlock.conformance.families.tool_runner.monitors.iteration_chart import It
 from runlock.conformance.families.tool_runner.monitors.response_chart import ResponseMonitor
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.family.family import Family, Wording
+from runlock.conformance.family.inference_notes import inference_of
 from runlock.conformance.family.invariant import NOTHING, Selectors
 from runlock.conformance.family.made import Made
 from runlock.conformance.protocol import Observation
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from runlock.conformance.families.tool_runner.adapter import AdapterFactory
     from runlock.conformance.transport.sut import Sut
 
+FILES: Final = files(__package__ or __name__)
 NAME: Final = "tool-runner"
 
 
@@ -77,7 +79,8 @@ FAMILY: Final = Family(
     admit=grounding.admit,
     drain=grounding.drain,
     scenarios=situations.scenarios,
-    files=files(__package__ or __name__),
+    files=FILES,
+    inference=inference_of(FILES),
     host=_host,
     made=Made(_reference, None, _mutants, _variants),
     default_profile="tool-runner",

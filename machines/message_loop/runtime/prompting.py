@@ -49,9 +49,11 @@ class Prompting(Responding):
         async with self.in_line(p, r, call):
             prompt = self.new_prompt(p, call, ask)
             try:
-                return await self.first_answer(call, prompt)
+                answer = await self.first_answer(call, prompt)
             finally:
                 await self.close(prompt)
+            call.scope.heed()  # the denial of another call may have dropped this one meanwhile
+            return answer
 
     @asynccontextmanager
     async def in_line(self, p: PassRecord, r: Round, call: Call) -> AsyncIterator[None]:

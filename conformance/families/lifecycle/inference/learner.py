@@ -1,77 +1,33 @@
-"""The learner: a judge that ignores the declared policies, and looks for evidence of them.
-
-It judges the universal core alone, as far as that holds under every policy.  It learns nothing after a
-violation, since the observed state may be wrong from there on.
-"""
+"""The learner of this family: its evidence are signs, since its checks suppose more than one policy."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from runlock.conformance.families.lifecycle.inference.evidence import Evidence
 from runlock.conformance.families.lifecycle.inference.questions import signs
-from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES
-from runlock.conformance.families.lifecycle.messages import Handshake, Scenario
-from runlock.conformance.family.family import family_named
-from runlock.conformance.judging.applicability import standings
-from runlock.conformance.judging.judge import Judge, Violation
-from runlock.conformance.judging.policy_hypotheses import Exclusion
-from runlock.conformance.protocol import Observation, Report
+from runlock.conformance.judging import policy_learner
+from runlock.conformance.judging.policy_learner import Curriculum
+from runlock.conformance.protocol import Observation, Scenario
 
 
-def unconditional(handshake: Handshake, aside: Collection[str] = ()) -> dict[str, bool]:
-    """The clauses that are judged under any policies, without those that are set aside."""
-    known = standings(family_named("lifecycle"), handshake, {})
-    not_asked = {*aside, *CHECKED_BY_JOINT_STATES}  # which suppose every policy themselves
-    return {
-        one: of.is_judged and of.clause.core and not of.clause.applies and one not in not_asked
-        for one, of in known.items()
-    }
+class Learner(policy_learner.Learner):
+    """Learns from signs which values one scenario rules out."""
 
-
-class Learner(Judge):
-    """Learns which values one scenario rules out; with `wanted`, ruling that out counts as the violation."""
-
-    def __init__(
-        self,
-        handshake: Handshake,
-        known: Mapping[str, Any],
-        scenario: Scenario,
-        applies: Mapping[str, bool],
-        wanted: str = "",
-    ) -> None:
-        super().__init__(family_named("lifecycle"), handshake, known, scenario, applies)
+    def __init__(self, curriculum: Curriculum, scenario: Scenario, sought: str = "") -> None:
+        super().__init__(curriculum, scenario, sought)
         self.evidence = Evidence(self.state)
-        self.signs = [one for one in signs() if not one.lacks(handshake)]
-        self.wanted = wanted
+        self.signs = [one for one in signs() if not one.lacks(curriculum.handshake)]
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something."""
         self.evidence.stimulus(method)
         super().stimulus(method, params)
 
-    def report(self, report: Report) -> None:
-        """The answer is complete, and what it taught may be what was sought."""
-        super().report(report)
-        sought = next((one for one in self.open.excluded if "=".join(one) == self.wanted), None)
-        if sought is not None and self.violation is None:
-            because = self.open.excluded[sought].because
-            self.violation = Violation(self.wanted, because, self.state.stimuli)
-
-    def _check(self, seen: Observation) -> None:
-        super()._check(seen)
-        self._learn(seen)
-
-    def _check_at_rest(self) -> None:
-        super()._check_at_rest()
-        self._learn()
-
-    def _learn(self, *seen: Observation) -> None:
-        if self.violation is not None:
-            return
+    def _evidence(self, *seen: Observation) -> Iterator[policy_learner.Evidence]:
         kind = type(seen[0]) if seen else None
         for sign in self.signs:
             if sign.seeing is kind:
                 for value, because in sign.check(self.evidence, *seen):
-                    self.open.excluded.setdefault((sign.policy, value), Exclusion(sign.clause, because))
+                    yield sign.clause, sign.policy, value, because

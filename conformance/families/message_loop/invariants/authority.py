@@ -66,7 +66,8 @@ def on_tokens(state: ObservedState, call: Call, *, denied_too: bool = False) -> 
 
 
 def _used_a_token(state: ObservedState, call: Call, denied_too: bool) -> bool:
-    ran = bool(call.entries) or (denied_too and call.guard_denial is not None)
+    approved_first = state.policy("guard.place") == "after_approval"  # else the denial spared the token
+    ran = bool(call.entries) or (denied_too and approved_first and call.guard_denial is not None)
     return ran and not in_envelope(state, call) and not call.prompts and not standing(state, call)
 
 

@@ -266,7 +266,7 @@ def results_before_a_cancel_stand_as_declared(state: ObservedState, seen: GateOp
         return
     for call in last.passes[-1].sent[-1].calls if last.passes[-1].sent else []:
         content = (call.answer or {}).get("content")
-        if call.answered_with != "ok" or call.entries[-1].released_in == last.cancelled_in:
+        if call.answered_with != "ok" or call.entries[-1].released_in >= last.cancelled_in:
             continue
         if isinstance(content, str) and content and not call.hook_gates("post"):
             stands = any(content in one.text for one in seen.messages if one.call == call.id)

@@ -232,6 +232,8 @@ def approvals_stand_where_declared(state: ObservedState, seen: GateOpened) -> Ju
             not entered,
             f"call {listed(entered)} of the round ran before people were asked about {named(call)}",
         )
+    elif place == "interleaved" and state.policy("prompt.line") != "serial":
+        return  # prompts that are open together cannot each wait for the calls before their own
     elif place == "interleaved":
         yield held_or(
             not executing, f"people are asked about {named(call)} while call {listed(executing)} runs"

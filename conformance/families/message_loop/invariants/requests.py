@@ -27,7 +27,7 @@ from runlock.conformance.families.message_loop.invariants.results import (
 )
 from runlock.conformance.families.message_loop.messages import GateOpened, Message, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Pass, Request
+from runlock.conformance.families.message_loop.state.records import Gate, Pass, Request
 from runlock.conformance.family.invariant import Invariant
 
 Mismatch = tuple[str, str]
@@ -322,8 +322,15 @@ def context_over_budget_is_treated_as_declared(state: ObservedState, seen: GateO
     for gate in request.contexts:
         slices = [text for text in (gate.answer or {}).get("slices") or [] if text]
         budget = next((one.budget for one in state.scenario.context if one.id == gate.opened.provider), 0)
-        if slices and sum(map(len, slices)) > budget:
+        if slices and sum(map(len, slices)) > budget and not _looks_alike(request, gate, slices):
             yield _treated(policy, slices, budget, seen.context)
+
+
+def _looks_alike(request: Request, gate: Gate, slices: list[str]) -> bool:
+    """Whether what another provider gave may be taken for a part of these slices."""
+    answers = [one.answer or {} for one in request.contexts if one is not gate]
+    others = [text for answer in answers for text in answer.get("slices") or []]
+    return any(text in other or _begins_in(text, other) for other in others for text in slices)
 
 
 def _treated(policy: str, slices: list[str], budget: int, context: list[str]) -> CheckResult:

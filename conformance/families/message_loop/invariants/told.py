@@ -1,8 +1,9 @@
-"""AUTH, CANCEL: tokens that a denied call spent, and what the model is told of aborted and denied calls."""
+"""AUTH, CANCEL: tokens and grants that spare a prompt, and the words for aborted and denied calls."""
 
 from __future__ import annotations
 
 from runlock.conformance.families.message_loop.invariants.authority import (
+    covers,
     in_envelope,
     on_tokens,
     prompt_verdict,
@@ -11,6 +12,7 @@ from runlock.conformance.families.message_loop.invariants.authority import (
 from runlock.conformance.families.message_loop.invariants.cancelling import aborted
 from runlock.conformance.families.message_loop.invariants.entry import entering
 from runlock.conformance.families.message_loop.invariants.occasions import rewrite_of
+from runlock.conformance.families.message_loop.invariants.prompts import prompting
 from runlock.conformance.families.message_loop.invariants.reading import is_as_composed
 from runlock.conformance.families.message_loop.invariants.results import (
     Judgements,
@@ -20,8 +22,8 @@ from runlock.conformance.families.message_loop.invariants.results import (
 )
 from runlock.conformance.families.message_loop.messages import GateOpened
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.families.message_loop.state.records import Call, Grant
+from runlock.conformance.family.invariant import Invariant, broken
 
 
 def a_token_is_spent_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
@@ -49,6 +51,27 @@ def a_denied_token_is_free_as_declared(state: ObservedState, seen: GateOpened) -
     if denied > ran and alone and policy == "execution" and not granted:
         left = token_uses(call) - ran
         yield held_or(left <= 0, f"a denied call spends no token, yet people are asked about {named(call)}")
+
+
+def a_call_that_a_standing_grant_fits_asks_nobody(state: ObservedState, seen: GateOpened) -> Judgements:
+    """Nobody is asked about a call that a standing grant fits, as declared."""
+    call, match = prompting(state, seen), state.policy("grant.match")
+    if call is None or match is None or state.policy("grant.scopes") is None:
+        return
+    fits = "calls with the same arguments" if match == "arguments" else "each later call of its tool"
+    for grant in state.grants:
+        if _certainly_covers(state, grant, call, seen):
+            why = f"the {grant.scope} grant of call {grant.call.id} fits {fits}"
+            yield broken(f"{why}, yet people are asked about {named(call)}")
+
+
+def _certainly_covers(state: ObservedState, grant: Grant, call: Call, seen: GateOpened) -> bool:
+    """Whether a grant, which was the only thing sent in its window, certainly covers a later call."""
+    is_earlier = grant.call.request is not call.request and grant.ask == seen.ask
+    is_certain = state.is_clean(grant.window) and prompt_verdict(state, grant.call) == "allow"
+    reaches = grant.scope == "session" or grant.stage is not None
+    same = state.policy("grant.match") == "tool" or grant.args == seen.args
+    return is_earlier and is_certain and reaches and same and covers(state, grant, call)
 
 
 def the_model_is_told_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
@@ -91,5 +114,6 @@ def _plain(text: str, call: Call) -> str:
 INVARIANTS = (
     Invariant("AUTH-29", a_token_is_spent_as_declared, GateOpened, at=("tool",)),
     Invariant("AUTH-29", a_denied_token_is_free_as_declared, GateOpened, at=("prompt",)),
+    Invariant("AUTH-28", a_call_that_a_standing_grant_fits_asks_nobody, GateOpened, at=("prompt",)),
     Invariant("CANCEL-10", the_model_is_told_as_declared, GateOpened, at=("model",)),
 )

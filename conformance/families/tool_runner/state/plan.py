@@ -71,6 +71,8 @@ def plans(state: ObservedRunner, iteration: Iteration) -> list[Plan]:
     if key not in state.known:
         state.known[key] = list(_branches(state, iteration))
     found: list[Plan] = state.known[key]
+    for policy in {policy for plan in found for policy in plan.values}:
+        state.policy(policy)  # a check that uses a plan depends on what the plan was made of
     return found
 
 
