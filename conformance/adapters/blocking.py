@@ -1,0 +1,96 @@
+"""Runs a blocking library in a thread of its own, which the kit's loop can wait for.
+
+The thread is busy unless it waits for the loop or has nothing to do, so that the loop is quiescent only when
+both are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any
+
+
+class BlockingThread:
+    """The thread of a user who blocks; it does one thing at a time."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._one_at_a_time = asyncio.Lock()
+        self._jobs: SimpleQueue[tuple[Callable[[], Any], asyncio.Future[Any]] | None] = SimpleQueue()
+        self._questions: set[asyncio.Task[None]] = set()
+        self._working = 0
+        self._counting = threading.Lock()
+        self._is_over = False
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def busy(self) -> bool:
+        """Whether the thread is working."""
+        with self._counting:
+            return self._working > 0
+
+    async def do(self, work: Callable[[], Any]) -> Any:
+        """Let the thread do something, and wait for it; called on the loop."""
+        async with self._one_at_a_time:
+            done = self._loop.create_future()
+            self._count(1)
+            self._jobs.put((work, done))
+            return await done
+
+    def ask(self, question: Coroutine[Any, Any, Any]) -> Any:
+        """Have the loop run a coroutine, and block until it has; called in the thread."""
+        answer: Future[Any] = Future()
+        if self._is_over:
+            question.close()
+            raise RuntimeError("the thread was closed")
+        self._loop.call_soon_threadsafe(self._begin, question, answer)
+        self._count(-1)
+        return answer.result()
+
+    def close(self) -> None:
+        """End the thread; a question that it waits for is given up."""
+        self._is_over = True
+        for question in self._questions:
+            question.cancel()
+        self._jobs.put(None)
+
+    def _begin(self, question: Coroutine[Any, Any, Any], answer: Future[Any]) -> None:
+        task = self._loop.create_task(self._answer(question, answer))
+        self._questions.add(task)
+        task.add_done_callback(self._questions.discard)
+
+    async def _answer(self, question: Coroutine[Any, Any, Any], answer: Future[Any]) -> None:
+        try:
+            found = await question
+        except BaseException as error:  # it belongs to the thread
+            self._count(1)
+            answer.set_exception(error)
+        else:
+            self._count(1)
+            answer.set_result(found)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            work, done = job
+            try:
+                found, error = work(), None
+            except BaseException as raised:  # it belongs to whoever awaits the work
+                found, error = None, raised
+            self._loop.call_soon_threadsafe(_hand_over, done, found, error)
+            self._count(-1)
+
+    def _count(self, step: int) -> None:
+        with self._counting:
+            self._working += step
+
+
+def _hand_over(done: asyncio.Future[Any], found: Any, error: BaseException | None) -> None:
+    if done.done():
+        return
+    if error is None:
+        done.set_result(found)
+    else:
+        done.set_exception(error)
