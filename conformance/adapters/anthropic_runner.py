@@ -296,4 +296,4 @@ class BlockingRunner(Runner):
         await self.thread.do(work)
 
     async def close(self) -> None:
-        self.thread.close()
+        await self.thread.close(None if self.runner is None else self.runner.close)

@@ -50,11 +50,13 @@ class BlockingThread:
         self._count(-1)
         return answer.result()
 
-    def close(self) -> None:
-        """End the thread; a question that it waits for is given up."""
-        self._is_over = True
+    async def close(self, last: Callable[[], Any] | None = None) -> None:
+        """Give up the question that the thread waits for, let it do one last thing, and end it."""
         for question in self._questions:
             question.cancel()
+        if last is not None:
+            await self.do(last)
+        self._is_over = True
         self._jobs.put(None)
 
     def _begin(self, question: Coroutine[Any, Any, Any], answer: Future[Any]) -> None:
@@ -66,6 +68,7 @@ class BlockingThread:
         try:
             found = await question
         except BaseException as error:  # it belongs to the thread
+            self._is_over = self._is_over or isinstance(error, GeneratorExit)  # the loop is gone
             self._count(1)
             answer.set_exception(error)
         else:
@@ -73,7 +76,7 @@ class BlockingThread:
             answer.set_result(found)
 
     def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
+        while not self._is_over and (job := self._jobs.get()) is not None:
             work, done = job
             try:
                 found, error = work(), None

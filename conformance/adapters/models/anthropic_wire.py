@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
-from typing import Any, Final
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from typing import Final
 
 import httpx2
 
@@ -77,9 +77,5 @@ class BlockingEvents(httpx2.SyncByteStream):
         self.thread.ask(self.events.aclose())
 
 
-async def _next(events: Events) -> Any:
-    return await anext(events, None)
-
-
-async def _next(events: Any) -> Any:
+async def _next(events: AsyncGenerator[bytes, None]) -> bytes | None:
     return await anext(events, None)
