@@ -186,8 +186,8 @@ class Runner(ABC):
 
     @property
     def _is_under_way(self) -> bool:
-        """Whether the turn of the newest stream is not whole."""
-        return self.scenario.runner.stream and getattr(snapshot_of(self.newest), "stop_reason", None) is None
+        """Whether the model has not completed the newest turn, which can only be a stream."""
+        return self.endpoint.newest is not None and self.endpoint.newest.is_under_way
 
     @abstractmethod
     def _client(self) -> Any: ...
@@ -250,14 +250,15 @@ class AsyncStreamRunner(AsyncRunner):
 
 
 class AsyncEagerRunner(AsyncStreamRunner):
-    """The same runner, whose tools run while their turn is streamed."""
+    """The same runner, whose tools run while their turn is read."""
 
+    read = ["all"]
     options = {"run_tools_eagerly": True}
     policies = {"tools.start": "streaming"}
 
 
 class BlockingRunner(Runner):
-    """`Anthropic`, with functions as tools, in a thread; nobody reads its streams."""
+    """`Anthropic`, with functions as tools, in a thread; its streams are not read."""
 
     stream = [False, True]
     read = ["none"]

@@ -80,7 +80,7 @@ class BlockingThread:
             work, done = job
             try:
                 found, error = work(), None
-            except BaseException as raised:  # it belongs to whoever awaits the work
+            except BaseException as raised:  # it belongs to the caller of `do`
                 found, error = None, raised
             self._loop.call_soon_threadsafe(_hand_over, done, found, error)
             self._count(-1)

@@ -7,7 +7,8 @@ The kit sees a request before it is refused; the gate of a refused request is gi
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
@@ -38,17 +39,30 @@ class Asked:
     """The arguments of `infer` and `stream`."""
 
 
-@dataclass(frozen=True, slots=True)
 class Events:
-    """The server-sent events of a turn."""
+    """The server-sent events of a turn.  The model goes on whether anybody reads them or not."""
 
-    written: AsyncGenerator[bytes, None]
-    pieces: Any
+    def __init__(self, pieces: AsyncIterator[Delta | Turn]) -> None:
+        self.given: asyncio.Queue[Delta | Turn | ModelFault] = asyncio.Queue()
+        self.written: AsyncGenerator[bytes, None]
+        self._model = asyncio.get_running_loop().create_task(self._take(pieces))
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether the model has not completed its turn."""
+        return not self._model.done()
 
     async def aclose(self) -> None:
         """Give up a turn that is not whole, also if no event was read."""
-        await self.written.aclose()
-        await self.pieces.aclose()
+        self._model.cancel()
+        await asyncio.wait({self._model})
+
+    async def _take(self, pieces: AsyncIterator[Delta | Turn]) -> None:
+        try:
+            async for piece in pieces:
+                self.given.put_nowait(piece)
+        except ModelFault as fault:
+            self.given.put_nowait(fault)
 
 
 class Endpoint:
@@ -56,7 +70,8 @@ class Endpoint:
 
     def __init__(self, host: RunnerHost) -> None:
         self.host = host
-        self.pieces = 0  # of the newest streamed turn, as the kit gave them
+        self.newest: Events | None = None
+        self.pieces = 0  # of the newest streamed turn, as the kit gave them and as they were written
         self._threads: dict[str, Sequence[Param]] = {}
         self._paused: set[str] = set()  # the calls of paused turns, which need no result
         self._replies = 0
@@ -77,30 +92,34 @@ class Endpoint:
     async def events(self, body: Mapping[str, Any]) -> Events:
         """Answer a request with server-sent events; raises `Refusal` if there is no first piece."""
         asked = self._asked(body)
-        pieces: Any = self.host.stream(**asked.shown)
+        self.newest = events = Events(self.host.stream(**asked.shown))
         self.pieces = 0
         try:
-            first = await anext(pieces)
-        except ModelFault as fault:
-            raise _overloaded(fault) from fault
-        return Events(self._written(asked, first, pieces), pieces)
+            first = await events.given.get()
+        except BaseException:
+            await events.aclose()
+            raise
+        if isinstance(first, ModelFault):
+            raise _overloaded(first) from first
+        events.written = self._written(asked, first, events)
+        return events
 
-    async def _written(self, asked: Asked, first: Delta | Turn, pieces: Any) -> AsyncGenerator[bytes, None]:
+    async def _written(
+        self, asked: Asked, first: Delta | Turn, events: Events
+    ) -> AsyncGenerator[bytes, None]:
         reply = Reply(self._next_id())
         yield sse("message_start", message=reply.empty())
-        try:
-            piece = first
-            while isinstance(piece, Delta):
-                self.pieces += 1
-                yield b"".join(reply.piece(piece))
-                piece = await anext(pieces)
-            yield b"".join([*reply.rest(piece), *reply.end(piece)])
-            self._keep(asked, reply, piece)
-            yield sse("message_stop")
-        except ModelFault as fault:
-            yield sse("error", error=_overloaded(fault).body["error"])
-        finally:
-            await pieces.aclose()
+        piece: Delta | Turn | ModelFault = first
+        while isinstance(piece, Delta):
+            self.pieces += 1
+            yield b"".join(reply.piece(piece))
+            piece = await events.given.get()
+        if isinstance(piece, ModelFault):
+            yield sse("error", error=_overloaded(piece).body["error"])
+            return
+        yield b"".join([*reply.rest(piece), *reply.end(piece)])
+        self._keep(asked, reply, piece)
+        yield sse("message_stop")
 
     def _asked(self, body: Mapping[str, Any]) -> Asked:
         thread = body.get("thread") or {}

@@ -120,6 +120,8 @@ def _may_take_up(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
         return False
     if run.left_at is not None:
         whole = iteration.turn is not None and iteration.whole_at_resume
+        if state.scenario.runner.stream and "streaming" in state.values("tools.start"):
+            whole = whole and bool(iteration.end_events)  # its reader may be waiting for a tool
         return whole and not iteration.may_have_lost_its_turn
     if iteration.fault:
         return True

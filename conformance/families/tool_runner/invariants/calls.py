@@ -21,7 +21,6 @@ from runlock.conformance.families.tool_runner.invariants.looks import (
     entering,
     is_changed,
     judged,
-    may_start_from_the_stream,
     some,
     turn_of,
 )
@@ -77,9 +76,7 @@ def a_tool_waits_for_the_resume(state: ObservedRunner, seen: RunnerGate) -> Judg
 def no_tool_starts_after_the_user_left(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """After a break no tool starts, unless the runner is taken up again."""
     iteration = state.iteration
-    if iteration is None or state.phase(iteration)[0] != "left":
-        return
-    if state.alone or not may_start_from_the_stream(state, iteration):  # the stream may have come first
+    if iteration is not None and state.phase(iteration)[0] == "left":
         yield f"call {seen.call} was entered after the user left the loop"
 
 
@@ -121,7 +118,7 @@ def _answered_before(iteration: Iteration) -> set[str]:
 def a_paused_turn_runs_no_call(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """The calls of a paused turn do not run after the resume, unless the user pushed the turn."""
     found = _handled(state, seen)
-    if found is not None and is_paused(found[0]) and not may_start_from_the_stream(state, found[0]):
+    if found is not None and is_paused(found[0]):
         iteration, call = found
         own = call in {one.id for one in iteration.calls}
         allowed = some(state, iteration, lambda plan: plan.may_enter(call))
@@ -131,9 +128,7 @@ def a_paused_turn_runs_no_call(state: ObservedRunner, seen: RunnerGate) -> Judge
 def a_cut_off_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
     """The calls of a turn that was cut off run only where the policy says so."""
     found = _handled(state, seen)
-    if found is None or may_start_from_the_stream(state, found[0]):
-        return
-    if is_cut_off(found[0]) and not found[0].touched:
+    if found is not None and is_cut_off(found[0]) and not found[0].touched:
         iteration, call = found
         allowed = some(state, iteration, lambda plan: plan.may_enter(call))
         yield judged(allowed, f"{turn_of(iteration)} was cut off, and its call {call} was entered")

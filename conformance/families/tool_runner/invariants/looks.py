@@ -182,12 +182,6 @@ def acts_of(iteration: Iteration) -> str:
     return f"the user {' and '.join(did)}" if did else "the user changed nothing"
 
 
-def may_start_from_the_stream(state: ObservedRunner, iteration: Iteration) -> bool:
-    """Whether a call may start from a stream that was not read to its end when the user went on or left."""
-    unread = state.scenario.runner.stream and not iteration.end_events
-    return unread and "streaming" in state.values("tools.start")
-
-
 def entering(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str, str] | None:
     """The iteration, the phase and the call of an entry that can be judged."""
     iteration = state.iteration

@@ -165,8 +165,10 @@ def the_end_names_the_last_turn(state: ObservedRunner, seen: RunFinished) -> Jud
 
 def _left_unread(state: ObservedRunner, last: Iteration) -> bool:
     """Whether the user left a stream that was not read to its end: its turn may not have been received."""
-    streamed = state.scenario.runner.stream and not last.is_yielded_whole
-    return streamed and last.left_at is not None and not last.end_events
+    runner = state.scenario.runner
+    if not runner.stream or last.is_yielded_whole or last.left_at is None or last.end_events:
+        return False
+    return runner.read == "none" or "streaming" in state.values("tools.start")  # a reader may wait for a tool
 
 
 def _name(message: Message | None) -> str:

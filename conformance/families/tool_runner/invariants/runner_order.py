@@ -9,7 +9,6 @@ from runlock.conformance.families.tool_runner.invariants.looks import (
     follows,
     is_changed,
     judged,
-    may_start_from_the_stream,
     some,
     turn_of,
 )
@@ -113,8 +112,6 @@ def nothing_more_happens_after_the_user_left(state: ObservedRunner) -> Judgement
     if iteration is None or iteration.left_at is None or iteration.taken_up_at is not None:
         return
     late = [gate for gate in iteration.entries if gate.phase == "left"]
-    if late and may_start_from_the_stream(state, iteration):
-        return
     yield judged(not late, "a tool was entered after the user left the loop")
 
 
