@@ -1,7 +1,7 @@
 """Runs a blocking library in a thread of its own, which the kit's loop can wait for.
 
 The thread is busy unless it waits for the loop or has nothing to do, so that the loop is quiescent only when
-both are.
+both are.  What comes while it waits for an answer is done there, as the body of a tool would do it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any
 
+Job = tuple[Callable[[], Any], asyncio.Future[Any]]
+
 
 class BlockingThread:
-    """The thread of a user who blocks; it does one thing at a time."""
+    """The thread of a user who blocks."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._one_at_a_time = asyncio.Lock()
-        self._jobs: SimpleQueue[tuple[Callable[[], Any], asyncio.Future[Any]] | None] = SimpleQueue()
+        self._inbox: SimpleQueue[Job | Future[Any] | None] = SimpleQueue()
         self._questions: set[asyncio.Task[None]] = set()
         self._working = 0
         self._counting = threading.Lock()
@@ -34,56 +35,63 @@ class BlockingThread:
 
     async def do(self, work: Callable[[], Any]) -> Any:
         """Let the thread do something, and wait for it; called on the loop."""
-        async with self._one_at_a_time:
-            done = self._loop.create_future()
-            self._count(1)
-            self._jobs.put((work, done))
-            return await done
+        done = self._loop.create_future()
+        self._put((work, done))
+        return await done
 
     def ask(self, question: Coroutine[Any, Any, Any]) -> Any:
         """Have the loop run a coroutine, and block until it has; called in the thread."""
-        answer: Future[Any] = Future()
         if self._is_over:
             question.close()
             raise RuntimeError("the thread was closed")
-        self._loop.call_soon_threadsafe(self._begin, question, answer)
+        self._loop.call_soon_threadsafe(self._begin, question)
         self._count(-1)
-        return answer.result()
+        while not isinstance(job := self._inbox.get(), Future):
+            if job is not None:
+                self._do(job)
+        return job.result()
 
     async def close(self, last: Callable[[], Any] | None = None) -> None:
         """Give up the question that the thread waits for, let it do one last thing, and end it."""
-        for question in self._questions:
+        for question in list(self._questions):
             question.cancel()
+            await asyncio.wait({question})
         if last is not None:
             await self.do(last)
         self._is_over = True
-        self._jobs.put(None)
+        self._inbox.put(None)
 
-    def _begin(self, question: Coroutine[Any, Any, Any], answer: Future[Any]) -> None:
-        task = self._loop.create_task(self._answer(question, answer))
+    def _begin(self, question: Coroutine[Any, Any, Any]) -> None:
+        task = self._loop.create_task(self._answer(question))
         self._questions.add(task)
         task.add_done_callback(self._questions.discard)
 
-    async def _answer(self, question: Coroutine[Any, Any, Any], answer: Future[Any]) -> None:
+    async def _answer(self, question: Coroutine[Any, Any, Any]) -> None:
+        answer: Future[Any] = Future()
         try:
-            found = await question
+            answer.set_result(await question)
         except BaseException as error:  # it belongs to the thread
             self._is_over = self._is_over or isinstance(error, GeneratorExit)  # the loop is gone
-            self._count(1)
             answer.set_exception(error)
-        else:
-            self._count(1)
-            answer.set_result(found)
+        self._put(answer)
+
+    def _put(self, job: Job | Future[Any]) -> None:
+        self._count(1)
+        self._inbox.put(job)
 
     def _work(self) -> None:
-        while not self._is_over and (job := self._jobs.get()) is not None:
-            work, done = job
-            try:
-                found, error = work(), None
-            except BaseException as raised:  # it belongs to the caller of `do`
-                found, error = None, raised
-            self._loop.call_soon_threadsafe(_hand_over, done, found, error)
-            self._count(-1)
+        while not self._is_over and (job := self._inbox.get()) is not None:
+            assert not isinstance(job, Future)
+            self._do(job)
+
+    def _do(self, job: Job) -> None:
+        work, done = job
+        try:
+            found, error = work(), None
+        except BaseException as raised:  # it belongs to the caller of `do`
+            found, error = None, raised
+        self._loop.call_soon_threadsafe(_hand_over, done, found, error)
+        self._count(-1)
 
     def _count(self, step: int) -> None:
         with self._counting:

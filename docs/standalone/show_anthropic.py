@@ -11,9 +11,10 @@ from anthropic import beta_async_tool
 USAGE = {"input_tokens": 1, "output_tokens": 1}
 
 
-def called(*ids):
-    """Blocks of calls of the tool `read`."""
-    return [{"type": "tool_use", "id": one, "name": "read", "input": {}} for one in ids]
+def called(*ids, names=("read", "read")):
+    """Blocks of calls."""
+    named = zip(ids, names, strict=False)
+    return [{"type": "tool_use", "id": one, "name": name, "input": {}} for one, name in named]
 
 
 class Server(httpx2.AsyncBaseTransport):
@@ -57,13 +58,13 @@ def event(kind, **fields):
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
 
 
-def runner(server, tool, **options):
-    """A tool runner with one tool, whose requests go to the server."""
+def runner(server, *tools, **options):
+    """A tool runner whose requests go to the server."""
     http = httpx2.AsyncClient(transport=server)
     client = anthropic.AsyncAnthropic(api_key="k", base_url="http://server", http_client=http, max_retries=0)
     said = [{"role": "user", "content": "read both"}]
     return client.beta.messages.tool_runner(
-        model="m", max_tokens=9, messages=said, tools=[tool], thread=False, **options
+        model="m", max_tokens=9, messages=said, tools=tools, thread=False, **options
     )
 
 
@@ -111,7 +112,53 @@ async def eager_tool_holds_the_stream():
     return held and "text" in seen
 
 
-SHOWN = {one.__name__: one for one in (repeated_id, eager_tool_holds_the_stream)}
+async def changed_by_the_first_call(change):
+    """What ran, when the first of two calls changes the tool of the second one."""
+    ran = []
+
+    @beta_async_tool
+    async def first() -> str:
+        """Change the tools."""
+        change(tools, ran)
+        return "changed"
+
+    @beta_async_tool
+    async def second() -> str:
+        """Do something."""
+        ran.append("the old second tool")
+        return "done"
+
+    server = Server(called("c1", "c2", names=("first", "second")), [{"type": "text", "text": "done"}])
+    tools = runner(server, first, second)
+    await tools.until_done()
+    print("  this ran:", ran)
+    return ran == ["the old second tool"]
+
+
+async def removed_tool_runs():
+    """`remove_tools` says that a tool stops being run at once; a later call of the turn still runs it."""
+    return await changed_by_the_first_call(lambda tools, ran: tools.remove_tools("second"))
+
+
+async def replaced_tool_runs():
+    """`add_tools` says that the new tool runs even for a call in the message at hand; the old one does."""
+
+    def replace(tools, ran):
+        @beta_async_tool(name="second")
+        async def new() -> str:
+            """Do something else."""
+            ran.append("the new second tool")
+            return "done"
+
+        tools.add_tools(new)
+
+    return await changed_by_the_first_call(replace)
+
+
+SHOWN = {
+    one.__name__: one
+    for one in (repeated_id, eager_tool_holds_the_stream, removed_tool_runs, replaced_tool_runs)
+}
 
 
 if __name__ == "__main__":
