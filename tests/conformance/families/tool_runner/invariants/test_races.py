@@ -121,6 +121,15 @@ def test_a_turn_in_the_window_of_a_break(race):
     assert told.verdict == ("held" if race else "RUN-7"), told.reason
 
 
+def test_a_stream_that_breaks_before_it_is_yielded():
+    """It is yielded all the same, and breaks while it is read."""
+    told = Told(stream=True, read="none")
+    told.start(told.request(HELLO)).early().piece("one ")
+    told.breaks(told.shown(None)).resume(told.done("Error"))
+
+    assert told.verdict == "held", told.reason
+
+
 def test_a_break_at_a_stream_that_is_not_read():
     """The runner need not have received a turn that came in a stream which was not read."""
     told = streamed().says(C1)
