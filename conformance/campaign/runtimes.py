@@ -17,6 +17,7 @@ from runlock.conformance.campaign.environments import (
     Packages,
     Venv,
 )
+from runlock.conformance.family.family import DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +32,14 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """A runtime with its adapter; `pages` document each policy that it declares."""
+    """A runtime with its adapter; `pages` document each policy that it declares beyond its profile."""
 
     name: str
     title: str
     environment: str
     adapter: str
     lives_in: Environment
+    family: str = DEFAULT
     pages: Mapping[str, str] = field(default_factory=dict)
     seen: Sequence[Known] = ()
 

@@ -76,6 +76,7 @@ def _runtime(column: Column) -> dict[str, Any]:
         "verdict": result.verdict,
         "family": result.family_name,
         "implementation": dict(result.implementation),
+        "profile": result.profile,
         "policies": dict(result.policies),
         "schedules": result.schedules,
         "troubles": [trouble.what for trouble in result.troubles],

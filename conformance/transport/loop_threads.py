@@ -32,7 +32,10 @@ class Outside:
 
     def quiet(self) -> bool:
         """Whether no work is running and no result is queued."""
-        return not (self._under_way or self._calls or self._finished or (self.busy and self.busy()))
+        # Asked first: work that ends calls back before it is no longer busy, so that the call is seen below.
+        if self.busy and self.busy():
+            return False
+        return not (self._under_way or self._calls or self._finished)
 
     def begin(
         self, work: Callable[[], Any], executor: Executor | None, finished: asyncio.Handle

@@ -66,7 +66,8 @@ export class Refused extends Error {
   }
 }
 
-class ProtocolError extends Error {
+/** An answer that is an error of the protocol. */
+export class ProtocolError extends Error {
   constructor(code, message, data) {
     super(message);
     Object.assign(this, { code, data });
@@ -78,7 +79,7 @@ class ProtocolError extends Error {
 const real = { setTimeout, setImmediate, clearImmediate, Date };
 
 /** Timers and the time of day, which stand still until the kit moves them. */
-class Clock {
+export class Clock {
   constructor() {
     this.now = this.horizon = 0;
     this.timers = new Map();
@@ -145,11 +146,12 @@ class Clock {
 
 // --- quiescence ---------------------------------------------------------------------------------
 
-const turn = () => new Promise((next) => real.setImmediate(next));
+/** A turn of the event loop. */
+export const turn = () => new Promise((next) => real.setImmediate(next));
 const glance = () => new Promise((next) => real.setTimeout(next, 1)); // decides nothing but how soon it is seen
 
 /** What keeps Node alive, counted by kind, without what waits for the kit. */
-function underWay() {
+export function underWay() {
   const counts = new Map();
   for (const kind of process.getActiveResourcesInfo()) {
     if (kind !== "Immediate") counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -169,7 +171,7 @@ function placeOf(error) {
 const stray = []; // what was thrown where nobody awaits: the runtime crashed
 
 /** Let the runtime run until only the kit can move it on. */
-async function settle(life) {
+export async function settle(life) {
   for (let turns = 0; turns < TURNS_MAX; ) {
     await turn(); // every promise that can be settled is, before an immediate comes
     if (stray.length) throw stray.pop();
@@ -661,13 +663,14 @@ class Served {
 /**
  * Answer the kit on standard input and output until its input ends.
  * @param {() => Adapter} factory  makes a new adapter, one for every life of the runtime
+ * @param {(factory: () => object) => {answer: Function}} [make]  makes what answers: another family has its own
  */
-export async function serve(factory) {
+export async function serve(factory, make = (one) => new Served(one)) {
   const write = process.stdout.write.bind(process.stdout);
   process.stdout.write = process.stderr.write.bind(process.stderr); // what the runtime prints is no answer
   globalThis.console = new Console(process.stderr, process.stderr);
   process.on("uncaughtException", (error) => stray.push(error)); // a rejection that nobody awaits as well
-  const served = new Served(factory);
+  const served = make(factory);
   for await (const line of lines(process.stdin)) {
     const answer = await answered(served, line);
     write(`${JSON.stringify({ jsonrpc: "2.0", ...answer })}\n`);

@@ -47,6 +47,8 @@ def _may_follow(part: Part, earlier: list[Part], state: ObservedRunner) -> bool:
         return False
     if "run.start" in methods and method != "cancel":
         return False
+    if any(stands(turn, _given(other)) for turn in _turns(params) for _, other in earlier):
+        return False  # the user gives no turn twice
     left = any(name == "gate.release" and _on(state, given) == "yield" for name, given in earlier)
     if method in USER_VERBS and left:
         return False
@@ -83,8 +85,7 @@ def _is_put_by_the_runner(
     state: ObservedRunner, iteration: Iteration, method: str, params: Mapping[str, Any]
 ) -> bool:
     """Whether the user would add a turn that is already in the state, or that the runner will append."""
-    given = [Message.model_validate(one) for one in params.get("messages") or ()]
-    turns = [message for message in given if message.role == "assistant"]
+    turns = _turns(params)
     standing = [*iteration.before_pushes(), *iteration.pushes()] if method == "runner.push" else []
     if any(stands(turn, standing) for turn in turns):
         return True
@@ -96,6 +97,14 @@ def _is_put_by_the_runner(
         return True
     paused = iteration.turn is not None and iteration.turn.stop == "pause_turn"
     return paused and state.policy("pause.changed") != "dropped"
+
+
+def _given(params: Mapping[str, Any]) -> list[Message]:
+    return [Message.model_validate(one) for one in params.get("messages") or ()]
+
+
+def _turns(params: Mapping[str, Any]) -> list[Message]:
+    return [message for message in _given(params) if message.role == "assistant"]
 
 
 def _may_start(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
@@ -111,6 +120,8 @@ def _may_take_up(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
         return False
     if run.left_at is not None:
         whole = iteration.turn is not None and iteration.whole_at_resume
+        if state.scenario.runner.stream and "streaming" in state.values("tools.start"):
+            whole = whole and bool(iteration.end_events)  # its reader may be waiting for a tool
         return whole and not iteration.may_have_lost_its_turn
     if iteration.fault:
         return True

@@ -14,6 +14,7 @@ from runlock.conformance.campaign.environments import ENVIRONMENTS, Packages
 from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.errors import UsageError
+from runlock.conformance.family.family import DEFAULT
 from runlock.conformance.protocol import ProtocolError
 
 pytestmark = pytest.mark.filterwarnings("default")  # what a runtime warns of is not ours to fail on
@@ -45,7 +46,7 @@ def conversation(runtime, **scenario):
     return Talk(factory, **scenario)
 
 
-@pytest.fixture(params=runtimes(), ids=lambda one: one.name)
+@pytest.fixture(params=[one for one in runtimes() if one.family == DEFAULT], ids=lambda one: one.name)
 def talk(request, tmp_path):
     """A conversation with each runtime that is installed."""
     talk = conversation(request.param, tools=TOOLS, data=str(tmp_path))

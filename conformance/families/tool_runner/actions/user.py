@@ -123,7 +123,7 @@ def set_messages(stage: Stage, chooser: Chooser) -> Move | None:
         messages.append(_foreign_turn(stage, chooser))
     params: dict[str, Any] = {"messages": messages}
     if chooser.choose(3) == 1 and stage.takes("runner.set.params"):
-        params["params"] = {"temperature": 1}
+        params["params"] = {"service_tier": "auto"}
     return Move("runner.set", params)
 
 

@@ -137,7 +137,7 @@ class User:
                 if isinstance(act, Resume):
                     return act
                 if act.name == "respond":
-                    responses.append(asyncio.ensure_future(self._respond(act)))
+                    responses.append(asyncio.ensure_future(self._respond(act, reader)))
                     await asyncio.sleep(0)
                 else:
                     await self._perform(act)
@@ -158,7 +158,10 @@ class User:
         if fields is not None:
             self.host.append(EXCEPTION, fields)
 
-    async def _respond(self, act: Act) -> None:
+    async def _respond(self, act: Act, reader: asyncio.Task[None] | None) -> None:
+        """Ask for the response, after the stream if the user reads it: a stream has one reader at a time."""
+        if reader is not None:
+            await asyncio.wait({reader})
         before = self.host.tools_entered
         try:
             messages = await act.work()

@@ -157,10 +157,18 @@ def the_end_names_the_last_turn(state: ObservedRunner, seen: RunFinished) -> Jud
     last = state.iteration
     unsure = last is None or last.turn is None or last.run != run.id
     right = same(seen.message, turns[-1] if turns else None) or (unsure and seen.message is None)
-    if last is not None and last.may_have_lost_its_turn:
+    if last is not None and (last.may_have_lost_its_turn or _left_unread(state, last)):
         right = right or same(seen.message, turns[-2] if len(turns) > 1 else None)
     wanted = named(turns[-1]) if turns else "nothing"
     yield judged(right, f"the last turn is {wanted}, and the end names {_name(seen.message)}")
+
+
+def _left_unread(state: ObservedRunner, last: Iteration) -> bool:
+    """Whether the user left a stream that was not read to its end: its turn may not have been received."""
+    runner = state.scenario.runner
+    if not runner.stream or last.is_yielded_whole or last.left_at is None or last.end_events:
+        return False
+    return runner.read == "none" or "streaming" in state.values("tools.start")  # a reader may wait for a tool
 
 
 def _name(message: Message | None) -> str:

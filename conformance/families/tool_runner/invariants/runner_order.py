@@ -160,7 +160,8 @@ def an_unchanged_final_turn_is_followed_by_nothing(state: ObservedRunner) -> Jud
         return
     final = last.turn is not None and every(state, last, lambda plan: plan.next == frozenset({"end"}))
     if final and not is_paused(last):
-        yield judged(not state.open_gates, f"{turn_of(last)} is final, and the runner goes on after it")
+        late = [gate for gate in state.open_gates if gate.phase != "yield"]  # not one of the stream
+        yield judged(not late, f"{turn_of(last)} is final, and the runner goes on after it")
 
 
 def a_changed_final_turn_sends_a_request_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:

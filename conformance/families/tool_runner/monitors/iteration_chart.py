@@ -87,11 +87,19 @@ class IterationMonitor(Monitor):
         elif gate.on == "model" and kind == "turn":
             self._answered()
         elif gate.on == "model" and kind == "fault":
-            self._see("fault")
+            self._broke()
         elif kind in ("fault", "raise") and gate.phase == "response":
             self._lose()  # the chart does not say where a broken response leads
 
+    def _broke(self) -> None:
+        last = self.state.iteration
+        if last is not None and last.deltas and not last.yields:
+            self._lose()  # the stream may still be yielded, and break while it is read
+        self._see("fault")
+
     def _went_on(self, kind: str) -> None:
+        if kind == "break" and not self.state.alone and "streaming" in self.state.values("tools.start"):
+            self._lose()  # a call may have started from the stream before
         if kind == "resume" and "Streaming" in self.follower.states:
             self.late_resume = True
         else:

@@ -346,11 +346,22 @@ class ObservedRunner:
         if iteration.yielded is not None:
             pending = iteration.pending_response
             return ("yield", None) if pending is None else ("response", iteration.responses.index(pending))
+        if self._reads_on(iteration):
+            return "yield", None
         if iteration.goes_on:
             return "handling", None
         if iteration.left_at is not None:
             return "left", None
         return "request", None
+
+    def _reads_on(self, iteration: Iteration) -> bool:
+        """Whether a call may start from a stream that its user had not read to the end at the resume, or at a
+        break in a race."""
+        runner = self.scenario.runner
+        if not runner.stream or runner.read != "all" or iteration.end_events:
+            return False
+        raced = iteration.left_at == self.stimuli and not self.alone
+        return (iteration.goes_on or raced) and "streaming" in self.values("tools.start")
 
 
 def _is_error(run: Run) -> bool:

@@ -228,7 +228,8 @@ class _Planner:
             wanted, why = self._wanted(call, call.id in answered)
             if preempted is not False and wanted is not False:
                 wanted, why = (False if preempted else None), "STOP-5"
-            made.enter[call.id] = None if made.loose and wanted else wanted
+            begun = any(gate.phase in ("request", "yield") for gate in self.iteration.entries_of(call.id))
+            made.enter[call.id] = None if (made.loose or begun) and wanted else wanted
             made.why[call.id] = why
 
     def _answered(self) -> set[str]:

@@ -1,49 +1,13 @@
 """Hosted runners: the kit iterates, acts as the user, counts, and derives the end reason."""
 
 import pytest
+from driven_runner import Driven
 from plain_runner import PlainRunner
 
 from runlock.conformance.families.tool_runner.host.hosted import HostedRunner
 from runlock.conformance.protocol import ILLEGAL_STIMULUS, NO_SUCH_GATE, UNSUPPORTED, ProtocolError
 
 C1 = {"id": "c1", "name": "t0", "args": {"k": "c1"}}
-
-
-class Driven:
-    """A hosted runner, its open gates by their `on`, and everything that it reported."""
-
-    def __init__(self, make=PlainRunner, **runner):
-        self.made = []
-        self.sut = HostedRunner(lambda: self.made.append(make()) or self.made[-1])
-        self.sut.request("scenario.open", {"scenario": "s", "tools": [{"name": "t0"}], "runner": runner})
-        self.gates, self.seen, self.refused = {}, [], []
-
-    def send(self, method, **params):
-        answer = self.sut.request(method, params)
-        self.gates |= {one["on"]: one["gate"] for one in answer["observations"] if one["kind"] == "gate.open"}
-        self.seen += answer["observations"]
-        self.refused += answer["refused"]
-        return [_short(one) for one in answer["observations"]]
-
-    def start(self):
-        return self.send("run.start", run="r1", input="hello")
-
-    def release(self, on, **outcome):
-        return self.send("gate.release", gate=self.gates[on], outcome=outcome)
-
-    def says(self, *calls, text=""):
-        return self.release("model", kind="turn", text=text, tool_calls=list(calls))
-
-    def last(self, kind):
-        return [one for one in self.seen if one["kind"] == kind][-1]
-
-
-def _short(seen):
-    if seen["kind"] == "gate.open":
-        return f"{seen['on']} {seen['step']}"
-    if seen["kind"] == "event":
-        return f"{seen['name']} {seen['data'].get('text')}"
-    return f"end {seen['reason']['code']}" if seen["kind"] == "run.finished" else seen["kind"]
 
 
 def test_the_kit_iterates_and_counts():

@@ -15,9 +15,9 @@ def after(told, race):
     return told.early() if race else told
 
 
-def streamed(policies=None):
+def streamed(policies=None, read="none"):
     """A stream that is with the user before its turn is whole."""
-    told = Told(policies, stream=True, read="none")
+    told = Told(policies, stream=True, read=read)
     return told.start(told.shown(None), told.request(HELLO))
 
 
@@ -115,10 +115,36 @@ def test_a_fault_in_the_window_of_a_break(race):
 @RACE
 def test_a_turn_in_the_window_of_a_break(race):
     """The runner may have given the request up before the turn came."""
-    told = after(streamed(), race).says(C1)
+    told = after(streamed(read="all"), race).says(C1)
     told.leave(told.done("BehaviorRequested", message=None))
 
     assert told.verdict == ("held" if race else "RUN-7"), told.reason
+
+
+def test_a_stream_that_breaks_before_it_is_yielded():
+    """It is yielded all the same, and breaks while it is read."""
+    told = Told(stream=True, read="none")
+    told.start(told.request(HELLO)).early().piece("one ")
+    told.breaks(told.shown(None)).resume(told.done("Error"))
+
+    assert told.verdict == "held", told.reason
+
+
+def test_a_break_at_a_stream_that_is_not_read():
+    """The runner need not have received a turn that came in a stream which was not read."""
+    told = streamed().says(C1)
+    told.leave(told.done("BehaviorRequested", message=None))
+
+    assert told.verdict == "held", told.reason
+
+
+@pytest.mark.parametrize(("start", "blamed"), [("streaming", "held"), ("after_resume", "RUNNER-32")])
+def test_a_call_of_a_paused_turn_whose_stream_is_read_after_the_resume(start, blamed):
+    """The reader may have waited for a tool, and the call may start from the rest of the stream."""
+    told = streamed({"tools.start": start}, read="all").says(C1, stop="pause_turn")
+    told.resume(told.entered("c1"))
+
+    assert told.verdict == blamed, told.reason
 
 
 @pytest.mark.parametrize("race", [True, False])

@@ -1,0 +1,136 @@
+// The tool runner of `@anthropic-ai/sdk` behind the hosted face, offline: its `fetch` ends in the kit.
+//
+// Not declared: a fault of a tool, since the SDK makes an error result of whatever a tool throws; a look at the
+// tools, since the SDK does not show its set.  The end by a limit is NaturalEnd: the iteration ends alike.
+
+import Anthropic, { AnthropicError } from "@anthropic-ai/sdk";
+import { ToolError } from "@anthropic-ai/sdk/lib/tools/ToolError";
+import { VERSION } from "@anthropic-ai/sdk/version";
+import { Refused, serveRunner } from "./runlock_runner.mjs";
+import { Endpoint, paramsOf, resultsSeen, seen } from "./endpoint.mjs";
+
+class Adapter {
+  handshake = {
+    implementation: { name: "@anthropic-ai/sdk", version: VERSION, language: "javascript" },
+    profile: "tool-runner-typescript",
+    gates: ["model", "tool", "yield"],
+    stimuli: [
+      "runner.push", "runner.set.params", "runner.set.messages", "runner.respond", "runner.tools", "runner.again",
+      "cancel", "cancel.yield", "deliver", "clock.advance",
+    ],
+    outcomes: { model: ["turn", "delta", "fault"], tool: ["ok", "error", "raise"], yield: ["resume", "break"] },
+    stops: ["tool_use", "end_turn", "max_tokens", "refusal", "pause_turn", "stop_sequence"],
+    runner: { stream: [false, true], read: ["all", "none"], max_iterations: true },
+  };
+
+  open(host, scenario) {
+    Object.assign(this, { host, scenario, endpoint: new Endpoint(host), versions: {}, received: null });
+    this.stop = new AbortController();
+    const fetch = this.endpoint.fetch;
+    this.client = new Anthropic({ apiKey: "kit", baseURL: "http://kit", maxRetries: 0, fetch, logLevel: "off" });
+  }
+
+  run(input) {
+    const { stream = false, max_iterations } = this.scenario.runner;
+    const offered = this.scenario.tools.filter((tool) => tool.offered);
+    const messages = [{ role: "user", content: input }];
+    const limit = max_iterations === undefined || max_iterations === null ? {} : { max_iterations };
+    const tools = offered.map((tool) => this.defined(tool.name));
+    const params = { model: "kit", max_tokens: 16, messages, tools, stream, ...limit };
+    this.runner = this.client.beta.messages.toolRunner(params, { signal: this.stop.signal });
+    this.runner.done().catch(() => {});
+    return this.items();
+  }
+
+  again() {
+    return this.items();
+  }
+
+  async *items() {
+    try {
+      for await (const item of this.runner) {
+        if (this.scenario.runner.stream) {
+          item.on("message", (message) => this.receive(message));
+          yield { message: null, pieces: this.pieces(item) };
+        } else {
+          this.receive(item);
+          yield { message: this.received, pieces: null };
+        }
+      }
+    } catch (error) {
+      const isConsumed = error instanceof AnthropicError && error.message.includes("consumed");
+      throw isConsumed ? new Refused(error.message) : error;
+    }
+  }
+
+  receive(message) {
+    [this.received] = seen([message]);
+  }
+
+  /** The pieces that the kit gave; what the whole turn adds to them belongs to its end. */
+  async *pieces(stream) {
+    let count = 0;
+    for await (const event of stream) {
+      const piece = pieceOf(event, stream.currentMessage ?? stream.receivedMessages.at(-1));
+      if (piece && ++count <= this.endpoint.pieces) yield piece;
+    }
+    await stream.finalMessage();
+  }
+
+  push(messages) {
+    this.runner.pushMessages(...paramsOf(messages));
+  }
+
+  set(messages, params) {
+    const given = messages ? { messages: paramsOf(messages) } : {};
+    this.runner.setMessagesParams((now) => ({ ...now, ...params, ...given }));
+  }
+
+  tools(add, remove) {
+    if (remove.length) this.runner.removeTools(...remove);
+    if (add.length) this.runner.addTools(...add.map((name) => this.defined(name)));
+  }
+
+  async respond() {
+    const response = await this.runner.generateToolResponse();
+    return response && resultsSeen(response.content);
+  }
+
+  cancel() {
+    this.stop.abort();
+  }
+
+  last() {
+    return this.received;
+  }
+
+  ended() {
+    return "NaturalEnd";
+  }
+
+  snapshot() {
+    const { messages, model, tools, stream, max_iterations, ...params } = this.runner.params;
+    return { messages: seen(messages), params };
+  }
+
+  /** A definition of a tool; each one of a name is a version of its own. */
+  defined(name) {
+    const version = (this.versions[name] = (this.versions[name] ?? 0) + 1);
+    const run = async (args, { toolUse }) => {
+      const answer = await this.host.tool(toolUse.id, name, args, { version });
+      if (answer.kind === "error") throw new ToolError(String(answer.content));
+      return answer.content ?? "";
+    };
+    return { name, description: name, input_schema: { type: "object" }, run };
+  }
+}
+
+function pieceOf(event, message) {
+  if (event.type === "content_block_delta" && event.delta.type === "text_delta") return { text: event.delta.text };
+  if (event.type !== "content_block_stop") return null;
+  const block = message.content[event.index];
+  if (block.type !== "tool_use") return null;
+  return { tool_call: { id: block.id, name: block.name, args: block.input } };
+}
+
+serveRunner(() => new Adapter());
