@@ -154,9 +154,11 @@ class Spec:
 
     @cached_property
     def areas(self) -> Mapping[str, str]:
-        """What the clauses of each area are about, in the order of the alphabet."""
-        about: Mapping[str, str] = _toml(resources.files(__package__) / "areas.toml")
-        return {area: about[area] for area in sorted({clause.area for clause in self.clauses.values()})}
+        """What the clauses of each area are about, by area; empty where neither file says so."""
+        about = _toml(resources.files(__package__) / "areas.toml")
+        own = self.folder / "areas.toml"
+        about |= _toml(own) if own.is_file() else {}
+        return {area: about.get(area, "") for area in sorted({one.area for one in self.clauses.values()})}
 
     @cached_property
     def needs(self) -> Mapping[str, Sequence[str]]:

@@ -36,7 +36,6 @@ def objections(tally):
     return [*broken, *(trouble.what for trouble in tally.troubles), *tally.leaks]
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_is_right_on_every_reference(name):
     """Each of its moves can be performed on at least one reference."""

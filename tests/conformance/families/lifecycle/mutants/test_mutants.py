@@ -34,7 +34,6 @@ WALKS = 10
 """Random walks of each variant, in addition to its scripts."""
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_blamed_on_its_clause(mutant: Mutant) -> None:
     """A runtime that is wrong on purpose breaks its clause, with its reason, in the schedule of its witness.
@@ -68,7 +67,6 @@ def schedules(bench: Bench, share: int) -> Iterator[Tally]:
         yield tally
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("variant", "share"), [(one, at) for at, one in enumerate(VARIANTS)], ids=[one.name for one in VARIANTS]
 )

@@ -36,7 +36,6 @@ def walks():
         one.close()
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", list(WALKS))
 def test_a_mutant_is_blamed_on_its_clause(walks, name):
     """The stored walk makes the mutant violate its clause, some only with other broken clauses muted."""
@@ -49,7 +48,6 @@ def test_a_mutant_is_blamed_on_its_clause(walks, name):
     assert mutant.says in found[mutant.clause].violation.because
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", list(WALKS))
 def test_the_reference_passes_where_a_mutant_does_not(walks, name):
     """The violation is caused by the fault and not by the walk."""
@@ -65,7 +63,6 @@ def test_the_reference_passes_where_checks_once_erred(walks, index):
     assert dict(walks(factory("message-loop", {})).take(index).found) == {}
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_a_variant_passes(walks, variant):
     """A legal variant violates no clause."""

@@ -87,7 +87,6 @@ def walks(bench):
         yield scenario, lambda session, index=index: walk(session, Seeded(3, index))
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_blamed_on_its_clause(mutant):
     """A script violates its clause for the expected reason; `also` lists all other violated clauses."""
@@ -101,7 +100,6 @@ def test_a_mutant_is_blamed_on_its_clause(mutant):
     assert set(found) - {mutant.clause} <= set(mutant.also)
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_a_variant_passes(variant):
     """A legal variant violates no clause, in scripts and in random walks."""
