@@ -19,7 +19,7 @@ import asyncio
 import logging
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, ClassVar
 
@@ -44,6 +44,7 @@ from runlock.conformance.families.tool_runner.adapter import (
     Handshake,
     Item,
     Message,
+    ModelFault,
     RunnerHost,
     RunnerScenario,
     RunnerState,
@@ -116,8 +117,14 @@ class Runner(ABC):
         )  # fmt: skip
         return self.again()
 
-    def again(self) -> AsyncIterator[Item]:
-        return self._items()
+    async def again(self) -> AsyncIterator[Item]:
+        """The messages; an error of the API, which reaches the user, is a fault of the endpoint."""
+        async with aclosing(self._items()) as items:
+            try:
+                async for item in items:
+                    yield item
+            except anthropic.APIError as error:
+                raise ModelFault(str(error)) from error
 
     async def push(self, messages: Sequence[Message]) -> None:
         await self._do(lambda: self.runner.append_messages(*params_of(messages)))
@@ -193,7 +200,7 @@ class Runner(ABC):
     def _client(self) -> Any: ...
 
     @abstractmethod
-    def _items(self) -> AsyncIterator[Item]: ...
+    def _items(self) -> AsyncGenerator[Item, None]: ...
 
     @abstractmethod
     def _tool(self, name: str, version: int) -> Any: ...
@@ -216,7 +223,7 @@ class AsyncRunner(Runner):
         http = httpx2.AsyncClient(transport=AsyncWire(self.endpoint), trust_env=False)
         return anthropic.AsyncAnthropic(http_client=http, **CLIENT)
 
-    async def _items(self) -> AsyncIterator[Item]:
+    async def _items(self) -> AsyncGenerator[Item, None]:
         async with aclosing(aiter(self.runner)) as items:
             try:
                 async for item in items:
@@ -274,7 +281,7 @@ class BlockingRunner(Runner):
         http = httpx2.Client(transport=BlockingWire(self.endpoint, self.thread), trust_env=False)
         return anthropic.Anthropic(http_client=http, **CLIENT)
 
-    async def _items(self) -> AsyncIterator[Item]:
+    async def _items(self) -> AsyncGenerator[Item, None]:
         items = iter(self.runner)
         try:
             while (item := await self.thread.do(lambda: next(items, None))) is not None:
