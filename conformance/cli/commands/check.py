@@ -48,6 +48,8 @@ DEPTH: Final = 3
 
 DEPTH_MAX: Final = 99
 
+SYMPTOM: Final = "a consequence of an expected violation"
+
 JOBS_MAX: Final = 4
 JOBS_MIN: Final = 2
 """With a single job, this process runs the schedules, and an in-process runtime could end or block it."""
@@ -261,7 +263,8 @@ def _baseline(known: Known, beside: Compared) -> dict[str, Any]:
     return {
         "file": known.baseline.file,
         "today": None if known.today is None else known.today.isoformat(),
-        "expected": beside.expected,
+        "expected": beside.expected
+        | dict.fromkeys(beside.symptoms, "a consequence of an expected violation"),
         "stale": beside.stale,
         "unseen": beside.unseen,
     }
