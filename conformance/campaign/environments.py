@@ -123,7 +123,8 @@ class Packages:
     def _copies(self, place: Path) -> Iterator[tuple[Path, Traversable]]:
         folder, _, _ = self.adapter.rpartition("/")
         scripts = (one for one in _of_the_kit(folder).iterdir() if one.name.endswith(".mjs"))
-        for ours in (_of_the_kit(self.package), _of_the_kit("node/runlock.mjs"), *scripts):
+        interfaces = (_of_the_kit(f"node/{name}.mjs") for name in ("runlock", "runlock_runner"))
+        for ours in (_of_the_kit(self.package), *interfaces, *scripts):
             yield place / ours.name, ours
 
 

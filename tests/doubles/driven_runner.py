@@ -10,9 +10,9 @@ TOOLS = [{"name": "t0"}]
 class Driven:
     """A hosted runner, its open gates by their `on`, and everything that it reported."""
 
-    def __init__(self, make=PlainRunner, **runner):
+    def __init__(self, make=PlainRunner, *, sut=None, **runner):
         self.made = []
-        self.sut = HostedRunner(lambda: self.made.append(make()) or self.made[-1])
+        self.sut = sut or HostedRunner(lambda: self.made.append(make()) or self.made[-1])
         self.sut.request("scenario.open", {"scenario": "s", "tools": TOOLS, "runner": runner})
         self.gates, self.seen, self.refused = {}, [], []
 

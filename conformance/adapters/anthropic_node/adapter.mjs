@@ -104,8 +104,9 @@ class Adapter {
     return this.received;
   }
 
+  /** The SDK does not say; the signal is its user's. */
   ended() {
-    return "NaturalEnd";
+    return this.stop.signal.aborted ? "Cancelled" : "NaturalEnd";
   }
 
   snapshot() {

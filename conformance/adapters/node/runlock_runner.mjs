@@ -236,13 +236,15 @@ class RunnerLife {
       for (const rest of walk.inlet.values.splice(0)) if (!rest.answer) this.turnDown(rest.stimulus, NO_YIELD);
     }
     if (answer === "break") throw new Left();
-    await reader;
+    await reader?.catch(() => {});
   }
 
-  /** Perform the actions in order; responses are made while later actions come. */
+  /** Perform the actions in order; responses are made while later actions come.
+   *
+   * A user who meets an error in a stream takes the next item: the runner says what becomes of it. */
   async actUntilReleased(walk, reader) {
     const failed = new Queue();
-    reader?.catch((error) => failed.put(error));
+    reader?.catch(() => walk.inlet.put({ answer: "resume" }));
     for (;;) {
       await Promise.race([walk.inlet.some(), failed.some()]);
       if (failed.values.length) throw failed.values[0];

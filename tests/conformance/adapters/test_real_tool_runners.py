@@ -3,22 +3,53 @@
 A runtime that is not installed is skipped: `runlock matrix --install` makes an environment for each.
 """
 
+import contextlib
 import importlib
 
 import pytest
 from driven_runner import Driven
+from places import ROOT
 
+from runlock.conformance.campaign.environments import ENVIRONMENTS, Packages
 from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.families.tool_runner.family import FAMILY
 from runlock.conformance.families.tool_runner.host.hosted import HostedRunner
+from runlock.conformance.protocol import ProtocolError
 from runlock.conformance.selftest.mutation_testing import MutantRun, portions
 
 pytestmark = pytest.mark.filterwarnings("default")  # what a runtime warns of is not ours to fail on
 
 C1 = {"id": "c1", "name": "t0", "args": {"k": "c1"}}
 C2 = {"id": "c2", "name": "t0", "args": {"k": "c2"}}
-RUNNERS = [one for one in runtimes() if one.family == FAMILY.name]
+ALL = [one for one in runtimes() if one.family == FAMILY.name]
+RUNNERS = [one for one in ALL if not isinstance(one.lives_in, Packages)]
+IN_NODE = [one for one in ALL if isinstance(one.lives_in, Packages)]
+MADE = ROOT / ENVIRONMENTS
+"""Where `runlock matrix --install` makes environments."""
+
+
+OPEN = []
+
+
+class Conversation(Driven):
+    """A conversation that is closed after its test."""
+
+    def __init__(self, *args, **more):
+        super().__init__(*args, **more)
+        OPEN.append(self.sut)
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    """Close every scenario: the generators of an SDK clean up before something else is collected."""
+    yield
+    while OPEN:
+        sut = OPEN.pop()
+        with contextlib.suppress(ProtocolError):  # it may be closed by now
+            sut.request("scenario.close", {})
+        sut.close()
 
 
 def factory_of(runtime):
@@ -58,7 +89,7 @@ def closed(one):
 
 def test_a_final_turn_ends_the_run(make):
     """A request, a yield and the end; then nothing is left over."""
-    one = Driven(make)
+    one = Conversation(make)
 
     assert one.start() == ["model 1"]
     assert one.says(text="bye") == ["yield 1"]
@@ -69,7 +100,7 @@ def test_a_final_turn_ends_the_run(make):
 
 def test_what_a_tool_answers_reaches_the_model(make):
     """The result stands after the turn, and the calls run one after the other."""
-    one = Driven(make)
+    one = Conversation(make)
     one.start()
     one.says(C1, C2)
 
@@ -83,7 +114,7 @@ def test_what_a_tool_answers_reaches_the_model(make):
 
 def test_the_user_owns_the_history_after_a_push(make):
     """The runner adds neither the turn nor its results."""
-    one = Driven(make)
+    one = Conversation(make)
     one.start()
     one.says(C1)
     one.send("runner.push", messages=[{"role": "user", "text": "instead"}])
@@ -95,7 +126,7 @@ def test_the_user_owns_the_history_after_a_push(make):
 
 def test_the_state_is_shown_without_a_change(make):
     """Looking at it neither sets nor counts as a set."""
-    one = Driven(make)
+    one = Conversation(make)
     one.start()
     one.says(C1)
     one.send("runner.set", params={"max_tokens": 7})
@@ -108,7 +139,7 @@ def test_the_state_is_shown_without_a_change(make):
 def test_a_fault_of_the_model_ends_the_run(make):
     """Whether or not it comes in a stream."""
     for stream in make().handshake.runner.stream:
-        one = Driven(make, stream=stream, read="none")
+        one = Conversation(make, stream=stream, read="none")
         one.start()
 
         assert one.release("model", kind="fault", message="down") == ["end Error"]
@@ -117,7 +148,7 @@ def test_a_fault_of_the_model_ends_the_run(make):
 
 def test_a_stream_reaches_its_reader(streaming):
     """Piece by piece, and then as a whole."""
-    one = Driven(streaming, stream=True)
+    one = Conversation(streaming, stream=True)
     one.start()
 
     assert one.release("model", kind="delta", text="by") == ["yield 1", "delta by"]
@@ -131,12 +162,59 @@ def test_leaving_a_stream_gives_the_request_up(make):
     if True not in make().handshake.runner.stream:
         pytest.skip("it yields no streams")
     for read in make().handshake.runner.read:
-        one = Driven(make, stream=True, read=read)
+        one = Conversation(make, stream=True, read=read)
         one.start()
         one.release("model", kind="delta", text="by")
 
         assert one.release("yield", kind="break") == ["gate.closed", "end BehaviorRequested"]
         assert closed(one) == {"leaks": []}
+
+
+# -- those of npm, over the pipe
+
+
+@pytest.fixture(params=IN_NODE, ids=lambda one: one.name)
+def piped(request):
+    """Opens a conversation with each tool runner of npm's that is installed."""
+    runtime = request.param
+    if not runtime.is_installed(MADE):
+        pytest.skip(f"{runtime.name} is not installed here: there is no {runtime.place(MADE)}")
+
+    return lambda **runner: Conversation(sut=resolve(runtime.target(MADE)).open(), **runner)
+
+
+def test_a_call_and_a_final_turn_over_the_pipe(piped):
+    """The result reaches the model, and nothing is left over."""
+    one = piped()
+    one.start()
+    one.says(C1)
+
+    assert one.release("yield", kind="resume") == ["tool 1"]
+    assert one.release("tool", kind="ok", content="fine") == ["model 2"]
+    assert sent(one) == [("user", "hello"), ("assistant", ""), ("tool", "c1")]
+    assert one.says(text="bye") == ["yield 2"]
+    assert one.release("yield", kind="resume") == ["end NaturalEnd"]
+    assert closed(one) == {"leaks": []}
+
+
+def test_a_stream_over_the_pipe(piped):
+    """The pieces reach the reader, and leaving gives the request up."""
+    one = piped(stream=True)
+    one.start()
+
+    assert one.release("model", kind="delta", text="by") == ["delta by"]
+    assert set(one.release("yield", kind="break")) == {"gate.closed", "end BehaviorRequested"}
+
+
+def test_a_history_that_does_not_pair_is_refused_over_the_pipe(piped):
+    """The kit sees the request, and the SDK meets the error of the API."""
+    one = piped()
+    one.start()
+    one.says(text="bye")
+    one.send("runner.push", messages=[ORPHAN])
+
+    assert one.release("yield", kind="resume") == ["model 2", "gate.closed", "end Error"]
+    assert "invalid_request_error" in one.last("run.finished")["reason"]["detail"]
 
 
 # -- the endpoint for anthropic
@@ -160,7 +238,7 @@ NOTE = {"role": "user", "text": "note"}
 )
 def test_the_endpoint_refuses_a_history_that_does_not_pair(pushed, why):
     """The kit sees the request, whose gate is given up; the SDK meets the error of the API."""
-    one = Driven(factory_of(RUNNERS[0]))
+    one = Conversation(factory_of(RUNNERS[0]))
     one.start()
     one.says(C1)
     one.send("runner.push", messages=pushed)
@@ -176,7 +254,7 @@ def test_the_endpoint_refuses_a_history_that_does_not_pair(pushed, why):
 
 def test_calls_of_a_paused_turn_need_no_result():
     """The turn goes back as it is."""
-    one = Driven(factory_of(RUNNERS[0]))
+    one = Conversation(factory_of(RUNNERS[0]))
     one.start()
     one.release("model", kind="turn", tool_calls=[C1], stop_reason="pause_turn")
 

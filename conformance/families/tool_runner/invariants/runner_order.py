@@ -28,6 +28,8 @@ def each_turn_is_yielded_before_the_next_request(state: ObservedRunner, seen: Ru
     before = state.iteration
     if before is None or state.is_cancelled or before.fault or before.left_at is not None:
         return
+    if before.request.gone:  # the server refused it
+        return
     number = len(state.iterations) + 1
     if before.turn is None:
         yield f"request {number} was sent while request {before.number} had no answer yet"
@@ -46,7 +48,7 @@ def a_turn_is_yielded_once(state: ObservedRunner, seen: RunnerGate) -> Judgement
     early = iteration.turn is None and not state.scenario.runner.stream
     if early:
         yield f"a yield opened before request {iteration.number} was answered"
-    else:
+    elif not (state.is_cancelled and seen.message is None):  # that stream's request may not have been sent
         yield judged(not iteration.yields, f"{turn_of(iteration)} was yielded a second time")
 
 

@@ -15,7 +15,7 @@ from runlock.conformance.family.chart_monitor import Follower, Reading
 from runlock.conformance.family.coverage import Trails
 from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.family.monitor import Monitor
-from runlock.conformance.protocol import Observation, Report
+from runlock.conformance.protocol import GateClosed, Observation, Report
 from runlock.machines.table import compile_chart
 from runlock.machines.tool_runner.charts.iteration import RunnerIteration
 
@@ -115,6 +115,8 @@ class IterationMonitor(Monitor):
 
     def observe(self, seen: Observation) -> Iterator[Judgement]:
         """Check an observation."""
+        if isinstance(seen, GateClosed) and self._is_refused(seen):
+            self._lose()
         label = self._label(seen)
         if not label or self.is_lost:
             return
@@ -124,6 +126,12 @@ class IterationMonitor(Monitor):
             self._see("open")
         if not self.is_lost or self.wrong:
             yield Judgement(self.follower.reading.closed, self.wrong)
+
+    def _is_refused(self, seen: GateClosed) -> bool:
+        """Whether the server refused a request: its gate is given up, and no break or cancel did that."""
+        gate, last = self.state.gates.get(seen.gate), self.state.iteration
+        given_up = gate is not None and last is not None and gate is last.request and gate.outcome is None
+        return given_up and last is not None and last.left_at is None and not self.state.is_cancelled
 
     def _label(self, seen: Observation) -> str:
         if isinstance(seen, RunFinished):
@@ -136,6 +144,8 @@ class IterationMonitor(Monitor):
             self.early_yield = True
             return ""
         last = self.state.iteration
+        if self.state.is_cancelled and last is not None and last.yields and seen.message is None:
+            return ""  # a stream whose request the cancel kept from being sent
         return "yield" if last is not None and last.turn is not None else "open"
 
     def answered(self, report: Report) -> None:

@@ -338,7 +338,8 @@ class ObservedRunner:
     def is_early(self, seen: RunnerGate) -> bool:
         """Whether a yield is that of a stream whose request opens right after it."""
         last = self.iteration
-        over = last is None or last.retried_at is not None or (last.turn is not None and last.goes_on)
+        over = last is None or last.fault or bool(last.request.gone) or last.retried_at is not None
+        over = over or (last is not None and last.turn is not None and last.goes_on)
         return over and self.scenario.runner.stream and seen.message is None and self.early_yield is None
 
     def phase(self, iteration: Iteration) -> tuple[Phase, int | None]:
