@@ -140,6 +140,8 @@ def sibling_prompts_wait_as_declared(state: ObservedState, seen: GateOpened) -> 
     call = prompting(state, seen)
     if call is None or call.path.turn.kind != "group" or state.policy("prompt.siblings") != "one":
         return
+    if state.policy("prompt.line") != "serial":
+        return  # prompts that are open together stand in no line
     others = [one for one in call.path.turn.every_call() if one.path.stage != call.path.stage]
     waiting = next((one for one in others if any(is_waiting(state, p) for p in one.prompts)), None)
     about = f"call {waiting.id} of stage execution {waiting.path.stage}" if waiting is not None else ""
