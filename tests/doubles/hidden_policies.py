@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -10,8 +10,6 @@ from runlock.conformance.families.message_loop import reference as loops
 from runlock.conformance.families.tool_runner import reference as runners
 from runlock.conformance.family.family import Family, family_named
 from runlock.machines.message_loop.runtime.loop import MessageLoop
-from runlock.machines.tool_runner.runtime.history import Call
-from runlock.machines.tool_runner.runtime.rounds import Round
 from runlock.machines.tool_runner.runtime.runner import Runner
 
 REFERENCES = {"tool-runner": runners.ReferenceAdapter, "message-loop": loops.ReferenceAdapter}
@@ -51,15 +49,15 @@ loop = hiding("message-loop", "message-loop")
 
 
 class RunsRoundsEitherWay(Runner):
-    """Runs the calls of every other turn one by one, and those of the others together."""
+    """Runs the calls of a round together, and one by one where the user asks for the response."""
 
-    rounds = 0
-
-    async def run_round(self, calls: Sequence[Call]) -> Round:
-        self.rounds += 1
-        executor = ("sequential", "parallel")[self.rounds % 2]
-        self.policies = {**self.policies, "round.executor": executor}
-        return await super().run_round(calls)
+    async def respond(self) -> Any:
+        before = self.policies
+        self.policies = {**before, "round.executor": "sequential"}
+        try:
+            return await super().respond()
+        finally:
+            self.policies = before
 
 
 class TakesLateAnswersEitherWay(MessageLoop):

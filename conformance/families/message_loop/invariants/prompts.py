@@ -264,7 +264,14 @@ def _is_ready(state: ObservedState, call: Call) -> bool:
     approved = passes_unasked(state, call) or any(
         verdict_of(state, prompt) == "allow" for prompt in call.prompts
     )
-    return call.is_usable and approved and not call.entries
+    return call.is_usable and approved and not call.entries and not _waits_its_turn(state, call)
+
+
+def _waits_its_turn(state: ObservedState, call: Call) -> bool:
+    """Whether calls may run one by one, and an earlier one is still being asked about."""
+    earlier = [one for one in call.request.calls if one.index < call.index]
+    is_asked = any(prompt.is_open for one in earlier for prompt in one.prompts)
+    return is_asked and state.policy("round.executor") != "parallel"
 
 
 def parallel_prompts_are_open_together(state: ObservedState) -> Judgements:
