@@ -62,21 +62,26 @@ def test_a_runtime_that_hides_its_policies_is_found_out(factory: str) -> None:
     assert len(found.settled) > len(found.policies) * 3 // 4
 
 
-@pytest.mark.parametrize(
-    ("factory", "policy"),
-    [
-        ("mixing_executors", "round.executor"),
-        pytest.param("mixing_late_answers", "late.answer", marks=pytest.mark.long),
-    ],
-)
-def test_a_runtime_that_mixes_two_values_is_reported_with_both_witnesses(factory: str, policy: str) -> None:
-    """Each value of the policy is ruled out by a schedule that can be replayed."""
-    found = found_out(factory)
-    witnesses = {value: against for (key, value), against in found.against.items() if key == policy}
+def test_a_runner_that_mixes_two_values_is_reported_with_both_witnesses() -> None:
+    """Each value of the policy is ruled out by a schedule of its own."""
+    found = found_out("mixing_executors")
+    witnesses = {value: against for (key, value), against in found.against.items() if key == "round.executor"}
 
-    assert (found.mixed, found.exit_code) == ([policy], 1)
-    assert set(witnesses) == set(found.family.spec.policy(policy).values)
-    assert all(against.clause and against.steps and against.trace.records for against in witnesses.values())
+    assert (found.mixed, found.exit_code) == (["round.executor"], 1)
+    assert set(witnesses) == {"sequential", "parallel"}
+    assert all(one.clause and one.steps and one.trace.records for one in witnesses.values())
+
+
+def test_a_loop_that_mixes_two_values_leaves_none() -> None:
+    """A script rules out both values; each has its own reason."""
+    order = Order("py:hidden_policies:mixing_late_answers", 0, settled=())
+    tally = played(LearningBench(order, lambda _: True), ["cancel-of-a-prompt", "cancel-of-a-tool"])
+    reasons = {
+        value: why.because for (key, value), (why, _) in tally.excluded.items() if key == "late.answer"
+    }
+
+    assert set(reasons) == {"refused", "ignored"}
+    assert reasons["refused"] != reasons["ignored"]
 
 
 # --- every value --------------------------------------------------------------------------------
