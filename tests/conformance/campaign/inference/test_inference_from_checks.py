@@ -73,9 +73,9 @@ def test_a_runner_that_mixes_two_values_is_reported_with_both_witnesses() -> Non
 
 
 def test_a_loop_that_mixes_two_values_leaves_none() -> None:
-    """A script rules out both values; each has its own reason."""
+    """Two scripts rule out both values, each for its own reason."""
     order = Order("py:hidden_policies:mixing_late_answers", 0, settled=())
-    tally = played(LearningBench(order, lambda _: True), ["cancel-of-a-prompt", "cancel-of-a-tool"])
+    tally = played(LearningBench(order, lambda _: True), ["first-of-two-answers", "cancel-of-a-tool"])
     reasons = {
         value: why.because for (key, value), (why, _) in tally.excluded.items() if key == "late.answer"
     }
