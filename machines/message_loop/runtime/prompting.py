@@ -52,7 +52,8 @@ class Prompting(Responding):
                 answer = await self.first_answer(call, prompt)
             finally:
                 await self.close(prompt)
-            call.scope.heed()  # the denial of another call may have dropped this one meanwhile
+            if call.is_settled:
+                call.scope.heed()  # the denial of another call has dropped this one meanwhile
             return answer
 
     @asynccontextmanager

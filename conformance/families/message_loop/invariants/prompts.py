@@ -140,6 +140,8 @@ def sibling_prompts_wait_as_declared(state: ObservedState, seen: GateOpened) -> 
     call = prompting(state, seen)
     if call is None or call.path.turn.kind != "group" or state.policy("prompt.siblings") != "one":
         return
+    if state.policy("prompt.line") != "serial":
+        return  # prompts that are open together stand in no line
     others = [one for one in call.path.turn.every_call() if one.path.stage != call.path.stage]
     waiting = next((one for one in others if any(is_waiting(state, p) for p in one.prompts)), None)
     about = f"call {waiting.id} of stage execution {waiting.path.stage}" if waiting is not None else ""
@@ -262,7 +264,14 @@ def _is_ready(state: ObservedState, call: Call) -> bool:
     approved = passes_unasked(state, call) or any(
         verdict_of(state, prompt) == "allow" for prompt in call.prompts
     )
-    return call.is_usable and approved and not call.entries
+    return call.is_usable and approved and not call.entries and not _waits_its_turn(state, call)
+
+
+def _waits_its_turn(state: ObservedState, call: Call) -> bool:
+    """Whether calls may run one by one, and an earlier one is still being asked about."""
+    earlier = [one for one in call.request.calls if one.index < call.index]
+    is_asked = any(prompt.is_open for one in earlier for prompt in one.prompts)
+    return is_asked and state.policy("round.executor") != "parallel"
 
 
 def parallel_prompts_are_open_together(state: ObservedState) -> Judgements:
