@@ -121,6 +121,11 @@ def _segment_ended(state: ObservedState, seen: SegmentEnded) -> None:
 
 def _checkpointed(state: ObservedState, seen: Checkpointed) -> None:
     state.checkpoints.append(seen)
+    stored = (seen.state or {}).get("calls") or {}
+    state.stores_numbers = state.stores_numbers or any(one.get("suspension") for one in stored.values())
+    run = state.run_of(seen)
+    for call in run.calls.values() if run is not None else ():
+        call.claims_stored = len(call.claims)
     state.since_model.append(seen)
     state.since_answer.append(seen)
 
