@@ -127,7 +127,7 @@ def _has_asked(state: ObservedState) -> bool:
 
 INVARIANTS = (
     *ranked(
-        Rank.RECOVERY,
+        Rank.RECOVERED_HISTORY,
         Invariant(
             "RECOVER-3", a_recovered_history_is_the_stored_one, GateOpened, at=("model",), requires="a crash"
         ),

@@ -7,12 +7,18 @@ from typing import Any
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.stream import SEGMENT_END
 from runlock.conformance.families.lifecycle.invariants.thread import brief, messages_of, what_differs
-from runlock.conformance.families.lifecycle.messages import Checkpointed, GateOpened, Published, SegmentEnded
+from runlock.conformance.families.lifecycle.messages import (
+    CallMoved,
+    Checkpointed,
+    GateOpened,
+    Published,
+    SegmentEnded,
+)
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, INPUT
 from runlock.conformance.families.lifecycle.state.records import Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
-from runlock.conformance.protocol import Message
+from runlock.conformance.protocol import Message, Observation
 
 
 def _stores(state: ObservedState) -> bool:
@@ -69,6 +75,25 @@ def the_end_is_durable_before_it_is_announced(state: ObservedState, seen: Segmen
             if stored == right
             else (broken(f"the segment ended as {seen.reason.code}, yet the newest checkpoint says {stored}"))
         )
+
+
+def a_wait_is_durable_before_it_is_announced(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """A wait is announced only after a checkpoint that was taken since it began."""
+    run = state.run_of(seen)
+    if run is None or not _stores(state) or run.faulted == "store.put" or run.crashes:
+        return
+    shown = run.segment
+    stored = max((at for at, one in enumerate(shown) if isinstance(one, Checkpointed)), default=-1)
+    for call_id in seen.pending:
+        began = [at for at, one in enumerate(shown) if _begins_a_wait(one, call_id)]
+        if began:
+            why = f"call {call_id} waits anew, and that is announced, yet nothing was stored since it waits"
+            yield HELD if stored > began[-1] else broken(why)
+
+
+def _begins_a_wait(seen: Observation, call_id: str) -> bool:
+    waits = isinstance(seen, CallMoved) and seen.call == call_id and seen.to == "Suspended"
+    return waits and seen.origin not in (None, "Suspended")
 
 
 def the_end_is_durable_before_it_is_told(state: ObservedState, seen: Published) -> CheckResults:
@@ -262,5 +287,6 @@ INVARIANTS = ranked(
     Invariant("STORE-6", the_step_is_committed_before_the_next_inference, GateOpened),
     Invariant("STORE-3", the_last_checkpoint_is_forced, SegmentEnded),
     Invariant("STORE-2", the_end_is_durable_before_it_is_announced, SegmentEnded),
+    Invariant("STORE-2", a_wait_is_durable_before_it_is_announced, SegmentEnded, at=("Suspended",)),
     Invariant("STORE-2", the_end_is_durable_before_it_is_told, Published),
 )

@@ -15,6 +15,7 @@ from runlock.conformance.families.lifecycle.invariants.checkpoint_content import
 from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, INPUT
+from runlock.conformance.families.lifecycle.state.observations import numbers_suspensions
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken
 
@@ -123,22 +124,25 @@ def _may_have_left_its_wait(run: Run, call: Call) -> bool:
 def a_checkpoint_holds_what_a_suspended_call_is(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds for each suspended call its tool, its arguments and what a decision will mean."""
     run, calls = state.run_of(seen), part_of(state, seen, "calls")
+    numbered = state.stores_numbers or numbers_suspensions(calls)
     for call_id, stored in (calls or {}).items():
         call = run.calls.get(call_id) if run is not None else None
         if call is None or call.duplicate_id or not isinstance(stored, dict) or call.tool is None:
             continue
         if stored.get("status") == "Suspended":
-            wrong = _what_differs(state, run, call, stored)
+            wrong = _what_differs(state, run, call, stored, numbered=numbered)
             yield HELD if not wrong else broken(f"call {call.id} is Suspended, yet the checkpoint {wrong}")
 
 
-def _what_differs(state: ObservedState, run: Run | None, call: Call, stored: Mapping[str, Any]) -> str:
+def _what_differs(
+    state: ObservedState, run: Run | None, call: Call, stored: Mapping[str, Any], *, numbered: bool
+) -> str:
     """What the checkpoint leaves out of a suspended call, or says otherwise."""
     missing = next((key for key in ("name", "args", "resume_mode") if key not in stored), "")
     if missing or (wrong := _otherwise(call, stored)):
         return f"does not hold its {missing}" if missing else wrong
     counted = stored.get("suspension")
-    if counted is None and state.stores_numbers:
+    if counted is None and numbered:
         return "does not say which of its suspensions this is, as for others"
     known = run is not None and (not run.crashes or _is_numbered(state, call))
     if known and counted is not None and call.claimed == "Suspended" and counted != call.suspensions:
