@@ -50,8 +50,6 @@ class Rank(IntEnum):
     """The content of a checkpoint is wrong at the time at which it is taken."""
     STORED_THREAD = auto()
     """The messages of a checkpoint are not those of the thread (STORE-13 before STORE-17)."""
-    STORED_RESULT = auto()
-    """The thread holds a result as something else than its call came to (STORE-17 before STORE-8)."""
     USER_INPUT = auto()
     """New input was not taken as declared, which changes what becomes of the wait (INPUT-2 before GATE-1)."""
     INSPECTED_STATUS = auto()

@@ -6,16 +6,10 @@ That a success was given at all is for PAIR-6 to say.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
-from runlock.conformance.families.lifecycle.invariants.checkpoint_content import (
-    TakenDown,
-    on_storing,
-    state_of,
-)
-from runlock.conformance.families.lifecycle.invariants.thread import messages_of
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
@@ -41,31 +35,17 @@ def a_result_is_shown_as_what_became_of_its_call(state: ObservedState, seen: Gat
             yield _judged(message, right, f"call {call.id} {_what_became_of(call)}")
 
 
-def a_stored_result_is_what_became_of_its_call(state: ObservedState, seen: TakenDown) -> CheckResults:
-    """The status of a result in a checkpoint follows from what became of its call."""
-    for run, call, message in _calls_of(state, messages_of(state_of(state, seen)) or ()):
-        right = _statuses(state, run, call) if call.is_final and message.status != "pending" else frozenset()
-        if right:
-            why = f"call {call.id} {_what_became_of(call)}, yet the checkpoint holds its result as {message.status}"
-            yield HELD if message.status in right else broken(why)
-
-
 def _judged(message: Message, right: frozenset[str], cause: str) -> CheckResult:
     wrong = message.status not in right and message.status != "ok"
     return broken(f"{cause}, yet the model is shown {message.status}") if wrong else HELD
 
 
 def _results(state: ObservedState, seen: GateOpened) -> Iterator[tuple[Run, Call, Message]]:
-    """The results that the model is shown, each with its call."""
-    return _calls_of(state, seen.messages or ())
-
-
-def _calls_of(state: ObservedState, messages: Sequence[Message]) -> Iterator[tuple[Run, Call, Message]]:
-    """The results among some messages, each with its call, where one call alone has that id."""
+    """The results that the model is shown, each with its call, where one call alone has that id."""
     every = [(run, call) for run in state.runs.values() for call in run.every_call]
     ids = Counter(call.id for _, call in every)
     of_call = {call.id: (run, call) for run, call in every if ids[call.id] == 1}
-    for message in messages:
+    for message in seen.messages or ():
         if message.role == "tool" and message.status is not None and message.call in of_call:
             run, call = of_call[message.call]
             if not (call.duplicate_id or call.raced or run.crashes):
@@ -105,17 +85,10 @@ def _by_what_was_witnessed(run: Run, call: Call) -> frozenset[str]:
     return frozenset({"ok"} if call.ended_as == "Succeeded" else {"error", "cancelled"})
 
 
-INVARIANTS = (
-    *ranked(
-        Rank.SHOWN_STATUS,
-        Invariant("PAIR-4", an_answer_is_shown_with_its_status, GateOpened, at=("model",), requires="calls"),
-        Invariant(
-            "PAIR-7",
-            a_result_is_shown_as_what_became_of_its_call,
-            GateOpened,
-            at=("model",),
-            requires="calls",
-        ),
+INVARIANTS = ranked(
+    Rank.SHOWN_STATUS,
+    Invariant("PAIR-4", an_answer_is_shown_with_its_status, GateOpened, at=("model",), requires="calls"),
+    Invariant(
+        "PAIR-7", a_result_is_shown_as_what_became_of_its_call, GateOpened, at=("model",), requires="calls"
     ),
-    *on_storing(Rank.STORED_RESULT, ("STORE-8", a_stored_result_is_what_became_of_its_call, "calls")),
 )

@@ -93,11 +93,16 @@ def _misses(kept: int, joined: int) -> str:
 
 def _otherwise(message: Message, stored: Sequence[Message]) -> str:
     """What of a message the checkpoint does not hold as it joined the thread."""
-    same = [one for one in stored if _said(one) == _said(message)]
+    same = sorted((one for one in stored if _said(one) == _said(message)), key=lambda one: _asks(one, message))
     differs = [what_differs(message, one) for one in same]
     if not all(differs) or (differs[-1] == "calls" and not message.tool_calls):
         return ""
     return f", yet the checkpoint holds other {differs[-1]}: {brief(same[-1])}"
+
+
+def _asks(one: Message, other: Message) -> int:
+    """How many calls two turns have in common."""
+    return len({call.id for call in one.tool_calls} & {call.id for call in other.tool_calls})
 
 
 INVARIANTS = on_storing(
