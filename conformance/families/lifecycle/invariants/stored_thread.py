@@ -93,7 +93,9 @@ def _misses(kept: int, joined: int) -> str:
 
 def _otherwise(message: Message, stored: Sequence[Message]) -> str:
     """What of a message the checkpoint does not hold as it joined the thread."""
-    same = sorted((one for one in stored if _said(one) == _said(message)), key=lambda one: _asks(one, message))
+    same = sorted(
+        (one for one in stored if _said(one) == _said(message)), key=lambda one: _asks(one, message)
+    )
     differs = [what_differs(message, one) for one in same]
     if not all(differs) or (differs[-1] == "calls" and not message.tool_calls):
         return ""
