@@ -92,8 +92,9 @@ def a_wait_is_durable_before_it_is_announced(state: ObservedState, seen: Segment
 
 
 def _begins_a_wait(seen: Observation, call_id: str) -> bool:
-    waits = isinstance(seen, CallMoved) and seen.call == call_id and seen.to == "Suspended"
-    return waits and seen.origin not in (None, "Suspended")
+    if not isinstance(seen, CallMoved) or seen.call != call_id:
+        return False
+    return seen.to == "Suspended" and seen.origin not in (None, "Suspended")
 
 
 def the_end_is_durable_before_it_is_told(state: ObservedState, seen: Published) -> CheckResults:
