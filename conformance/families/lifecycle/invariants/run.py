@@ -180,6 +180,20 @@ def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: Segm
         yield HELD if right else broken(f"the model asked for nothing more, yet the run ended as {code}")
 
 
+def a_call_that_waits_keeps_its_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """A run that goes on next to a wait does not end naturally while a call still waits."""
+    run = state.run_of(seen)
+    if run is None or state.policy("round.mixed") != "continue" or run.disturbed_by(CANCEL, CRASH, INPUT):
+        return
+    for call in run.calls.values():
+        waited = call.claimed == "Suspended" or (call.before_claim, call.claimed) == (
+            "Suspended",
+            "Cancelled",
+        )
+        if waited and not (call.duplicate_id or call.decisions):
+            yield broken(f"call {call.id} waits for a decision, yet the run ended as NaturalEnd")
+
+
 def _nothing_else_ends(state: ObservedState, run: Run) -> bool:
     return run.turn_alone and not (run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or state.scenario.agent.stop)
 
@@ -271,6 +285,7 @@ INVARIANTS = (
         Invariant("RUN-20", a_done_run_opens_no_gate, GateOpened, at=("model", "permission", "tool")),
         Invariant("RUN-21", a_segment_finishes_once, SegmentEnded, is_deferred=True),
         Invariant("RUN-3", a_turn_without_calls_ends_the_run_naturally, SegmentEnded),
+        Invariant("RUN-3", a_call_that_waits_keeps_its_run, SegmentEnded, at=("NaturalEnd",)),
         Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded, requires="a fault"),
         Invariant("RUN-8", a_broken_world_asks_no_more, GateOpened, at=("model",), requires="a fault"),
         Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded, at=("Suspended",)),
