@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
-from runlock.conformance.families.lifecycle.messages import GateOpened, Reason, RunMoved, SegmentEnded
+from runlock.conformance.families.lifecycle.messages import (
+    CallMoved,
+    GateOpened,
+    Reason,
+    RunMoved,
+    SegmentEnded,
+)
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import (
@@ -99,7 +105,8 @@ def a_segment_finishes_once(state: ObservedState, seen: SegmentEnded) -> CheckRe
 def _rests(state: ObservedState, run: Run, seen: SegmentEnded) -> bool:
     """Whether a run that waits has not been Running since, so that no segment of it can suspend."""
     told = bool(run.finished) and state.observes("run.status")
-    return told and not run.segment_open and seen.reason.code == "Suspended"
+    moved = any(isinstance(one, CallMoved) and one.origin == "Suspended" for one in run.segment)
+    return told and not (run.segment_open or moved) and seen.reason.code == "Suspended"
 
 
 def the_end_and_the_status_agree(state: ObservedState) -> CheckResults:
@@ -227,6 +234,8 @@ def live_calls_are_treated_as_declared(state: ObservedState) -> CheckResults:
     run, policy = state.run, state.policy("end.live")
     if run is None or run.ended is None or run.disturbed_by(CRASH) or state.gates_of(run):
         return
+    if run.ended.code == "Cancelled":
+        return  # CANCEL-8 speaks of what waits then, and CALL-6 of what executes
     for call in run.calls.values():
         if call.duplicate_id or call.claimed is None:
             continue
