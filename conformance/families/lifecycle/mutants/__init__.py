@@ -24,6 +24,7 @@ from runlock.conformance.families.lifecycle.mutants import (
     policy,
     resume,
     run,
+    settled,
     stop,
     store,
     stream,
@@ -64,4 +65,5 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *concurrent.MUTANTS,
     *mixed.MUTANTS,
     *whole.MUTANTS,
+    *settled.MUTANTS,
 )
