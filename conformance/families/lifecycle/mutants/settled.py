@@ -1,4 +1,4 @@
-"""Wrong in what the second revision has settled: ends of waits, stale decisions in a batch, crashes at rest."""
+"""Wrong in what the second revision settles: ends of waits, stale decisions, crashes while nothing runs."""
 
 from __future__ import annotations
 
