@@ -66,7 +66,7 @@ class RichLoop(Calls):
         self.last: list[Pass] = []
         self.reason: Any = None
         self.is_cancelled = False
-        self.prompt_lock = asyncio.Lock()
+        self.prompt_lock, self.stages = asyncio.Lock(), {}
 
     async def start(self, turn: TurnStart) -> Segment:
         self.turns += 1
@@ -151,11 +151,12 @@ class RichLoop(Calls):
 
     def announce_start(self, p: Pass | None) -> None:
         """SessionTurnStart, once."""
+        self.started = True
         self.say("SessionTurnStart", p)
 
     def announce_end(self, p: Pass | None) -> None:
         """SessionTurnEnd, once."""
-        if not self.ended:
+        if self.started and not self.ended:
             self.ended = True
             self.say("SessionTurnEnd", p)
 

@@ -44,6 +44,7 @@ class Round:
     calls: list[Call]
     finished: list[Call] = field(default_factory=list)
     halted: str | None = None
+    is_broken: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     idle: asyncio.Event = field(default_factory=asyncio.Event)
     running: int = 0
@@ -148,12 +149,13 @@ class Calls(Parts):
         before += ["transform"] if self.policy["rewrite.place"] == "before_approval" else []
         after = [role for role in ("guard", "transform", "observer") if role not in before]
         await self.rewrite(p, call, before)
-        await self.approve(p, r, call)
+        if call.result is None:
+            await self.approve(p, r, call)
         if call.result is not None:
             return
         shown = call.args
         await self.rewrite(p, call, after)
-        if call.args != shown and self.policy["rewrite.place"] == "asked_again":
+        if call.result is None and call.args != shown and self.policy["rewrite.place"] == "asked_again":
             await self.approve(p, r, call)
 
     async def rewrite(self, p: Pass, call: Call, roles: list[str]) -> None:
@@ -316,11 +318,14 @@ class Calls(Parts):
             async with AsyncExitStack() as held:
                 if self.policy["round.executor"] == "sequential":
                     await held.enter_async_context(r.lock)
-                if call.result is None:
+                if call.result is None and not r.is_broken:
                     await self.body(p, r, call)
+        except BaseException:
+            r.is_broken = True
+            raise
         finally:
             r.running -= counted
-            if not r.running:
+            if not r.running and not r.is_broken:
                 r.idle.set()
 
     async def body(self, p: Pass, r: Round, call: Call) -> None:

@@ -132,8 +132,12 @@ def verdict_of(state: ObservedState, prompt: Prompt) -> str:
     if any(state.may_be_lost(gate) for gate in prompt.answers):
         return "unclear"
     verdict = prompt.verdict(state.policy("prompt.defer"))
-    asked = {gate.opened.interactor for gate in prompt.gates}
-    return "given up" if verdict == "gone" and not asked <= state.gone_in.keys() else verdict
+    void = any(gate.answer is None and gate.opened.interactor not in state.gone_in for gate in prompt.gates)
+    if verdict == "gone" and void:
+        return "given up"
+    if verdict == "defer" and void and state.policy("prompt.defer") != "answers":
+        return "unclear"  # somebody might still have answered when the question became void
+    return verdict
 
 
 def prompt_verdict(state: ObservedState, call: Call) -> str:
