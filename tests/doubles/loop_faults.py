@@ -110,7 +110,11 @@ class RunsTwice(SmallLoop):
 
     async def one(self, call, results):
         await super().one(call, results)
-        if results[call["id"]][0] == "error" and call["name"] in self.known and isinstance(call["args"], dict):
+        if (
+            results[call["id"]][0] == "error"
+            and call["name"] in self.known
+            and isinstance(call["args"], dict)
+        ):
             await super().one(call, results)
 
 

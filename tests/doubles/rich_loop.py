@@ -193,7 +193,9 @@ class RichLoop(Calls):
         p = self.new_pass(self.history, None, None)
         if await self.one_pass(p, text):
             code = "Error" if self.policy["bound.end"] == "error" else "Stopped"
-            raise Over(code, "the limit of rounds; earlier tool calls may already have completed", "max_iterations")
+            raise Over(
+                code, "the limit of rounds; earlier tool calls may already have completed", "max_iterations"
+            )
 
     def new_pass(self, transcript: list[dict[str, Any]], stage: str | None, spec: Any) -> Pass:
         """A pass with an id of its own."""

@@ -68,7 +68,9 @@ class Calls(Parts):
         async with self.stage(p, "TOOL_CALL"):
             calls = [{"id": c.id, "name": c.name, "args": c.args} for c in answer.tool_calls]
             self.append(p, {"role": "assistant", "text": answer.text, "tool_calls": calls})
-            r = Round([Call(**call) for call in {call["id"]: call for call in reversed(calls)}.values()][::-1])
+            r = Round(
+                [Call(**call) for call in {call["id"]: call for call in reversed(calls)}.values()][::-1]
+            )
             r.idle.set()
             for call in r.calls:
                 p.statuses[call.id] = "New"
@@ -389,7 +391,12 @@ class Calls(Parts):
         for call in r.finished if self.policy["results.order"] == "finish" else r.calls:
             assert call.result is not None
             status, text = call.result
-            if self.is_cancelled and self.policy["cancel.results"] == "dropped" and call.has_run and not call.drained:
+            if (
+                self.is_cancelled
+                and self.policy["cancel.results"] == "dropped"
+                and call.has_run
+                and not call.drained
+            ):
                 status, text = "cancelled", self.words(ABORTED)
             self.append(p, {"role": "tool", "call": call.id, "status": status, "text": text})
 

@@ -133,7 +133,9 @@ class Parts:
             found.sort(key=lambda hook: ROLES.index(hook.kind))
         return found
 
-    async def asked(self, p: Pass, hooks: list[Any], data: dict[str, Any], call: str | None) -> dict[str, Any]:
+    async def asked(
+        self, p: Pass, hooks: list[Any], data: dict[str, Any], call: str | None
+    ) -> dict[str, Any]:
         """Ask hooks one after the other, or all of them about the same data."""
         if self.policy["hook.order"] == "parallel":
             answers = await asyncio.gather(*(self.ask_hook(p, hook, data, call) for hook in hooks))

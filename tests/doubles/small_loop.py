@@ -164,7 +164,9 @@ class SmallLoop:
         """Ask the person about a call, if there is one."""
         if not self.scenario.interactors:
             return None
-        question = Prompt(f"p-{call['id']}-{len(self.history)}", "mode", call["id"], call["name"], call["args"])
+        question = Prompt(
+            f"p-{call['id']}-{len(self.history)}", "mode", call["id"], call["name"], call["args"]
+        )
         try:
             return await self.host.ask(self.scenario.interactors[0], question)
         except PromptFault:
