@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rich_loop import RichLoop
 from rich_loop_calls import ABORTED
 from rich_loop_parts import Over
 from small_loop import POLICIES, SmallLoop
+from small_loop import Over as SmallOver
 
 FAULTS: dict[str, tuple[Callable[[], Any], frozenset[str]]] = {}
 """By name: what makes the loop, and the clauses of which one is to be blamed."""
@@ -22,8 +24,7 @@ def fault(*clauses: str, **policies: Any) -> Callable[[type], type]:
     """Registers a loop that makes a mistake, and the clauses that the mistake breaks."""
 
     def register(loop: type) -> type:
-        small = issubclass(loop, SmallLoop)
-        make = (lambda: loop()) if small else (lambda: loop(policies))
+        make = loop if issubclass(loop, SmallLoop) else partial(loop, policies)
         FAULTS[loop.__name__] = make, frozenset(clauses)
         return loop
 
@@ -161,7 +162,7 @@ class StopsAfterUnknownTools(SmallLoop):
     async def round(self, calls):
         await super().round(calls)
         if any(call["name"] not in self.known for call in calls):
-            raise Over_("NaturalEnd")
+            raise SmallOver("NaturalEnd")
 
 
 @fault("AUTH-13", "AUTH-31")
@@ -214,7 +215,7 @@ class CountsCallsForRounds(Declared):
         await super().round(calls)
         if calls and self.calls >= self.scenario.bounds.max_iterations:
             self.calls = 0
-            raise Over_("Error", "too many; tools may have completed", "max_iterations")
+            raise SmallOver("Error", "too many; tools may have completed", "max_iterations")
 
 
 @fault("LOOP-5")
@@ -398,10 +399,3 @@ class TakesACapForAFailure(RichLoop):
         if capped and p.spec is not None:
             raise Over("Error", "the cap was reached")
         return capped
-
-
-def Over_(*reason: Any) -> Exception:
-    """How a turn of the small loop ends."""
-    from small_loop import Over as SmallOver
-
-    return SmallOver(*reason)

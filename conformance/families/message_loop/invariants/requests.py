@@ -368,6 +368,20 @@ def context_is_what_providers_gave(state: ObservedState, seen: GateOpened) -> Ch
     yield held_or(not foreign, f"the context holds {quoted(foreign)}, which no provider gave")
 
 
+def no_slice_stands_twice(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The context of a request holds no slice more often than its providers gave it."""
+    path = state.path_of(seen)
+    request = upcoming(state, path) if path is not None else None
+    if request is None or not seen.context:
+        return
+    answers = [gate.answer or {} for gate in request.contexts]
+    slices = [text for answer in answers for text in answer.get("slices") or [] if text]
+    for text in dict.fromkeys(slices):
+        given = sum(other.count(text) for other in slices)
+        shown = sum(other.count(text) for other in seen.context)
+        yield held_or(shown <= given, f"the slice {quoted(text)} stands {shown} times in the context")
+
+
 def _made_of(text: str, path: Pass) -> bool:
     """Whether a text holds a slice, or the beginning of one."""
     return any(one in text or text.startswith(one[:4]) for one in slices_given(path))
@@ -447,5 +461,6 @@ INVARIANTS = (
     Invariant("LOOP-14", _composed("LOOP-14"), GateOpened, at=("model",)),
     Invariant("LOOP-14", the_system_prompt_is_as_composed, GateOpened, at=("model",)),
     Invariant("LOOP-14", context_is_what_providers_gave, GateOpened, at=("model",)),
+    Invariant("LOOP-14", no_slice_stands_twice, GateOpened, at=("model",)),
     Invariant("LOOP-22", a_stage_sees_the_history_as_declared, GateOpened, at=("model",)),
 )

@@ -8,6 +8,7 @@ from typing import Any, Final
 from runlock.conformance.families.message_loop.invariants.authority import (
     approval_of,
     prompt_verdict,
+    token_uses,
 )
 from runlock.conformance.families.message_loop.invariants.denials import other_calls_may_stop_it
 from runlock.conformance.families.message_loop.invariants.occasions import is_odd, rewrite_of
@@ -277,6 +278,8 @@ def an_approval_is_true(state: ObservedState, seen: Published) -> CheckResults:
         yield broken(f"{named(call)} was denied, and then announced as approved")
         return
     approved = approval_of(state, call)
+    if not approved and seen.get("by") == "token" and token_uses(call):
+        return  # whether a token was left is judged where the call runs
     yield held_or(bool(approved), f"{named(call)} was announced as approved, and nothing approved it")
     again = state.policy("rewrite.place") in (None, "asked_again") and len(call.hooks) > 0
     twice = "ToolCallApproved" in call.event_names() and not again
@@ -339,6 +342,10 @@ def a_denied_call_was_announced(state: ObservedState, seen: GateOpened) -> Check
         if verdict in ("deny", "defer", "gone") or call.guard_denial is not None:
             yield held_or(
                 "ToolCallDenied" in names, f"{named(call)} was denied, and ToolCallDenied was not published"
+            )
+        elif not call.entries and not call.doubled:
+            yield held_or(
+                "ToolCallDenied" in names, f"{named(call)} did not run, and ToolCallDenied was not published"
             )
         elif call.entries:
             yield held_or(

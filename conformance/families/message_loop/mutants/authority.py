@@ -390,7 +390,7 @@ MUTANTS = (
     Mutant(SharesTheLineOfSiblings, "AUTH-24", "", policies={"prompt.siblings": "each"}),
     Mutant(EndsAPromptAtADeferral, "AUTH-25", ""),
     Mutant(HaltsWhereNobodyAnswers, "AUTH-26", "which denies the call, yet the turn ended as Blocked"),
-    Mutant(ForgetsSessionGrants, "AUTH-27", "", also=("AUTH-28",)),
+    Mutant(ForgetsSessionGrants, "AUTH-27", "grant of call c1 fits each later call", also=("AUTH-28",)),
     Mutant(
         RemembersEveryAnswer,
         "AUTH-12",
