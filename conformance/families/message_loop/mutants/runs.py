@@ -69,18 +69,19 @@ class RevivesCalls(MessageLoop):
 
 
 class TakesTurns(MessageLoop):
-    """Announces denied calls as failed too, but only in every other session."""
+    """Stores the end of a turn in every other session only."""
 
     sessions: ClassVar[Iterator[int]] = count()
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.says_more = next(self.sessions) % 2 == 1
+    def __init__(self, world: Any, *args: Any) -> None:
+        super().__init__(world, *args)
+        if next(self.sessions) % 2:
+            commit = world.commit
+            world.commit = lambda trigger, cause, *rest: nothing() if cause == "end" else commit(trigger, cause, *rest)
 
-    def deny_call(self, p: PassRecord, call: Call, code: str, why: str) -> None:
-        super().deny_call(p, call, code, why)
-        if self.says_more:
-            self.publish_call("ToolInvocationFailed", p, call, name=call.name)
+
+async def nothing() -> None:
+    """What is stored instead of the end of a turn."""
 
 
 MUTANTS = (
@@ -90,5 +91,5 @@ MUTANTS = (
     Mutant(SucceedsWithoutRunning, "CALL-15", "did not run, yet it is Succeeded"),
     Mutant(ShowsFailuresAsSuccesses, "CALL-4", "answered raise, yet it is Succeeded"),
     Mutant(RevivesCalls, "CALL-17", "was Failed, yet it moved to Running"),
-    Mutant(TakesTurns, "RUN-29", ""),
+    Mutant(TakesTurns, "RUN-29", "yet to"),
 )
