@@ -1,6 +1,6 @@
 """Single faults of CLI agents, built into the two message loops that share no code with the reference.
 
-Each class makes one mistake; `FAULTS` says which clauses may be blamed for it.
+Each class makes one mistake, and names the script that gives it away and the clauses to be blamed.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich_loop import RichLoop
 from rich_loop_calls import ABORTED
@@ -16,16 +16,24 @@ from rich_loop_parts import Over
 from small_loop import POLICIES, SmallLoop
 from small_loop import Over as SmallOver
 
-FAULTS: dict[str, tuple[Callable[[], Any], frozenset[str]]] = {}
-"""By name: what makes the loop, and the clauses of which one is to be blamed."""
+
+class Fault(NamedTuple):
+    """A wrong loop, the script that gives it away, and the clauses of which one is to be blamed."""
+
+    make: Callable[[], Any]
+    script: str
+    clauses: frozenset[str]
 
 
-def fault(*clauses: str, **policies: Any) -> Callable[[type], type]:
+FAULTS: dict[str, Fault] = {}
+
+
+def fault(script: str, *clauses: str, **policies: Any) -> Callable[[type], type]:
     """Registers a loop that makes a mistake, and the clauses that the mistake breaks."""
 
     def register(loop: type) -> type:
         make = loop if issubclass(loop, SmallLoop) else partial(loop, policies)
-        FAULTS[loop.__name__] = make, frozenset(clauses)
+        FAULTS[loop.__name__] = Fault(make, script, frozenset(clauses))
         return loop
 
     return register
@@ -34,7 +42,7 @@ def fault(*clauses: str, **policies: Any) -> Callable[[type], type]:
 # -- the small loop, which declares no policy
 
 
-@fault("GATE-2", "AUTH-1")
+@fault("aborted-and-denied", "GATE-2", "AUTH-1")
 class RunsDeniedCalls(SmallLoop):
     """A denied call runs."""
 
@@ -43,7 +51,7 @@ class RunsDeniedCalls(SmallLoop):
         return True
 
 
-@fault("AUTH-17", "AUTH-1")
+@fault("nobody-there", "AUTH-17", "AUTH-1")
 class RunsIfNobodyIsThere(SmallLoop):
     """Without anybody to ask, everything may run."""
 
@@ -51,7 +59,7 @@ class RunsIfNobodyIsThere(SmallLoop):
         return not self.scenario.interactors or await super().may_run(call)
 
 
-@fault("AUTH-15", "AUTH-1")
+@fault("session-grant", "AUTH-15", "AUTH-1")
 class GrantsForEverything(SmallLoop):
     """An "always" for one tool lets every tool pass."""
 
@@ -59,7 +67,7 @@ class GrantsForEverything(SmallLoop):
         return bool(self.granted)
 
 
-@fault("AUTH-27", "AUTH-1", "AUTH-15")
+@fault("aborted-and-denied", "AUTH-27", "AUTH-1", "AUTH-15")
 class OnceIsForEver(SmallLoop):
     """An allow for one call is kept for the session."""
 
@@ -70,7 +78,7 @@ class OnceIsForEver(SmallLoop):
         return right
 
 
-@fault("PAIR-1", "TURN-11")
+@fault("a-tool-breaks", "PAIR-1", "TURN-11")
 class LeavesCallsWithoutResults(SmallLoop):
     """After a cancel the calls that have no result get none."""
 
@@ -78,7 +86,7 @@ class LeavesCallsWithoutResults(SmallLoop):
         super().settle([call for call in calls if call["id"] in results], results)
 
 
-@fault("PAIR-1")
+@fault("aborted-and-denied", "PAIR-1")
 class SaysNothingOfDeniedCalls(SmallLoop):
     """A denied call gets no result."""
 
@@ -87,7 +95,7 @@ class SaysNothingOfDeniedCalls(SmallLoop):
         super().settle(kept, results)
 
 
-@fault("PAIR-6", "PAIR-4")
+@fault("aborted-and-denied", "PAIR-6", "PAIR-4")
 class TellsOfSuccess(SmallLoop):
     """A denied call is shown to the model as a success."""
 
@@ -95,7 +103,7 @@ class TellsOfSuccess(SmallLoop):
         super().settle(calls, {call: ("ok", text) for call, (_, text) in results.items()})
 
 
-@fault("PAIR-4", "ROUND-2")
+@fault("bad-calls", "PAIR-4", "ROUND-2")
 class SwapsResults(SmallLoop):
     """The results of two calls change places."""
 
@@ -105,7 +113,7 @@ class SwapsResults(SmallLoop):
         super().settle(calls, dict(zip(ids, values, strict=True)))
 
 
-@fault("ONCE-1")
+@fault("bad-calls", "ONCE-1")
 class RunsTwice(SmallLoop):
     """A call whose tool failed is run again."""
 
@@ -119,7 +127,7 @@ class RunsTwice(SmallLoop):
             await super().one(call, results)
 
 
-@fault("LOOP-4")
+@fault("chat-turn", "LOOP-4")
 class ForgetsTheTextOfItsCalls(SmallLoop):
     """What the model said next to its calls is lost."""
 
@@ -129,7 +137,7 @@ class ForgetsTheTextOfItsCalls(SmallLoop):
         super().settle(calls, results)
 
 
-@fault("CANCEL-1", "CANCEL-2", "CANCEL-3")
+@fault("cancel-while-asked", "CANCEL-1", "CANCEL-2", "CANCEL-3")
 class IgnoresACancelWhilePrompting(SmallLoop):
     """An interrupt does not reach a permission request."""
 
@@ -144,7 +152,7 @@ class IgnoresACancelWhilePrompting(SmallLoop):
             await super().cancel()
 
 
-@fault("CANCEL-8", "CANCEL-1", "CANCEL-2", "RUN-24")
+@fault("aborted-and-denied", "CANCEL-8", "CANCEL-1", "CANCEL-2", "RUN-24")
 class GoesOnAfterACancel(SmallLoop):
     """An interrupted tool counts as one that failed, and the next call runs."""
 
@@ -155,7 +163,7 @@ class GoesOnAfterACancel(SmallLoop):
             results[call["id"]] = ("cancelled", "Interrupted.")
 
 
-@fault("LOOP-3", "LOOP-16")
+@fault("bad-calls", "LOOP-3", "LOOP-16")
 class StopsAfterUnknownTools(SmallLoop):
     """A round with an unknown tool ends the turn as if the model had finished."""
 
@@ -165,7 +173,7 @@ class StopsAfterUnknownTools(SmallLoop):
             raise SmallOver("NaturalEnd")
 
 
-@fault("AUTH-13", "AUTH-31")
+@fault("aborted-and-denied", "AUTH-13", "AUTH-31")
 class ShowsOtherArguments(SmallLoop):
     """The person is shown arguments that are not those of the call."""
 
@@ -173,7 +181,7 @@ class ShowsOtherArguments(SmallLoop):
         return await super().prompt({**call, "args": {"k": "..."}})
 
 
-@fault("AUTH-12", "GATE-2", "AUTH-1")
+@fault("one-prompt-after-another", "AUTH-12", "GATE-2", "AUTH-1")
 class OneAnswerForTheRound(SmallLoop):
     """The first answer of a round counts for all of its calls."""
 
@@ -187,7 +195,7 @@ class OneAnswerForTheRound(SmallLoop):
         return self.answered
 
 
-@fault("RUN-24", "RUN-7", "CANCEL-2")
+@fault("aborted-and-denied", "RUN-24", "RUN-7", "CANCEL-2")
 class CallsACancelDone(SmallLoop):
     """A cancelled turn is reported as a natural end."""
 
@@ -206,7 +214,7 @@ class Declared(SmallLoop):
         super().__init__(policies=POLICIES)
 
 
-@fault("LOOP-5", "LOOP-6", "LOOP-8")
+@fault("bound-of-a-chat-turn", "LOOP-5", "LOOP-6", "LOOP-8")
 class CountsCallsForRounds(Declared):
     """The bound counts calls."""
 
@@ -218,7 +226,7 @@ class CountsCallsForRounds(Declared):
             raise SmallOver("Error", "too many; tools may have completed", "max_iterations")
 
 
-@fault("LOOP-5")
+@fault("bound-of-a-chat-turn", "LOOP-5")
 class OneRoundTooMany(Declared):
     """The bound is one too high."""
 
@@ -230,7 +238,7 @@ class OneRoundTooMany(Declared):
 # -- the rich loop
 
 
-@fault("AUTH-8", "HOOK-3")
+@fault("guard-after-an-answer", "AUTH-8", "HOOK-3")
 class IgnoresGuards(RichLoop):
     """A hook's veto of a call is logged and ignored."""
 
@@ -239,7 +247,7 @@ class IgnoresGuards(RichLoop):
         return data if is_veto else super().obey(hook, answer, data)
 
 
-@fault("AUTH-9", "HOOK-1")
+@fault("guard-of-a-granted-call", "AUTH-9", "HOOK-1")
 class SkipsGuardsOfGrantedCalls(RichLoop):
     """A standing grant spares a call its guards."""
 
@@ -250,7 +258,7 @@ class SkipsGuardsOfGrantedCalls(RichLoop):
             await super().stack(p, r, call)
 
 
-@fault("AUTH-13", "HOOK-11")
+@fault("rewrite-after-an-answer", "AUTH-13", "HOOK-11")
 class AsksNobodyAboutRewrites(RichLoop):
     """Arguments rewritten after the approval run without another question, against what it declares."""
 
@@ -260,7 +268,7 @@ class AsksNobodyAboutRewrites(RichLoop):
         self.policy = {**self.policy, "rewrite.place": "asked_again"}
 
 
-@fault("TURN-9", "TURN-10")
+@fault("group-with-a-join", "TURN-9", "TURN-10")
 class JoinsTooEarly(RichLoop):
     """The join begins with the first sibling that has exited."""
 
@@ -272,7 +280,18 @@ class JoinsTooEarly(RichLoop):
         await asyncio.gather(*tasks)
 
 
-@fault("TURN-52", "TURN-71", "TURN-9", "TURN-2", "CANCEL-1", "RUN-20", "WIRE-8", "RUN-24", "LOOP-18")
+@fault(
+    "group-that-fails",
+    "TURN-52",
+    "TURN-71",
+    "TURN-9",
+    "TURN-2",
+    "CANCEL-1",
+    "RUN-20",
+    "WIRE-8",
+    "RUN-24",
+    "LOOP-18",
+)
 class LosesABranch(RichLoop):
     """A group is over with its first sibling; the other one is forgotten while it runs."""
 
@@ -281,7 +300,7 @@ class LosesABranch(RichLoop):
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
 
 
-@fault("TURN-10", "CANCEL-1", "WIRE-8", "TURN-2")
+@fault("group-that-fails", "TURN-10", "CANCEL-1", "WIRE-8", "TURN-2")
 class DoesNotWaitForSiblings(RichLoop):
     """A sibling that fails ends the turn, and the other one goes on."""
 
@@ -295,7 +314,7 @@ class DoesNotWaitForSiblings(RichLoop):
             await self.execution(turn.join)
 
 
-@fault("LOOP-14", "LOOP-15")
+@fault("context-of-two-providers", "LOOP-14", "LOOP-15")
 class AppendsContextTwice(RichLoop):
     """Context slices are appended to the request twice."""
 
@@ -304,17 +323,18 @@ class AppendsContextTwice(RichLoop):
         return [*found, *found]
 
 
-@fault("LOOP-14", "LOOP-4")
+@fault("context-of-two-providers", "LOOP-14", "LOOP-4")
 class PutsContextInTheHistory(RichLoop):
     """Context slices stay in the history of later requests."""
 
     async def slices(self, p):
         found = await super().slices(p)
-        p.transcript += [{"role": "user", "text": text} for text in found]
+        for text in found:
+            self.append(p, {"role": "user", "text": text})
         return []
 
 
-@fault("AUTH-6")
+@fault("tokens-of-two-attempts", "AUTH-6")
 class CountsTokensByAttempt(RichLoop):
     """Each attempt of a stage execution starts with all of its tokens."""
 
@@ -323,7 +343,7 @@ class CountsTokensByAttempt(RichLoop):
         return await super().one_pass(p, text)
 
 
-@fault("AUTH-15", "AUTH-1", "AUTH-27")
+@fault("grant-of-one-execution", "AUTH-15", "AUTH-1", "AUTH-27")
 class StageGrantsLastForEver(RichLoop):
     """A grant for a stage execution counts in later ones."""
 
@@ -331,7 +351,7 @@ class StageGrantsLastForEver(RichLoop):
         super().keep(p, call, "session" if scope == "stage" else scope)
 
 
-@fault("AUTH-28")
+@fault("grant-and-the-same-arguments", "AUTH-28")
 class RemembersLessThanItSays(RichLoop):
     """A grant for a tool fits the same arguments only, against what it declares."""
 
@@ -339,7 +359,7 @@ class RemembersLessThanItSays(RichLoop):
         return any(grant["args"] == call.args for grant in self.standing) and super().is_granted(p, call)
 
 
-@fault("WIRE-5", "WIRE-50")
+@fault("one-prompt-after-another", "WIRE-5", "WIRE-50", **{"reject.reach": "round"})
 class AuditsNoCascade(RichLoop):
     """Calls that are denied with another one are missing in the audit."""
 
@@ -348,7 +368,7 @@ class AuditsNoCascade(RichLoop):
             super().say(name, p, **data)
 
 
-@fault("WIRE-1")
+@fault("aborted-and-denied", "WIRE-1")
 class ForgetsThePostEvent(RichLoop):
     """A stage that is cancelled has no end event."""
 
@@ -357,7 +377,7 @@ class ForgetsThePostEvent(RichLoop):
             super().say(name, p, **data)
 
 
-@fault("AUTH-11")
+@fault("first-of-two-answers", "AUTH-11")
 class LeavesPromptsOpen(RichLoop):
     """After the first answer the others are still asked."""
 
@@ -369,7 +389,7 @@ class LeavesPromptsOpen(RichLoop):
         return done.pop().result()
 
 
-@fault("CANCEL-9", "CANCEL-1", "TURN-8", "RUN-24", "TURN-10", "CANCEL-2")
+@fault("cancel-of-a-stage", "CANCEL-9", "CANCEL-1", "TURN-8", "RUN-24", "TURN-10", "CANCEL-2")
 class ExitsOnACancel(RichLoop):
     """A cancelled stage execution still runs its Exit."""
 
@@ -382,7 +402,7 @@ class ExitsOnACancel(RichLoop):
             raise
 
 
-@fault("CANCEL-10")
+@fault("aborted-and-denied", "CANCEL-10")
 class TellsADenialAndAnAbortAlike(RichLoop):
     """The model reads the same of an aborted call and of a denied one, against what it declares."""
 
@@ -390,7 +410,7 @@ class TellsADenialAndAnAbortAlike(RichLoop):
         return ABORTED
 
 
-@fault("LOOP-10", "TURN-41")
+@fault("stage-at-its-cap", "LOOP-10", "TURN-41", "RUN-24")
 class TakesACapForAFailure(RichLoop):
     """A stage at its turn cap ends the turn in Error."""
 

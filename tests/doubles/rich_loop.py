@@ -292,8 +292,8 @@ def combined() -> RichLoop:
 OTHER = {
     "round.executor": "sequential", "results.order": "call", "prompt.place": "first",
     "prompt.siblings": "one", "prompt.defer": "passes", "prompt.unanswered": "deny",
-    "grant.match": "arguments", "grant.spent": "approval", "rewrite.place": "before_approval", "hook.order": "listed",
-    "hook.fault": "deny", "input.refused": "dropped", "bound.counts": "continuations",
+    "grant.match": "arguments", "grant.spent": "approval", "rewrite.place": "before_approval",
+    "hook.order": "listed", "hook.fault": "deny", "input.refused": "dropped", "bound.counts": "continuations",
     "turn.bracket": "outside", "persist.results": "round", "partial.text": "kept", "late.answer": "refused",
     "told": "alike", "context.over": "cut", "stage.render": "yes", "stage.history": "none",
     "exit.on_fail": "no", "assert.retry": "fresh", "call.terminal": "render",

@@ -132,7 +132,10 @@ def _scenario(handshake: Handshake, name: str, *, mode: str, people: int = 1, **
 
 
 def fitted(scenario: Scenario, handshake: Handshake) -> Scenario:
-    """The scenario in a mode that the runtime has: an empty allowlist asks like `ask`, a full one like `yolo`."""
+    """The scenario in a mode that the runtime has.
+
+    An empty allowlist asks like the mode `ask`, and one with every tool like `yolo`.
+    """
     if scenario.mode in handshake.modes:
         return scenario
     if "allowlist" not in handshake.modes:

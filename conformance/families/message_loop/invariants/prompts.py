@@ -160,7 +160,9 @@ def siblings_wait_for_no_prompt_of_another(state: ObservedState) -> CheckResults
         if other is None or not _has_unasked_calls(turn, path):
             continue
         right = any(gate.path is path for gate in turn.open_gates())
-        yield held_or(right, f"{path.label} waits for prompt {other.id}, which is about a call of its sibling")
+        yield held_or(
+            right, f"{path.label} waits for prompt {other.id}, which is about a call of its sibling"
+        )
 
 
 def _has_unasked_calls(turn: Turn, path: Pass) -> bool:

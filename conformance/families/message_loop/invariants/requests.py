@@ -382,6 +382,19 @@ def no_slice_stands_twice(state: ObservedState, seen: GateOpened) -> CheckResult
         yield held_or(shown <= given, f"the slice {quoted(text)} stands {shown} times in the context")
 
 
+def no_slice_stays_in_the_messages(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The messages of a request hold no slice that was given for an earlier request alone."""
+    path = state.path_of(seen)
+    request = upcoming(state, path) if path is not None else None
+    if path is None or request is None or not state.scenario.context or _rewrote(state, path, "messages"):
+        return
+    now = [text for gate in request.contexts for text in (gate.answer or {}).get("slices") or []]
+    texts = [one.text for one in seen.messages or []]
+    for text in dict.fromkeys(slices_given(path)):
+        is_stale = not any(text in other for other in now) and any(text in other for other in texts)
+        yield held_or(not is_stale, f"the slice {quoted(text)} of an earlier request stands in the messages")
+
+
 def _made_of(text: str, path: Pass) -> bool:
     """Whether a text holds a slice, or the beginning of one."""
     return any(one in text or text.startswith(one[:4]) for one in slices_given(path))
@@ -462,5 +475,6 @@ INVARIANTS = (
     Invariant("LOOP-14", the_system_prompt_is_as_composed, GateOpened, at=("model",)),
     Invariant("LOOP-14", context_is_what_providers_gave, GateOpened, at=("model",)),
     Invariant("LOOP-14", no_slice_stands_twice, GateOpened, at=("model",)),
+    Invariant("LOOP-14", no_slice_stays_in_the_messages, GateOpened, at=("model",)),
     Invariant("LOOP-22", a_stage_sees_the_history_as_declared, GateOpened, at=("model",)),
 )

@@ -77,7 +77,9 @@ class TakesTurns(MessageLoop):
         super().__init__(world, *args)
         if next(self.sessions) % 2:
             commit = world.commit
-            world.commit = lambda trigger, cause, *rest: nothing() if cause == "end" else commit(trigger, cause, *rest)
+            world.commit = lambda trigger, cause, *rest: (
+                nothing() if cause == "end" else commit(trigger, cause, *rest)
+            )
 
 
 async def nothing() -> None:
