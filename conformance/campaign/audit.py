@@ -64,7 +64,7 @@ def _enter(tally: Tally, path: Path, scene: Trace, facts: Facts) -> None:
             tally.ended_by[found.clause] += one is judges[0]
             tally.note(found.clause, Found(found, scenario, moves[: found.stimulus], scene))
         for key, why in one.open.excluded.items():
-            tally.exclude(key, why, Found(Violation(why.clause, why.because, 0), scenario, (), scene))
+            tally.exclude(key, why, Found(Violation(why.clause, why.reason, 0), scenario, (), scene))
 
 
 def facts_of(path: Path, trace: Trace, selection: Selection = EVERYTHING) -> Facts:

@@ -302,7 +302,7 @@ def _explained(verdict: ClauseVerdict, witness: Witness | None, skipped: Selecti
     if witness.cause and skipped.skips(witness.cause):
         why = f"it broke only as a consequence of {witness.cause}, which is skipped"
         return replace(verdict, verdict="untested", why=why, offered=False)
-    return replace(verdict, why=witness.because)
+    return replace(verdict, why=witness.reason)
 
 
 class InProcessRunner:

@@ -275,7 +275,7 @@ class Bench:
             tally.ended_by[ruling.violation.clause] += 1
             tally.note(ruling.violation.clause, self._found(session, ruling.violation))
         for one, exclusion in ruling.excluded.items():
-            ruled_out = Violation(exclusion.clause, exclusion.because, session.state.stimuli)
+            ruled_out = Violation(exclusion.clause, exclusion.reason, session.state.stimuli)
             tally.exclude(one, exclusion, self._found(session, ruled_out))
 
     def _found(self, session: Session, violation: Violation) -> Found:
@@ -305,8 +305,8 @@ class Bench:
         shortest = shrink(found.moves, still_breaks)
         session = best.get(str(shortest)) or self._replay(found.scenario, shortest)
         if session is None or session.violation is None:
-            return Witness(found.violation.clause, found.violation.because, found.moves, found.trace)
-        return Witness(session.violation.clause, session.violation.because, tuple(shortest), session.trace)
+            return Witness(found.violation.clause, found.violation.reason, found.moves, found.trace)
+        return Witness(session.violation.clause, session.violation.reason, tuple(shortest), session.trace)
 
     def _replay(self, scenario: Scenario, moves: Sequence[Move]) -> Session | None:
         try:

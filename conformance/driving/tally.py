@@ -110,7 +110,7 @@ class Tally:
             if len(whys) == len(values):
                 last, found = list(whys.values())[-1]
                 because = nothing_left(key, {value: why for value, (why, _) in whys.items()})
-                self.note(last.clause, replace(found, violation=replace(found.violation, because=because)))
+                self.note(last.clause, replace(found, violation=replace(found.violation, reason=because)))
 
     def note(self, clause: str, found: Found) -> None:
         """Record a violation, unless a shorter one of its clause is known."""

@@ -27,7 +27,7 @@ class Violation:
     """A clause that is broken, why, and after which stimulus (from 1)."""
 
     clause: str
-    because: str
+    reason: str
     stimulus: int
 
 

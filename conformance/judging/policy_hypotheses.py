@@ -25,7 +25,7 @@ class Exclusion:
     """Why a policy cannot have a value: the clause that would be broken, and how."""
 
     clause: str
-    because: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,5 +121,5 @@ class OpenPolicies:
 
 def nothing_left(key: str, excluded: Mapping[str, Exclusion]) -> str:
     """The sentence that gives the objection to each value."""
-    whys = "; ".join(f"not {value}, since {why.because} ({why.clause})" for value, why in excluded.items())
+    whys = "; ".join(f"not {value}, since {why.reason} ({why.clause})" for value, why in excluded.items())
     return f"no value of the policy {key} explains what was seen: {whys}"

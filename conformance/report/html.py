@@ -119,7 +119,7 @@ def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
     title = f": {safe(known)}" if known else ""
     yield '<section class="violation">'
     yield f'<h3><span class="broken">{safe(violation.clause)}</span>{title}</h3>'
-    yield f"<p>{safe(violation.because)}</p>"
+    yield f"<p>{safe(violation.reason)}</p>"
     if violation.clause in result.expected:
         yield f'<p class="dim">Expected: {safe(result.expected[violation.clause])}</p>'
     yield from _timeline(violation)

@@ -92,6 +92,6 @@ def _violations(result: Stored) -> Iterator[str]:
 def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
     title = result.title(violation.clause)
     yield from ("", f"### {code(violation.clause)} broken{f': {title}' if title else ''}")
-    yield from ("", f"because {code(violation.because)}", "", *block(result.steps(violation)))
+    yield from ("", f"because {code(violation.reason)}", "", *block(result.steps(violation)))
     if replay := result.replay(violation):
         yield from ("", *block([replay], "sh"))

@@ -145,7 +145,7 @@ def _chart(chart: ChartCoverage) -> StoredChart:
 def _violation(family: Family, witness: Witness, path: str | None) -> StoredViolation:
     return StoredViolation(
         clause=witness.clause,
-        because=witness.because,
+        reason=witness.reason,
         cause=witness.cause or None,
         steps=witness.steps,
         witness=[StoredMove.model_validate(stimulus(move)) for move in witness.moves],

@@ -68,7 +68,7 @@ class StoredViolation(Part):
     """A clause that broke, with its violation."""
 
     clause: str
-    because: str
+    reason: str = Field(validation_alias="because", serialization_alias="because")
     cause: str | None = None
     steps: int
     witness: list[StoredMove]

@@ -287,10 +287,10 @@ def violation(result: Result, witness: Witness, page: Page, path: Path | None, r
     name = plain(result.implementation.get("name", "?"))
     version = plain(result.implementation.get("version", "?"))
     page.headline(f"{clause.id} broken", f" by {name} {version}: {title(family, clause)}", "red")
-    page.labelled("because", plain(witness.because))
+    page.labelled("because", plain(witness.reason))
     page.labelled("clause", f"{clause.sentence}   {file_of(family, clause)}")
     for number, symptom in enumerate(result.symptoms_of(witness)):
-        page.labelled("" if number else "also", f"{symptom.clause}: {plain(symptom.because)}")
+        page.labelled("" if number else "also", f"{symptom.clause}: {plain(symptom.reason)}")
     page.block("timeline", render(family, witness.trace, page.width - 12))
     page.block("witness", [_many(witness.steps, "step"), *steps(family, witness.moves)])
     for number, place in enumerate(clause.look_at):

@@ -242,7 +242,7 @@ def test_any_words_can_be_written(folder):
     """Quotes, backslashes and what cannot be seen come back as they are read."""
     because = 'a "b" \\ \x1b \x7f \U0001f642 \ud800'
     (folder / "new.toml").write_text(as_toml([("GATE-2", because)]).replace('""', '"x"'), encoding="utf-8")
-    broken = replace(RESULT.witnesses[0], clause="GATE-2", because=because)
+    broken = replace(RESULT.witnesses[0], clause="GATE-2", reason=because)
 
     (entry,) = read_baseline(folder / "new.toml").entries
     assert entry.because == 'a "b" \\ \\x1b \\x7f \U0001f642 \\ud800'

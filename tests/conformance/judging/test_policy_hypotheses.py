@@ -92,7 +92,7 @@ def test_what_a_runtime_does_not_declare_is_no_fault(profile: str, claimed: str,
     bench, tally = played(undeclared(profile, said), part or share)
     has = ReferenceAdapter(profile, {}).policies
 
-    assert {clause: found.violation.because for clause, found in tally.found.items()} == {}
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
     assert [key for key in bench.undeclared.policies if (key, has.get(key)) in tally.excluded] == []
 
 
@@ -115,6 +115,6 @@ def test_values_that_were_not_seen_are_ruled_out() -> None:
 def test_a_runtime_that_mixes_two_values_is_wrong(make: Callable[..., Runtime], policy: str) -> None:
     """Where no value of a policy explains what was seen, the reason says what speaks against each."""
     _, tally = played(undeclared("awaken-8", "core", make))
-    reasons = [found.violation.because for found in tally.found.values()]
+    reasons = [found.violation.reason for found in tally.found.values()]
 
     assert any(f"no value of the policy {policy} explains what was seen: not " in why for why in reasons)

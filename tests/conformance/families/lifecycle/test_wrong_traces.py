@@ -56,7 +56,7 @@ def test_one_clause_is_broken(name):
     """The clause that a trace is about objects, in its own words."""
     clause, because = BREAKS[name]
 
-    assert {one.clause: one.because for one in audit(TRACES[name], name).witnesses} == {clause: because}
+    assert {one.clause: one.reason for one in audit(TRACES[name], name).witnesses} == {clause: because}
 
 
 def test_every_trace_breaks_a_clause():

@@ -92,7 +92,7 @@ def test_a_mutant_is_blamed_on_its_clause(mutant):
     """A script violates its clause for the expected reason; `also` lists all other violated clauses."""
     found = {}
     for tally in played(mutant, scripts):
-        found = {clause: one.violation.because for clause, one in tally.found.items()} | found
+        found = {clause: one.violation.reason for clause, one in tally.found.items()} | found
         if mutant.clause in found:
             break
 
@@ -105,5 +105,5 @@ def test_a_variant_passes(variant):
     """A legal variant violates no clause, in scripts and in random walks."""
     for schedules in (scripts, walks):
         for tally in played(variant, schedules):
-            assert {clause: one.violation.because for clause, one in tally.found.items()} == {}
+            assert {clause: one.violation.reason for clause, one in tally.found.items()} == {}
             assert tally.troubles == []
