@@ -88,7 +88,9 @@ def test_a_move_without_an_occasion_is_left_out(move: Move) -> None:
 
 def test_playing_stops_at_a_violation() -> None:
     """What comes after the first thing that is wrong is not sent any more."""
-    strict = replace(JUDGES_NOTHING, invariants=(Invariant("RUN-1", lambda *_: iter([broken("no")]), GateOpened),))
+    strict = replace(
+        JUDGES_NOTHING, invariants=(Invariant("RUN-1", lambda *_: iter([broken("no")]), GateOpened),)
+    )
     session = new_session(Answers(run__start=[STARTED]), family=strict)
     session.play([START, SETTLE, SETTLE])
 
