@@ -200,19 +200,26 @@ class User:
 
 
 async def _first(inlet: asyncio.Queue[Act | Resume], tasks: Sequence[Any] | set[Any]) -> Act | Resume:
-    """The next action of the user; raises the exception of a task that fails meanwhile."""
+    """The next action of the user; when no action waits, raises the exception of a task that failed."""
+    if inlet.empty():
+        _raise_failures(tasks)
     taking = asyncio.ensure_future(inlet.get())
     try:
         while True:
             running = {task for task in tasks if not task.done()}
             await asyncio.wait({taking, *running}, return_when=asyncio.FIRST_COMPLETED)
-            for task in tasks:
-                if task.done():
-                    task.result()
+            if not (taking.done() and isinstance(taking.result(), Act)):
+                _raise_failures(tasks)
             if taking.done():
                 return taking.result()
     finally:
         taking.cancel()
+
+
+def _raise_failures(tasks: Sequence[Any] | set[Any]) -> None:
+    for task in tasks:
+        if task.done():
+            task.result()
 
 
 async def _stopped(task: asyncio.Task[Any]) -> None:
