@@ -61,13 +61,16 @@ def test_an_act_that_races_with_a_fault_of_the_stream_is_performed(push_at):
     one.start()
     fault = {"kind": "fault", "message": "broken"}
     race = [{"method": "gate.release", "params": {"gate": one.gates["model"], "outcome": fault}}]
-    race.insert(push_at, {"method": "runner.push", "params": {"messages": [{"role": "user", "text": "note"}]}})
+    race.insert(
+        push_at, {"method": "runner.push", "params": {"messages": [{"role": "user", "text": "note"}]}}
+    )
 
     assert one.send("deliver", stimuli=race) == ["gate.closed", "end Error"]
     one.send("runner.again", run="r2")
     request = next(seen for seen in reversed(one.seen) if seen.get("on") == "model")
     assert [message["text"] for message in request["messages"]] == ["hello", "note"]
     assert one.refused == []
+    assert one.sut.request("scenario.close", {}) == {"leaks": []}
 
 
 def test_an_act_without_a_yield_is_refused():
