@@ -106,6 +106,21 @@ def a_run_is_not_stopped_before_its_limit(state: ObservedRunner, seen: RunFinish
     yield judged(used >= state.limit, f"the run was stopped after {used} of {state.limit} iterations")
 
 
+def an_end_that_only_the_limit_explains_was_due(state: ObservedRunner, seen: RunFinished) -> Judgements:
+    """Where the runner calls a limit a natural end: nothing else explains the end, and the limit is used up."""
+    if seen.reason.code == "NaturalEnd" and state.limit and not state.faults and _stopped(state) is not None:
+        yield judged(True, "")
+
+
+def an_end_instead_of_a_retry_was_due(state: ObservedRunner, seen: RunFinished) -> Judgements:
+    """The same after a request that failed: what counts is used up."""
+    run = state.run_of(seen)
+    if seen.reason.code != "NaturalEnd" or run is None or run.after != "fault" or run.requests:
+        return
+    if state.limit and min(counted(state)[value] for value in state.values("limit.counts")) >= state.limit:
+        yield judged(True, "")
+
+
 def _is_ended_by_its_turn(state: ObservedRunner) -> bool:
     """Whether a final turn may have ended the run, and not its limit."""
     last = state.iteration
@@ -169,6 +184,8 @@ INVARIANTS = (
     Invariant("STOP-1", the_limit_ends_the_run, RunFinished),
     Invariant("STOP-3", a_run_is_stopped_by_what_counts, RunFinished),
     Invariant("STOP-2", a_run_is_not_stopped_before_its_limit, RunFinished),
+    Invariant("STOP-2", an_end_that_only_the_limit_explains_was_due, RunFinished),
+    Invariant("STOP-3", an_end_instead_of_a_retry_was_due, RunFinished),
     Invariant("STOP-5", the_calls_of_the_last_turn_are_drained_as_declared, RunFinished),
     Invariant("STOP-3", a_retry_is_not_refused_before_the_limit),
 )
