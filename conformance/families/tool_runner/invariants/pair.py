@@ -293,6 +293,7 @@ def _words(outcome: Any) -> str:
 
 
 INVARIANTS = (
+    Invariant("RUNNER-34", a_tool_outside_the_set_has_an_error, RunnerGate, at=MODEL),
     Invariant("ROUND-3", doubled_ids_give_one_result, RunnerGate, at=MODEL),
     Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, RunnerGate, at=MODEL),
     Invariant("PAIR-3", no_call_has_two_results, RunnerGate, at=MODEL),
@@ -301,7 +302,6 @@ INVARIANTS = (
     Invariant("ROUND-7", a_raise_fails_its_call, RunnerGate, at=MODEL),
     Invariant("ROUND-8", an_error_reaches_the_model_as_an_error, RunnerGate, at=MODEL),
     Invariant("ROUND-2", results_stand_under_their_own_call, RunnerGate, at=MODEL),
-    Invariant("RUNNER-34", a_tool_outside_the_set_has_an_error, RunnerGate, at=MODEL),
     Invariant("PAIR-5", a_success_was_given_by_a_tool, RunnerGate, at=MODEL),
     Invariant("PAIR-4", results_say_what_the_tool_answered, RunnerGate, at=MODEL),
 )

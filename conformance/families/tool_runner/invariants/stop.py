@@ -107,7 +107,7 @@ def a_run_is_not_stopped_before_its_limit(state: ObservedRunner, seen: RunFinish
 
 
 def an_end_that_only_the_limit_explains_was_due(state: ObservedRunner, seen: RunFinished) -> Judgements:
-    """Where the runner calls a limit a natural end: nothing else explains the end, and the limit is used up."""
+    """A limit that is reported as a natural end: nothing else explains it, and the limit is used up."""
     if seen.reason.code == "NaturalEnd" and state.limit and not state.faults and _stopped(state) is not None:
         yield judged(True, "")
 
