@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 
 from runlock.conformance.campaign.baseline import unnumbered
 from runlock.conformance.report.console import Page
-from runlock.conformance.report.result_json import SCHEMA
 from runlock.conformance.report.stored_result import (
+    SCHEMA,
     Stored,
     StoredClause,
     StoredViolation,

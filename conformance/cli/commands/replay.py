@@ -25,6 +25,7 @@ from runlock.conformance.family.timeline import render
 from runlock.conformance.report import result_json as machine
 from runlock.conformance.report.clause_names import file_of, title
 from runlock.conformance.report.console import Page
+from runlock.conformance.report.stored_result import SCHEMA
 from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move, moves_of
 from runlock.conformance.trace.trace import Record, Trace
@@ -179,7 +180,7 @@ def _compared(replayed: Replay) -> str:
 def _as_json(replayed: Replay, path: Path, target: str) -> dict[str, Any]:
     violation = replayed.session.violation
     return {
-        "schema": machine.SCHEMA,
+        "schema": SCHEMA,
         "target": target,
         "trace": str(path),
         "implementation": replayed.session.handshake.implementation.to_wire(),

@@ -107,7 +107,7 @@ def test_values_that_were_not_seen_are_ruled_out() -> None:
     assert ("round.block", "end_run") in ruled_out
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("make", "policy"),
     [(TakesEveryOtherBatchWhole, "decision.batch"), (RunsRoundsEitherWay, "round.executor")],

@@ -14,19 +14,14 @@ from runlock.conformance.families.message_loop.invariants.entry import entering
 from runlock.conformance.families.message_loop.invariants.occasions import rewrite_of
 from runlock.conformance.families.message_loop.invariants.prompts import prompting
 from runlock.conformance.families.message_loop.invariants.reading import is_as_composed
-from runlock.conformance.families.message_loop.invariants.results import (
-    Judgements,
-    held_or,
-    named,
-    quoted,
-)
+from runlock.conformance.families.message_loop.invariants.results import CheckResults, named, quoted
 from runlock.conformance.families.message_loop.messages import GateOpened
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Grant
-from runlock.conformance.family.invariant import Invariant, broken
+from runlock.conformance.family.invariant import Invariant, broken, held_or
 
 
-def a_token_is_spent_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_token_is_spent_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A token is spent with the approval, or only by an execution: a denied call shows which."""
     call, policy = entering(state, seen), state.policy("grant.spent")
     if call is None or policy is None or call.prompts or not token_uses(call) or in_envelope(state, call):
@@ -38,7 +33,7 @@ def a_token_is_spent_as_declared(state: ObservedState, seen: GateOpened) -> Judg
         yield held_or(left > 0, f"{why}, yet {named(call)} ran on one")
 
 
-def a_denied_token_is_free_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_denied_token_is_free_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where only an execution spends a token, a call after a denied one runs on it unasked."""
     call, policy = state.call_of(seen), state.policy("grant.spent")
     if call is None or not call.is_usable or policy is None or not call.path.is_driven or call.prompts:
@@ -53,7 +48,7 @@ def a_denied_token_is_free_as_declared(state: ObservedState, seen: GateOpened) -
         yield held_or(left <= 0, f"a denied call spends no token, yet people are asked about {named(call)}")
 
 
-def a_call_that_a_standing_grant_fits_asks_nobody(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_call_that_a_standing_grant_fits_asks_nobody(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Nobody is asked about a call that a standing grant fits, as declared."""
     call, match = prompting(state, seen), state.policy("grant.match")
     if call is None or match is None or state.policy("grant.scopes") is None:
@@ -74,7 +69,7 @@ def _certainly_covers(state: ObservedState, grant: Grant, call: Call, seen: Gate
     return is_earlier and is_certain and reaches and same and covers(state, grant, call)
 
 
-def the_model_is_told_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_model_is_told_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The model reads different words for an aborted call and for a denied one, or the same words."""
     policy, path = state.policy("told"), state.path_of(seen)
     if policy is None or seen.messages is None or path is None or not is_as_composed(state, path):
