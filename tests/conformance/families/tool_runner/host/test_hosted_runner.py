@@ -160,6 +160,25 @@ def test_a_break_before_the_turn_is_whole_gives_the_request_up():
     assert sorted(one.release("yield", kind="break")) == ["end BehaviorRequested", "gate.closed"]
 
 
+def test_a_user_whose_read_fails_takes_the_next_item():
+    """The runner says what becomes of the fault: here it ends the run, there it goes on."""
+
+    class GoesOn(PlainRunner):
+        """A runner that yields another stream after one that broke."""
+
+        async def run(self, input):
+            for _ in range(2):
+                yield None, self.pieces(self.host.stream([], sent=0, params={}), [])
+
+    plain, lenient = Driven(stream=True, read="all"), Driven(GoesOn, stream=True, read="all")
+    for one in (plain, lenient):
+        one.start()
+
+    assert plain.release("model", kind="fault", message="broken") == ["gate.closed", "end Error"]
+    assert lenient.release("model", kind="fault", message="broken") == ["gate.closed", "model 2", "yield 2"]
+    assert lenient.sut.request("scenario.close", {}) == {"leaks": []}
+
+
 def test_turns_bound_what_the_runner_does():
     """With zero turns of the loop, the stimulus is delivered and nothing else happens."""
     one = Driven()
