@@ -107,9 +107,9 @@ def an_end_that_only_the_limit_explains_was_due(state: ObservedRunner, seen: Run
 
 
 def an_end_instead_of_a_retry_was_due(state: ObservedRunner, seen: RunFinished) -> CheckResults:
-    """The same after a request that failed: what counts is used up."""
+    """A run that was to try again ended without a request, and what counts is used up."""
     run = state.run_of(seen)
-    if seen.reason.code != "NaturalEnd" or run is None or run.after != "fault" or run.requests:
+    if run is None or run.after != "fault" or run.requests or state.is_cancelled:
         return
     if state.limit and min(counted(state)[value] for value in state.values("limit.counts")) >= state.limit:
         yield HELD
