@@ -140,6 +140,10 @@ def _always_timely(move: Any, state: Any) -> bool:
     return True
 
 
+def _as_it_is(scenario: Any, handshake: Any) -> Any:
+    return scenario
+
+
 def _no_needs(document: Any) -> Iterable[str]:
     return ()
 
@@ -189,6 +193,8 @@ class Family:
     )
     is_timely: Callable[[Move, Any], bool] = _always_timely  # (move, state): a script may send it now
     needs_of_script: Callable[[Any], Iterable[str]] = _no_needs
+    fitted: Callable[[Any, Any], Any] = _as_it_is
+    """(scenario, handshake) -> the same scenario in the words that this runtime offers."""
     occasions: Callable[[Iterable[Record]], Iterable[str]] = _no_occasions
     """The records of a recording -> what its moves need because of when they are sent."""
     bare: Callable[[Any, Sequence[Move]], Iterable[Any]] = _bare_already

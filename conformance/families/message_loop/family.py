@@ -91,6 +91,7 @@ FAMILY: Final = Family(
     wording=Wording(wording.step, wording.shown),
     unmet=needs.unmet,
     needs_of_script=needs.needs_of,
+    fitted=situations.fitted,
     verb_needs={"unwatch": "stimulus watch"},
     determinism=DETERMINISM,
 )
