@@ -17,7 +17,7 @@ from places import LIFECYCLE
 from runlock.conformance.family.invariant import Invariant
 
 TABLES = Path(__file__).parent / "tables"
-HELPERS = {"__init__", "blame", "selectors", "segment_queries"}
+HELPERS = {"__init__", "blame", "selectors", "segment_queries", "thread"}
 FILES = sorted(path.stem for path in (LIFECYCLE / "invariants").glob("*.py") if path.stem not in HELPERS)
 PACKAGE = "runlock.conformance.families.lifecycle.invariants"
 
