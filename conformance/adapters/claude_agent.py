@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+import warnings
 from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -25,7 +26,8 @@ import mcp.types as mcp
 from mcp.server import Server
 
 from runlock.conformance.adapters.models.http import Answered, Asked, HttpServer
-from runlock.conformance.adapters.models.messages_api import events_of, request_of
+from runlock.conformance.adapters.models.messages_api import answer_of, request_of
+from runlock.conformance.adapters.models.names import Names
 from runlock.conformance.adapters.real_time import Bridge, RealTime
 from runlock.conformance.families.message_loop.adapter import (
     Handshake,
@@ -42,13 +44,25 @@ from runlock.conformance.families.message_loop.adapter import (
 from runlock.conformance.families.message_loop.messages import HookSpec, OfferedOutcomes, StopReason
 from runlock.conformance.protocol import Control, Party
 
-PREFIX: Final = "mcp__kit__"
+# It warns that an allowed tool is asked about by no one, which is what the list is for.
+warnings.filterwarnings("ignore", category=sdk.CanUseToolShadowedWarning)
+
 SETTINGS: Final = {
     "ANTHROPIC_API_KEY": "kit", "ENABLE_TOOL_SEARCH": "false", "DISABLE_TELEMETRY": "1",
     "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-    "CLAUDE_CODE_MAX_RETRIES": "0",
+    "CLAUDE_CODE_MAX_RETRIES": "0", "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
 }  # fmt: skip
 """Settings of the CLI: a key, all tools offered, no telemetry, no updates, no request sent again."""
+
+POLICIES: Final[Mapping[str, Any]] = {
+    "bound.counts": "requests", "bound.end": "stopped", "call.malformed": "failed_call",
+    "cancel.inflight": "abort", "cancel.results": "kept", "grant.match": "tool",
+    "grant.scopes": ["once", "session"], "guard.place": "before_approval", "hook.order": "parallel",
+    "model.fault": "end_run", "partial.text": "kept", "prompt.line": "serial", "prompt.place": "interleaved",
+    "prompt.unanswered": "deny", "reject.reach": "call", "results.order": "call",
+    "rewrite.place": "before_approval", "round.executor": "sequential", "told": "apart",
+    "tool.raises": "failed_call",
+}  # fmt: skip
 
 EVENTS: Final = {"pre": ("PreToolUse",), "post": ("PostToolUse", "PostToolUseFailure")}
 """The events of the SDK that stand for a point of TOOL_CALL."""
@@ -65,10 +79,7 @@ class ClaudeAgent:
     handshake = Handshake(
         implementation=Party(name="claude-agent-sdk", version=sdk.__version__, language="python"),
         profile="message-loop-core",
-        policies={
-            "grant.match": "tool", "grant.scopes": ["once", "session"], "guard.place": "before_approval",
-            "hook.order": "parallel", "prompt.unanswered": "deny", "rewrite.place": "before_approval",
-        },
+        policies=dict(POLICIES),
         control=Control(settle="observed", clock="real", step="none"),
         gates=["model", "tool", "prompt", "hook"],
         observes=["event", "run.finished"],
@@ -91,6 +102,7 @@ class ClaudeAgent:
     async def open(self, host: LoopHost, scenario: Scenario) -> None:
         self.host, self.scenario = host, scenario
         self.bridge = Bridge(_real_time(), asyncio.get_running_loop())
+        self.names = Names("mcp__kit__", [tool.name for tool in scenario.tools])
         self.requests = self.prompts = 0
         self.in_turn = False
         await self.bridge.do(self._connect())
@@ -131,7 +143,7 @@ class ClaudeAgent:
         return sdk.ClaudeAgentOptions(
             tools=[],
             mcp_servers={"kit": sdk.McpSdkServerConfig(type="sdk", name="kit", instance=server)},
-            allowed_tools=[PREFIX + name for name in listed],
+            allowed_tools=[self.names.long(name) for name in listed],
             can_use_tool=self._ask if scenario.interactors else None,
             hooks=self._hooks(),
             system_prompt=scenario.system or "",
@@ -169,12 +181,12 @@ class ClaudeAgent:
         if not asked.path.endswith("/v1/messages") or not self.in_turn:
             return Answered({})
         self.requests += 1
-        pieces = self.bridge.each(self.host.stream(request_of(asked.body, _short)))
-        return Answered(events=events_of(pieces, self.requests, self._long))
+        pieces = self.bridge.each(self.host.stream(request_of(asked.body, self.names)))
+        return await answer_of(pieces, self.requests, self.names)
 
     async def _ask(self, name: str, args: dict[str, Any], context: sdk.ToolPermissionContext) -> Any:
         self.prompts += 1
-        prompt = Prompt(f"p{self.prompts}", "mode", str(context.tool_use_id), _short(name), args)
+        prompt = Prompt(f"p{self.prompts}", "mode", str(context.tool_use_id), self.names.short(name), args)
         answer = await self.bridge.ask(self.host.ask(self.scenario.interactors[0], prompt))
         if answer.kind != "allow":
             return sdk.PermissionResultDeny(message=answer.message or "no")
@@ -208,15 +220,8 @@ class ClaudeAgent:
         }
 
     async def _hook(self, spec: HookSpec, asked: Any, call: str | None, context: Any) -> Any:
-        data = {"name": _short(asked["tool_name"]), "args": asked["tool_input"]}
+        data = {"name": self.names.short(asked["tool_name"]), "args": asked["tool_input"]}
         return _hook_output(spec, await self.bridge.ask(self.host.hook(spec.id, data, call=call)))
-
-    def _long(self, name: str) -> str:
-        return PREFIX + name if self.scenario.tool(name) else name
-
-
-def _short(name: str) -> str:
-    return name.removeprefix(PREFIX)
 
 
 def _rule(name: str) -> sdk.PermissionUpdate:

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-QUIET_SECONDS: Final = 0.25
+QUIET_SECONDS: Final = 0.2
 """How long nothing has to move before the runtime counts as at rest."""
 
 PATIENCE_SECONDS: Final = 6.0

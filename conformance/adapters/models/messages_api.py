@@ -1,4 +1,4 @@
-"""The streamed Messages API for a message loop: its requests in the protocol's words, and a turn as its events.
+"""The streamed Messages API for a message loop: requests in the protocol's words, and turns as events.
 
 A call of which a piece came stays open until the turn is whole, and nothing else is written meanwhile: the
 API writes one block after another.
@@ -7,31 +7,30 @@ API writes one block after another.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import Any
 
+from runlock.conformance.adapters.models.http import Answered
+from runlock.conformance.adapters.models.names import Names
 from runlock.conformance.families.message_loop.adapter import Delta, Message, ModelFault, Request, Turn
 from runlock.conformance.families.message_loop.messages import CallPiece, ToolCall
 
-Names = Callable[[str], str]
-"""Translates the name of a tool."""
 
-
-def request_of(body: Mapping[str, Any], name: Names) -> Request:
+def request_of(body: Mapping[str, Any], names: Names) -> Request:
     """A request of the API in the protocol's words, without what the agent adds of its own."""
-    messages = [one for message in body["messages"] for one in _messages(message, name)]
-    tools = [name(tool["name"]) for tool in body.get("tools") or ()]
+    messages = [one for message in body["messages"] for one in _messages(message, names)]
+    tools = [names.short(tool["name"]) for tool in body.get("tools") or ()]
     return Request(messages=messages, tools=tools)
 
 
-def _messages(message: Mapping[str, Any], name: Names) -> Iterator[Message]:
+def _messages(message: Mapping[str, Any], names: Names) -> Iterator[Message]:
     if message["role"] == "system":
         return  # the agent's description of its environment
     blocks = _blocks(message["content"])
     results = [_result(block) for block in blocks if block["type"] == "tool_result"]
     yield from results
     calls = [
-        ToolCall(id=one["id"], name=name(one["name"]), args=one["input"])
+        ToolCall(id=one["id"], name=names.short(one["name"]), args=one["input"])
         for one in blocks
         if one["type"] == "tool_use"
     ]
@@ -50,17 +49,32 @@ def _blocks(content: Any) -> Sequence[Mapping[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content or ())
 
 
-async def events_of(
-    pieces: AsyncIterator[Delta | Turn], number: int, name: Names
+async def answer_of(pieces: AsyncGenerator[Delta | Turn, None], number: int, names: Names) -> Answered:
+    """A response as server-sent events, or an error if the model breaks before its first piece."""
+    try:
+        first = await anext(pieces)
+    except ModelFault as fault:
+        return Answered({"type": "error", "error": _error(fault)}, status=500)
+    return Answered(events=_events(first, pieces, number, Reply(names)))
+
+
+async def _events(
+    piece: Delta | Turn, pieces: AsyncGenerator[Delta | Turn, None], number: int, reply: Reply
 ) -> AsyncGenerator[bytes, None]:
-    """A response as server-sent events; a fault of the model is one of them."""
-    reply = Reply(name)
     yield _sse("message_start", message=_empty(number))
     try:
-        async for piece in pieces:
-            yield b"".join(reply.turn(piece) if isinstance(piece, Turn) else reply.piece(piece))
+        while isinstance(piece, Delta):
+            yield b"".join(reply.piece(piece))
+            piece = await anext(pieces)
+        yield b"".join(reply.turn(piece))
     except ModelFault as fault:
-        yield _sse("error", error={"type": "api_error", "message": str(fault)})
+        yield _sse("error", error=_error(fault))
+    finally:
+        await pieces.aclose()
+
+
+def _error(fault: ModelFault) -> dict[str, str]:
+    return {"type": "api_error", "message": str(fault)}
 
 
 def _empty(number: int) -> dict[str, Any]:
@@ -73,8 +87,8 @@ def _empty(number: int) -> dict[str, Any]:
 class Reply:
     """The blocks of one response."""
 
-    def __init__(self, name: Names) -> None:
-        self._name = name
+    def __init__(self, names: Names) -> None:
+        self._names = names
         self._index = -1
         self._open: str | None = None  # "text", or the id of a call
         self._written = 0  # characters of text
@@ -111,7 +125,7 @@ class Reply:
         yield self._delta({"type": "text_delta", "text": text})
 
     def _begin_call(self, piece: CallPiece) -> Iterator[bytes]:
-        block = {"type": "tool_use", "id": piece.id, "name": self._name(piece.name or ""), "input": {}}
+        block = {"type": "tool_use", "id": piece.id, "name": self._names.long(piece.name or ""), "input": {}}
         yield from self._start(piece.id, block)
         self._begun[piece.id] = piece.args_text
         yield self._delta({"type": "input_json_delta", "partial_json": piece.args_text})
@@ -120,7 +134,7 @@ class Reply:
         args = call.args if isinstance(call.args, str) else json.dumps(call.args)
         written = self._begun.get(call.id)
         if written is None:
-            block = {"type": "tool_use", "id": call.id, "name": self._name(call.name), "input": {}}
+            block = {"type": "tool_use", "id": call.id, "name": self._names.long(call.name), "input": {}}
             yield from self._start(call.id, block)
         yield self._delta({"type": "input_json_delta", "partial_json": args[len(written or "") :]})
         yield from self._stop()
