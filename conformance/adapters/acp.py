@@ -8,9 +8,13 @@ Not declared:
 - `late`: on a cancel the protocol has the client answer every open permission request as cancelled.
 - `defer`: a permission request is answered with one of its options.
 - The scope `stage`: an option allows once, or always, which here lasts as long as the session.
+- Policies that differ between agents; those of an agent are in its adapter.
 - The gate `hook`, bounds, and the mode `allowlist`: the protocol has none of them.
 - `terminal`: no API of a model has a signal that a turn ends after its calls.
 
+A tool of the scenario that is not offered is offered all the same: an agent has no other tools than these.
+An API that only marks errors cannot say that a call was cancelled, so an error of a call whose tool was given
+up reads `cancelled`.  A process is replaced after an allow that lasts, because it may last for the process.
 A scenario in which no person can be asked has a client that answers each permission request as cancelled.
 """
 
@@ -26,6 +30,7 @@ from runlock.conformance.adapters.acp_client import AgentError, Params
 from runlock.conformance.adapters.acp_process import AgentProcess, process_of
 from runlock.conformance.adapters.models.http import Answered, Asked
 from runlock.conformance.adapters.models.names import Names
+from runlock.conformance.adapters.models.tool_server import ToolServer
 from runlock.conformance.adapters.real_time import Bridge
 from runlock.conformance.families.message_loop.adapter import (
     Answer,
@@ -65,7 +70,7 @@ class AcpAdapter(ABC):
 
     command: ClassVar[tuple[str, ...]]
     prefix: ClassVar[str]  # before the names of the kit's tools
-    modes: ClassVar[Mapping[str, str]]  # the agent's names of the security modes
+    modes: ClassVar[Mapping[str, str]]  # the agent's names of the security modes; empty: it starts there
     policies: ClassVar[Mapping[str, Any]] = {}
     model: ClassVar[tuple[str, ...]] = ("delta", "turn")  # the outcomes that its model's API can state
 
@@ -118,12 +123,14 @@ class AcpAdapter(ABC):
         self.round: list[ToolCall] = []
         self.entered: set[str] = set()
         self.announced: set[str] = set()
+        self.aborted: set[str] = set()
         self.asking: set[asyncio.Task[Answer]] = set()
-        self.in_turn = self.is_cancelled = False
+        self.tools = ToolServer(self.names.tools, self.run_tool)
+        self.in_turn = self.is_asked = self.is_cancelled = False
         await self.bridge.do(self._open())
 
     async def start(self, turn: TurnStart) -> Segment:
-        self.in_turn, self.is_cancelled = True, False
+        self.in_turn, self.is_asked, self.is_cancelled = True, False, False
         try:
             return await self.bridge.do(self._turn(turn.input or ""))
         finally:
@@ -142,14 +149,16 @@ class AcpAdapter(ABC):
         await self.bridge.do(self._close())
 
     async def _open(self) -> None:
+        await asyncio.wrap_future(self.process.starting)
         self.session = await self.process.open(self, self.scenario.data or self.process.home)
-        mode = self.modes[self.scenario.mode]
-        await self.process.client.request("session/set_mode", {"sessionId": self.session, "modeId": mode})
+        if mode := self.modes[self.scenario.mode]:
+            chosen = {"sessionId": self.session, "modeId": mode}
+            await self.process.client.request("session/set_mode", chosen)
 
     async def _close(self) -> None:
         if self.in_turn:
             await self._cancel()
-        self.process.close(self)
+        self.process.close()
 
     async def _turn(self, text: str) -> Segment:
         prompt = {"sessionId": self.session, "prompt": [{"type": "text", "text": text}]}
@@ -172,7 +181,7 @@ class AcpAdapter(ABC):
         request = self.request_of(asked)
         if request is None or not self.in_turn:
             return None
-        self.requests += 1
+        self.requests, self.is_asked = self.requests + 1, True
         return await self.answer_of(self._pieces(request))
 
     async def _pieces(self, request: Request) -> AsyncGenerator[Delta | Turn, None]:
@@ -183,10 +192,14 @@ class AcpAdapter(ABC):
 
     async def run_tool(self, name: str, args: Mapping[str, Any]) -> tuple[str, bool]:
         """Run a tool; gives its text, and whether it is an error."""
+        call = self._entering(name, args)
         try:
-            outcome = await self.bridge.ask(self.host.tool(self._entering(name, args), name, args))
+            outcome = await self.bridge.ask(self.host.tool(call, name, args))
         except ToolRaised as error:
             return str(error), True
+        except asyncio.CancelledError:
+            self.aborted.add(call)
+            raise
         return str(outcome.content), outcome.kind == "error"
 
     def _entering(self, name: str, args: Mapping[str, Any]) -> str:
@@ -209,6 +222,8 @@ class AcpAdapter(ABC):
             return CANCELLED
         finally:
             self.asking.discard(asking)
+        if answer.scope == "session":
+            self.process.replace()
         return {"outcome": {"outcome": "selected", "optionId": self.option(answer, params["options"])}}
 
     def _question(self, shown: Params) -> Any:
@@ -230,7 +245,7 @@ class AcpAdapter(ABC):
         self.bridge.moved()
         update = params["update"]
         kind = update["sessionUpdate"]
-        if kind == "agent_message_chunk" and update["content"]["type"] == "text":
+        if kind == "agent_message_chunk" and self.is_asked:  # before that, it is a note of the agent
             self._event("ProviderTokensStreamed", text=update["content"]["text"], request=self.requests)
         elif kind in ("tool_call", "tool_call_update"):
             self._show_call(kind, update)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
 import sys
 import tempfile
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from runlock.conformance.adapters.acp_client import AcpClient, Params
 from runlock.conformance.adapters.models.http import Answered, Asked, HttpServer
-from runlock.conformance.adapters.models.tool_server import serve_tools
 from runlock.conformance.adapters.real_time import RealTime
 from runlock.conformance.errors import AdapterError
 
@@ -31,10 +30,21 @@ class AgentProcess:
         self.agent = agent
         self.real = RealTime()
         self.client = AcpClient(self._asked, self._notified)
-        self.home = tempfile.mkdtemp(prefix="runlock-agent-")
+        self._folder = tempfile.TemporaryDirectory(prefix="runlock-agent-", ignore_cleanup_errors=True)
+        self.home = self._folder.name
         self._session: AcpAdapter | None = None
         self._sessions = 0
-        self.info: Params = self.real.run(self._start())
+        self.starting = asyncio.run_coroutine_threadsafe(self._start(), self.real.loop)
+
+    @property
+    def info(self) -> Params:
+        """What the agent says of itself; waits until it has started."""
+        return self.starting.result()
+
+    def replace(self) -> None:
+        """Start a process for the sessions to come: this one remembers something that they must not meet."""
+        if PROCESSES[self.agent] is self:
+            PROCESSES[self.agent] = AgentProcess(self.agent)
 
     async def open(self, session: AcpAdapter, folder: str) -> str:
         """Begin a session, whose tools have a path of their own; gives its id."""
@@ -46,10 +56,11 @@ class AgentProcess:
         )
         return str(opened["sessionId"])
 
-    def close(self, session: AcpAdapter) -> None:
+    def close(self) -> None:
         """Take nothing more for a session."""
-        if self._session is session:
-            self._session = None
+        self._session = None
+        if PROCESSES[self.agent] is not self:
+            self.client.kill()
 
     async def _start(self) -> Any:
         self.endpoint = HttpServer(self._answer)
@@ -72,8 +83,7 @@ class AgentProcess:
         if asked.path.startswith(TOOLS):
             if asked.path != f"{TOOLS}{self._sessions}":
                 return Answered({}, status=404)
-            offered = [tool.name for tool in session.scenario.tools if tool.offered]
-            return await serve_tools(asked, offered, session.run_tool)
+            return await session.tools.answer(asked)
         return await session.ask_model(asked) or Answered({}, status=404)
 
     async def _asked(self, method: str, params: Params) -> Params:
@@ -103,7 +113,11 @@ def _found(command: tuple[str, ...]) -> list[str]:
     return [program, *command[1:]]
 
 
-@cache
+PROCESSES: Final[dict[type[AcpAdapter], AgentProcess]] = {}
+
+
 def process_of(agent: type[AcpAdapter]) -> AgentProcess:
-    """The process of an agent, which is started once."""
-    return AgentProcess(agent)
+    """The process for the next session of an agent."""
+    if agent not in PROCESSES:
+        PROCESSES[agent] = AgentProcess(agent)
+    return PROCESSES[agent]

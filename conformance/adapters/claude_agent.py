@@ -8,6 +8,8 @@ Not declared:
 - The mode `yolo`: the CLI refuses to bypass permissions for the superuser.
 - Guards of requests and responses: no hook of the SDK lies between the loop and its model.
 
+A tool of the scenario that is not offered is offered all the same: the SDK has no other tools than these.
+The API only marks errors, so an error of a call whose tool was given up reads `cancelled`.
 The SDK has no bound of its own, so the adapter sets that of the scenario, which is 50 unless it says more.
 """
 
@@ -104,6 +106,7 @@ class ClaudeAgent:
         self.bridge = Bridge(_real_time(), asyncio.get_running_loop())
         self.names = Names("mcp__kit__", [tool.name for tool in scenario.tools])
         self.requests = self.prompts = 0
+        self.aborted: set[str] = set()
         self.in_turn = False
         await self.bridge.do(self._connect())
 
@@ -181,7 +184,7 @@ class ClaudeAgent:
         if not asked.path.endswith("/v1/messages") or not self.in_turn:
             return Answered({})
         self.requests += 1
-        pieces = self.bridge.each(self.host.stream(request_of(asked.body, self.names)))
+        pieces = self.bridge.each(self.host.stream(request_of(asked.body, self.names, self.aborted)))
         return await answer_of(pieces, self.requests, self.names)
 
     async def _ask(self, name: str, args: dict[str, Any], context: sdk.ToolPermissionContext) -> Any:
@@ -195,10 +198,9 @@ class ClaudeAgent:
         )
 
     async def _list_tools(self, context: Any, params: Any) -> mcp.ListToolsResult:
-        offered = [tool.name for tool in self.scenario.tools if tool.offered]
         schema = {"type": "object", "properties": {}}
         return mcp.ListToolsResult(
-            tools=[mcp.Tool(name=one, description=one, input_schema=schema) for one in offered]
+            tools=[mcp.Tool(name=one, description=one, input_schema=schema) for one in self.names.tools]
         )
 
     async def _call_tool(self, context: Any, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
@@ -207,6 +209,9 @@ class ClaudeAgent:
             outcome = await self.bridge.ask(self.host.tool(call, params.name, params.arguments or {}))
         except ToolRaised as error:
             return _result(str(error), is_error=True)
+        except asyncio.CancelledError:
+            self.aborted.add(call)
+            raise
         return _result(str(outcome.content), is_error=outcome.kind == "error")
 
     # Hooks.

@@ -18,7 +18,7 @@ class GeminiCli(AcpAdapter):
 
     command = ("gemini", "--acp", "-m", "gemini-2.5-flash")
     prefix = "mcp_kit_"
-    modes = {"ask": "default", "yolo": "yolo"}
+    modes = {"ask": "", "yolo": "yolo"}
     model = ("delta", "turn")
 
     @classmethod
@@ -37,7 +37,7 @@ class GeminiCli(AcpAdapter):
     def request_of(self, asked: Asked) -> Request | None:
         if "streamGenerateContent" not in asked.path:
             return None
-        request = gemini_api.request_of(asked.body, self.names)
+        request = gemini_api.request_of(asked.body, self.names, self.aborted)
         return request if request.tools else None
 
     async def answer_of(self, pieces: AsyncGenerator[Delta | Turn, None]) -> Answered:

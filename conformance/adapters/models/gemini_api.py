@@ -6,7 +6,7 @@ A call has no pieces there, so those that the kit gives are written with the who
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping
 from typing import Any, Final
 
 from runlock.conformance.adapters.models.http import Answered
@@ -19,18 +19,18 @@ UNTRUSTED: Final = ("<untrusted_context>\n", "\n</untrusted_context>")
 """What gemini-cli puts around the results of a tool server."""
 
 
-def request_of(body: Mapping[str, Any], names: Names) -> Request:
+def request_of(body: Mapping[str, Any], names: Names, aborted: Collection[str]) -> Request:
     """A request of the API in the protocol's words, without the tools and the context of the agent."""
     declared = [
         one["name"] for tool in body.get("tools") or () for one in tool.get("functionDeclarations", ())
     ]
-    messages = [one for content in body["contents"] for one in _messages(content, names)]
+    messages = [one for content in body["contents"] for one in _messages(content, names, aborted)]
     return Request(messages=messages, tools=[names.short(name) for name in declared if names.is_ours(name)])
 
 
-def _messages(content: Mapping[str, Any], names: Names) -> Iterator[Message]:
+def _messages(content: Mapping[str, Any], names: Names, aborted: Collection[str]) -> Iterator[Message]:
     parts = content["parts"]
-    results = [_result(part["functionResponse"]) for part in parts if "functionResponse" in part]
+    results = [_result(part["functionResponse"], aborted) for part in parts if "functionResponse" in part]
     yield from results
     calls = [_call(part["functionCall"], names) for part in parts if "functionCall" in part]
     texts = [part["text"] for part in parts if part.get("text") and not part["text"].startswith(CONTEXT)]
@@ -43,10 +43,12 @@ def _call(call: Mapping[str, Any], names: Names) -> ToolCall:
     return ToolCall(id=call.get("id") or "", name=names.short(call["name"]), args=call.get("args") or {})
 
 
-def _result(result: Mapping[str, Any]) -> Message:
+def _result(result: Mapping[str, Any], aborted: Collection[str]) -> Message:
     response = result["response"]
     status: Any = "error" if "error" in response else "ok"
     text = str(response.get("error") if status == "error" else response.get("output"))
+    if status == "error" and result.get("id") in aborted:
+        status = "cancelled"
     bare = text.removeprefix(UNTRUSTED[0]).removesuffix(UNTRUSTED[1])
     return Message(role="tool", call=result.get("id"), text=bare, status=status)
 

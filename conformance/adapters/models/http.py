@@ -54,7 +54,8 @@ class HttpServer:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            asked = await _read(reader)
+            if (asked := await _read(reader)) is None:
+                return
             answering = asyncio.create_task(self._answer(asked, writer))
             left = asyncio.create_task(reader.read(1))
             await asyncio.wait({answering, left}, return_when=asyncio.FIRST_COMPLETED)
@@ -81,8 +82,12 @@ class HttpServer:
         await writer.drain()
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked:
-    method, target, _ = (await reader.readline()).decode("latin-1").split(" ", 2)
+async def _read(reader: asyncio.StreamReader) -> Asked | None:
+    """A request, or None if the client left without one."""
+    first = (await reader.readline()).decode("latin-1")
+    if not first:
+        return None
+    method, target, _ = first.split(" ", 2)
     headers: dict[str, str] = {}
     while line := (await reader.readline()).decode("latin-1").strip():
         name, _, value = line.partition(":")

@@ -7,7 +7,7 @@ API writes one block after another.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from runlock.conformance.adapters.models.http import Answered
@@ -16,18 +16,18 @@ from runlock.conformance.families.message_loop.adapter import Delta, Message, Mo
 from runlock.conformance.families.message_loop.messages import CallPiece, ToolCall
 
 
-def request_of(body: Mapping[str, Any], names: Names) -> Request:
+def request_of(body: Mapping[str, Any], names: Names, aborted: Collection[str]) -> Request:
     """A request of the API in the protocol's words, without what the agent adds of its own."""
-    messages = [one for message in body["messages"] for one in _messages(message, names)]
+    messages = [one for message in body["messages"] for one in _messages(message, names, aborted)]
     tools = [names.short(tool["name"]) for tool in body.get("tools") or ()]
     return Request(messages=messages, tools=tools)
 
 
-def _messages(message: Mapping[str, Any], names: Names) -> Iterator[Message]:
+def _messages(message: Mapping[str, Any], names: Names, aborted: Collection[str]) -> Iterator[Message]:
     if message["role"] == "system":
         return  # the agent's description of its environment
     blocks = _blocks(message["content"])
-    results = [_result(block) for block in blocks if block["type"] == "tool_result"]
+    results = [_result(block, aborted) for block in blocks if block["type"] == "tool_result"]
     yield from results
     calls = [
         ToolCall(id=one["id"], name=names.short(one["name"]), args=one["input"])
@@ -39,9 +39,10 @@ def _messages(message: Mapping[str, Any], names: Names) -> Iterator[Message]:
         yield Message(role=message["role"], text=text, tool_calls=calls)
 
 
-def _result(block: Mapping[str, Any]) -> Message:
+def _result(block: Mapping[str, Any], aborted: Collection[str]) -> Message:
     text = "".join(part.get("text", "") for part in _blocks(block.get("content")))
-    status: Any = "error" if block.get("is_error") else "ok"
+    bad = "cancelled" if block["tool_use_id"] in aborted else "error"
+    status: Any = bad if block.get("is_error") else "ok"
     return Message(role="tool", call=block["tool_use_id"], text=text, status=status)
 
 
