@@ -1,20 +1,25 @@
 """Reads recordings and judges them, in this process or in several.
 
 Where every thread lies in one piece in one file, each is judged as soon as it has been read.  Otherwise, and
-for several processes, the records are first partitioned by thread (see `partitions`).  The summary is the
-same either way, since summaries add up to the same one in any order.
+for several processes, the records are first brought together by thread (see `partitions`).  The summary is
+the same either way, since summaries add up to the same one in any order; and so only one of them, which does
+not grow with the input, is kept while many are at work.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
+from runlock.conformance.audit.extras import MissingExtra
 from runlock.conformance.audit.formats import importer_named, importer_of
 from runlock.conformance.audit.judging import ThreadJudge
+from runlock.conformance.audit.partitions import PARTITIONS, rows_of, split
 from runlock.conformance.audit.reading import records_of
 from runlock.conformance.audit.recording import Importer, Row, Unreadable
 from runlock.conformance.audit.summary import Summary
@@ -38,11 +43,10 @@ class Task:
         """The importer of a file, and its rows; `UsageError` if no format fits."""
         records = records_of(path)
         first = list(_head(records))
-        whole = chain(first, records)
         importer = importer_named(self.format) if self.format else importer_of(first[-1] if first else None)
         if importer is None:
             raise UsageError(f"{path}: {NOTHING_READ}; no importer recognises its first record.")
-        return importer, importer.keyed(whole, str(path))
+        return importer, importer.keyed(chain(first, records), str(path))
 
 
 def _head(records: Iterable[Any]) -> Iterator[Any]:
@@ -53,32 +57,93 @@ def _head(records: Iterable[Any]) -> Iterator[Any]:
             return
 
 
-def judged_here(files: Iterable[Path], task: Task, advanced: Advanced) -> Summary:
-    """The summary of files whose threads each lie in one piece."""
-    summary, judge = Summary(), ThreadJudge(task.selection)
-    for number, path in enumerate(files, 1):
-        try:
-            importer, rows = task.importer(path)
-            judge_rows(rows, importer, judge, summary, str(path))
-        except (UsageError, OSError) as error:
-            summary.error(f"{error}" if str(path) in str(error) else f"{path}: {error}")
-        advanced(number)
+class Workers(Protocol):
+    """Processes that run tasks; the results come in any order."""
+
+    def run(self, work: Callable[..., Summary], of: Iterable[tuple[Any, ...]]) -> Iterator[Summary]:
+        """The results of calling `work` with each of these arguments, few of them at a time."""
+        ...
+
+
+def judged(
+    files: Sequence[Path],
+    task: Task,
+    advanced: Advanced,
+    workers: AbstractContextManager[Workers] | None = None,
+    scratch: Path | None = None,
+) -> Summary:
+    """The summary of all files; without workers, this process does it all."""
+    total = Summary()
+    with tempfile.TemporaryDirectory(dir=scratch, prefix="runlock-audit-") as name:
+        folder = Path(name)
+        if workers is None:
+            for number, path in enumerate(files, 1):
+                read_file(task, number, path, folder, True, total)
+                advanced(number)
+            for part in range(PARTITIONS):
+                judge_part(task, part, folder, total)
+            return total
+        with workers as crew:
+            every = ((task, number, path, folder) for number, path in enumerate(files, 1))
+            for number, summary in enumerate(crew.run(read_file, every), 1):
+                total.add(summary)
+                advanced(number)
+            for summary in crew.run(judge_part, ((task, part, folder) for part in range(PARTITIONS))):
+                total.add(summary)
+    return total
+
+
+def read_file(
+    task: Task,
+    number: int,
+    path: Path,
+    folder: Path,
+    judges: bool = False,
+    into: Summary | None = None,
+) -> Summary:
+    """Write the rows of a file to the partitions; with `judges`, judge them at once where that is possible."""
+    summary = Summary() if into is None else into
+    try:
+        importer, rows = task.importer(path)
+        watched = _watched(rows, str(path), summary)
+        if importer.is_scattered or not judges:
+            split(watched, importer.name, number, folder)
+        else:
+            judge_rows(watched, importer, ThreadJudge(task.selection), summary)
+    except MissingExtra:
+        raise
+    except (UsageError, OSError) as error:
+        summary.error(f"{error}" if str(path) in str(error) else f"{path}: {error}")
     return summary
 
 
-def judge_rows(rows: Iterable[Row], importer: Importer, judge: ThreadJudge, into: Summary, name: str) -> None:
-    """Judge rows in which each thread is in one piece; an input without any is an error."""
-    before = into.judged
+def _watched(rows: Iterable[Row], source: str, summary: Summary) -> Iterator[Row]:
+    """The rows; an input of which no row belongs to a thread is an error."""
+    is_empty = True
+    for row in rows:
+        is_empty = is_empty and row.thread == source
+        yield row
+    if is_empty:
+        summary.error(f"{source}: {NOTHING_READ}")
+
+
+def judge_part(task: Task, part: int, folder: Path, into: Summary | None = None) -> Summary:
+    """Judge the threads of one partition."""
+    summary = Summary() if into is None else into
+    judge = ThreadJudge(task.selection)
+    for format_, rows in groupby(rows_of(part, folder), key=lambda one: one[0]):
+        judge_rows((row for _, row in rows), importer_named(format_), judge, summary)
+    return summary
+
+
+def judge_rows(rows: Iterable[Row], importer: Importer, judge: ThreadJudge, into: Summary) -> None:
+    """Judge rows in which each thread is in one piece."""
     for thread, of_thread in groupby(rows, key=lambda row: row.thread):
         records = [row.record for row in of_thread]
         try:
-            judge.judge(importer.name, importer.recorded(thread, records), into)
+            for recording in importer.recordings(thread, records):
+                judge.judge(importer, recording, into)
+        except MissingExtra:
+            raise
         except Exception as error:  # one thread must not end the audit of all others
             into.error(f"{thread}: it cannot be judged: {type(error).__name__}: {error}")
-    if into.judged == before:
-        into.error(f"{name}: {NOTHING_READ}")
-
-
-def judged(files: Sequence[Path], task: Task, jobs: int, on: str | None, advanced: Advanced) -> Summary:
-    """The summary of all files."""
-    return judged_here(files, task, advanced)

@@ -11,12 +11,16 @@ from runlock.conformance.errors import UsageError
 EXTRAS: Final = {"duckdb": "audit", "zstandard": "audit", "orjson": "audit", "ray": "ray"}
 
 
+class MissingExtra(UsageError):
+    """A package of an extra is not installed, so that no file can be read."""
+
+
 def the_module(name: str) -> ModuleType:
-    """The package of that name, or a `UsageError` that names the extra."""
+    """The package of that name, or an error that names the extra."""
     try:
         return import_module(name)
     except ImportError:
         extra = EXTRAS[name]
-        raise UsageError(
+        raise MissingExtra(
             f"This audit needs {name}, which is not installed.", f"`pip install 'runlock[{extra}]'` installs it."
         ) from None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
-from runlock.conformance.audit.recording import Recording
+from runlock.conformance.audit.recording import Importer, Recording
 from runlock.conformance.audit.summary import Counterexample, SourceSummary, Summary
 from runlock.conformance.campaign.audit import facts_of
 from runlock.conformance.campaign.rejudging import judges_of
@@ -17,6 +17,8 @@ from runlock.conformance.judging.judge import Judge, Violation
 from runlock.conformance.judging.selection import EVERYTHING, Selection
 from runlock.conformance.trace.trace import Trace
 
+NONE: Final = "no clause"
+
 
 @dataclass(slots=True)
 class ThreadJudge:
@@ -25,32 +27,43 @@ class ThreadJudge:
     selection: Selection = EVERYTHING
     _facts: dict[str, Facts] = field(default_factory=dict)
 
-    def judge(self, format_: str, recording: Recording, summary: Summary) -> None:
+    def judge(self, importer: Importer, recording: Recording, summary: Summary) -> None:
         """Add a thread to the summary; one that cannot be judged is an error."""
         for kind, times in recording.unknown.items():
-            summary.unknown[f"{format_}: {kind}"] += times
+            summary.unknown[f"{importer.name}: {kind}"] += times
         if recording.unexplained:
             left = len(recording.unexplained)
             more = f" (and {left - 1} more)" if left > 1 else ""
             summary.error(f"{recording.thread}: {recording.unexplained[0]}{more}")
             return
+        if not recording.trace.records:
+            return
         try:
-            facts = self._facts_of(recording)
+            facts = self._facts_of(importer, recording)
             judges = list(judges_of(recording.thread, recording.trace, facts))
         except UsageError as error:
             summary.error(f"{recording.thread}: {error}")
             return
         handshake = next(recording.trace.of("handshake"))
-        _add(summary.source(format_, handshake), recording, judges)
-        _count_unlisted(summary, format_, recording.trace, facts)
+        _add(summary.source(importer.name, handshake), recording, judges)
+        _count_unlisted(summary, importer.name, recording.trace, facts)
 
-    def _facts_of(self, recording: Recording) -> Facts:
+    def _facts_of(self, importer: Importer, recording: Recording) -> Facts:
         handshake: Mapping[str, Any] = next(recording.trace.of("handshake"))
-        key = f"{handshake!r}{sorted(recording.muted)}"
+        key = f"{importer.name}{handshake!r}"
         if key not in self._facts:
-            selection = replace(self.selection, skip=()).without(recording.muted)
-            self._facts[key] = facts_of(recording.thread, recording.trace, selection)
+            shown = facts_of(recording.thread, recording.trace, replace(self.selection, skip=()))
+            self._facts[key] = limited(shown, importer)
         return self._facts[key]
+
+
+def limited(facts: Facts, importer: Importer) -> Facts:
+    """The facts with only those clauses that a format can show; one that hides some settles no policy."""
+    if importer.clauses is None:
+        return facts
+    shown = tuple(sorted(one for one in importer.clauses if facts.selection.has(one)))
+    policies = tuple(sorted(facts.family.spec.policies))
+    return replace(facts, selection=Selection(shown or (NONE,), policies))
 
 
 def _add(source: SourceSummary, recording: Recording, judges: list[Judge]) -> None:

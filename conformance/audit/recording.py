@@ -43,7 +43,6 @@ class Recording:
     is_open: bool = False  # it ends before its run did
     unknown: Counter[str] = field(default_factory=Counter)  # kinds of record that the importer does not know
     unexplained: list[str] = field(default_factory=list)  # records that do not fit the rest, as sentences
-    muted: frozenset[str] = frozenset()  # clauses that rest on more than the format shows
 
 
 class Importer(Protocol):
@@ -51,6 +50,7 @@ class Importer(Protocol):
 
     name: str
     says: str  # the format in a few words
+    clauses: frozenset[str] | None  # those that the format can show held and broken; None: as the handshake says
     is_scattered: bool  # the records of a thread may be apart: in several files, or between those of others
 
     def grade(self, handshake: Mapping[str, Any]) -> Grade:
@@ -65,8 +65,11 @@ class Importer(Protocol):
         """The records of one file, each with its thread; `source` names the file."""
         ...
 
-    def recorded(self, thread: str, records: Sequence[Any]) -> Recording:
-        """The trace of one thread, from all of its records in the order in which they were read."""
+    def recordings(self, thread: str, records: Sequence[Any]) -> Iterable[Recording]:
+        """The trace of one thread, from all of its records; one more for each agent that it calls as a tool.
+
+        The records of one file come in its order.
+        """
         ...
 
 

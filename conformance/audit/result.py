@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from runlock.conformance.audit.formats import importer_named
+from runlock.conformance.audit.judging import limited
 from runlock.conformance.audit.shortening import shortened
 from runlock.conformance.audit.summary import Counterexample, SourceSummary, Summary
 from runlock.conformance.campaign.audit import UNREACHED, facts_of
@@ -25,6 +26,7 @@ from runlock.conformance.trace.trace import Trace
 
 BLAMED: Final = "recording"
 SEVERAL: Final = "several"
+HIDDEN: Final = "the format does not show it"
 WORST: Final = ("broken", "held", "error", "untested", "not-applicable")
 """The verdicts by what one source says for all: what one shows and another does not is what was shown."""
 
@@ -72,11 +74,13 @@ def _nothing(order: Order) -> AuditResult:
 
 def _of_source(source: SourceSummary, order: Order) -> AuditResult:
     facts = facts_of("the recording", Trace([{"handshake": source.handshake}]), Selection(order.only))
-    examples = {clause: _shortest(found, facts) for clause, found in sorted(source.found.items())}
-    tally = _tally(source, examples, facts)
+    judged = limited(facts, importer_named(source.format))
+    examples = {clause: _shortest(found, judged) for clause, found in sorted(source.found.items())}
+    tally = _tally(source, examples, judged)
     found = [as_found(one) for _, one in sorted(tally.found.items())]
-    result = concluded(order, facts, tally, grouped(found, facts, tally), budget={}, partial="")
-    result.clauses = [_counted(one, source) for one in result.clauses]
+    result = concluded(order, facts, tally, grouped(found, judged, tally), budget={}, partial="")
+    shown = importer_named(source.format).clauses
+    result.clauses = [_counted(one, source, shown) for one in result.clauses]
     result.witnesses = [_counted_witness(one, source) for one in result.witnesses]
     return AuditResult(
         result, source.broken, examples, source.threads, source.open, source.records, [_described(source)]
@@ -111,8 +115,10 @@ def _found(example: Counterexample, facts: Facts) -> Found:
     return Found(example.violation, scenario, moves, example.trace)
 
 
-def _counted(clause: ClauseVerdict, source: SourceSummary) -> ClauseVerdict:
-    """The verdict with the number of threads; what no thread reached is not blamed on the handshake."""
+def _counted(clause: ClauseVerdict, source: SourceSummary, shown: frozenset[str] | None) -> ClauseVerdict:
+    """The verdict with the number of threads, and the reason why a clause was not observable."""
+    if clause.verdict == "untested" and shown is not None and clause.id not in shown:
+        return replace(clause, offered=False, why=HIDDEN)
     if clause.verdict == "untested" and clause.offered:
         return replace(clause, offered=False, why=UNREACHED)
     if clause.verdict == "broken":

@@ -172,8 +172,12 @@ def audit(  # each is a separate option
         typer.Option("--format", metavar="NAME", help="The format of every file; default: recognise it."),
     ] = None,
     jobs: Annotated[
-        int, typer.Option(min=1, help="Number of worker processes; does not affect the result.")
-    ] = 1,
+        int | None, typer.Option(min=1, help="Number of worker processes; does not affect the result.")
+    ] = None,
+    scratch: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for sorted records; on a cluster, one that all machines share."),
+    ] = None,
     on: Annotated[
         str | None, typer.Option("--on", metavar="WHERE", help="ray, or ray://ADDRESS: judge on a cluster.")
     ] = None,
@@ -198,7 +202,7 @@ def audit(  # each is a separate option
     from runlock.conformance.judging.selection import Selection
 
     shown = Selection(tuple(only or ()), tuple(skip or ()))
-    options = command.Options(out, jobs, on, json, strict, verbose)
+    options = command.Options(out, jobs, on, scratch, json, strict, verbose)
     return command.audit(paths, Task(wanted, Selection(shown.only)), shown, options)
 
 

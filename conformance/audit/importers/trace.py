@@ -14,6 +14,7 @@ class Traces:
 
     name = "runlock"
     says = "traces of the adapter protocol"
+    clauses = None
     is_scattered = False
 
     def grade(self, handshake: Mapping[str, Any]) -> Grade:
@@ -45,7 +46,7 @@ class Traces:
                     yield Row(_name(source, number), handshake)
             yield Row(_name(source, number), record)
 
-    def recorded(self, thread: str, records: Sequence[Any]) -> Recording:
+    def recordings(self, thread: str, records: Sequence[Any]) -> list[Recording]:
         """The records as they are; one that is none is left over."""
         made = Recording(thread, Trace())
         for record in records:
@@ -60,7 +61,7 @@ class Traces:
         elif "handshake" not in keys:
             made.unexplained.append("no handshake stands before its scenario")
         made.is_open = "end" not in keys
-        return made
+        return [made]
 
 
 def _of(declared: Iterable[str], *words: str) -> Shown:

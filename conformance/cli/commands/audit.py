@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from runlock.conformance.audit.engine import Task, judged
+from runlock.conformance.audit.engine import Task, Workers, judged
 from runlock.conformance.audit.reading import files_of
 from runlock.conformance.audit.result import AuditResult, results_of
+from runlock.conformance.audit.workers import on_ray, processes
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.cli.commands.progress import reading
 from runlock.conformance.judging.selection import Selection
@@ -26,8 +28,9 @@ class Options:
     """How an audit is run, and where its results go."""
 
     out: Path
-    jobs: int = 1
+    jobs: int | None = None
     on: str | None = None
+    scratch: Path | None = None
     as_json: bool = False
     is_strict: bool = False
     is_verbose: bool = False
@@ -39,7 +42,7 @@ def audit(paths: Sequence[str], task: Task, shown: Selection, options: Options) 
         files = list(files_of(list(paths)))
         target = f"audit:{paths[0]}" if len(paths) == 1 else f"audit:{paths[0]} and {len(paths) - 1} more"
         with reading(len(files), is_silent=options.as_json) as callbacks:
-            summary = judged(files, task, options.jobs, options.on, callbacks.advanced)
+            summary = judged(files, task, callbacks.advanced, _workers(options), options.scratch)
         found = results_of(summary, target, shown)
         code = exit_code(found, is_strict=options.is_strict)
         written = [folder.write_traces(one.result, _place(out, one, found)) for one in found]
@@ -52,6 +55,13 @@ def audit(paths: Sequence[str], task: Task, shown: Selection, options: Options) 
         for one, names in zip(found, written, strict=True):
             report.write(one, page, names, is_verbose=options.is_verbose)
         return code
+
+
+def _workers(options: Options) -> AbstractContextManager[Workers] | None:
+    """The processes that were asked for; none if this one does it all."""
+    if options.on is not None:
+        return on_ray(options.on, options.jobs)
+    return processes(options.jobs) if options.jobs is not None and options.jobs > 1 else None
 
 
 def exit_code(found: Sequence[AuditResult], *, is_strict: bool) -> int:
