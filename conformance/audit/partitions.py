@@ -20,10 +20,6 @@ from runlock.conformance.audit.recording import Row, Unreadable
 
 PARTITIONS: Final = 32
 COLUMNS: Final = "{part: 'int', format: 'varchar', thread: 'varchar', place: 'bigint', record: 'varchar'}"
-SPLIT: Final = (
-    f"copy (select *, ? as file from read_json(?, format='newline_delimited', columns={COLUMNS})) to '{{}}' "
-    "(format parquet, partition_by (part), overwrite_or_ignore, filename_pattern '{}_{{{{i}}}}')"
-)
 SORTED: Final = (
     "select format, thread, record from read_parquet(?, hive_partitioning=false) "
     "order by format, thread, file, place"
@@ -46,9 +42,15 @@ def split(rows: Iterable[Row], format_: str, number: int, folder: Path) -> int:
             spill.write(json.dumps(dict(zip(names, line, strict=True))) + "\n")
         spill.flush()
         if count:
-            sql = SPLIT.format(folder / "parts", f"file{number}")
-            _database(folder).execute(sql, [number, spill.name])
+            _database(folder).execute(_copying(folder / "parts", number), [number, spill.name])
     return count
+
+
+def _copying(parts: Path, number: int) -> str:
+    """The statement that sorts the rows of a file into the partitions."""
+    rows = f"select *, ? as file from read_json(?, format = 'newline_delimited', columns = {COLUMNS})"
+    how = f"format parquet, partition_by (part), overwrite_or_ignore, filename_pattern 'file{number}_{{i}}'"
+    return f"copy ({rows}) to '{parts}' ({how})"
 
 
 def _text(record: Any) -> str:

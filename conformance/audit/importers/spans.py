@@ -172,6 +172,8 @@ class _Writer:
                 again.append(tool)
         for gate, tool in running:
             self.builder.leave(gate, tool.kind, tool.content)
+            if tool.kind == "pending":
+                self.waiting |= {id_: call for id_, call in calls.items() if id_ == _call_of(tool, calls)}
         for tool in again:
             gate = self.builder.enter(calls[str(_call_of(tool, calls))], tool.args)
             self.builder.leave(gate, tool.kind, tool.content)
