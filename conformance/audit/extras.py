@@ -22,5 +22,6 @@ def the_module(name: str) -> ModuleType:
     except ImportError:
         extra = EXTRAS[name]
         raise MissingExtra(
-            f"This audit needs {name}, which is not installed.", f"`pip install 'runlock[{extra}]'` installs it."
+            f"This audit needs {name}, which is not installed.",
+            f"`pip install 'runlock[{extra}]'` installs it.",
         ) from None

@@ -14,7 +14,7 @@ from runlock.spec.text import known_words
 
 GROUP: Final = "runlock.importers"
 FOLDER: Final = "runlock.conformance.audit.importers"
-OWN: Final = ("trace", "otel_genai", "openinference", "ag_ui", "ai_sdk")
+OWN: Final = ("trace", "otel_genai", "openinference", "ag_ui", "ai_sdk", "claude_code")
 
 
 @cache

@@ -50,7 +50,9 @@ class Importer(Protocol):
 
     name: str
     says: str  # the format in a few words
-    clauses: frozenset[str] | None  # those that the format can show held and broken; None: as the handshake says
+    clauses: (
+        frozenset[str] | None
+    )  # those that the format can show held and broken; None: as the handshake says
     is_scattered: bool  # the records of a thread may be apart: in several files, or between those of others
 
     def grade(self, handshake: Mapping[str, Any]) -> Grade:

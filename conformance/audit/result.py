@@ -60,7 +60,9 @@ def results_of(summary: Summary, target: str, selection: Selection) -> list[Audi
             more = summary.failed - len(summary.errors)
             one.result.troubles.append(Trouble(BLAMED, f"{more} more inputs could not be judged"))
         one.unknown = dict(sorted(summary.unknown.items()))
-        one.result.warnings += [f"{times} records of unknown kind {kind}" for kind, times in one.unknown.items()]
+        one.result.warnings += [
+            f"{times} records of unknown kind {kind}" for kind, times in one.unknown.items()
+        ]
     return made
 
 
@@ -166,7 +168,9 @@ def _merged(several: Sequence[AuditResult]) -> AuditResult:
         for clause, examples in one.examples.items():
             made.examples[clause] = sorted([*made.examples.get(clause, []), *examples], key=lambda x: x.rank)
     results = [one.result for one in several]
-    made.result.implementation = _same([one.implementation for one in results], {"name": SEVERAL, "version": "?"})
+    made.result.implementation = _same(
+        [one.implementation for one in results], {"name": SEVERAL, "version": "?"}
+    )
     made.result.profile = _same([one.profile for one in results], SEVERAL)
     made.result.policies = _same([one.policies for one in results], {})
     made.result.schedules = sum(one.schedules for one in results)

@@ -165,7 +165,8 @@ def check(  # each is a separate option
 @app.command()
 def audit(  # each is a separate option
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH...", help="Recordings: files, folders or globs, compressed or not.")
+        list[str],
+        typer.Argument(metavar="PATH...", help="Recordings: files, folders or globs, compressed or not."),
     ],
     wanted: Annotated[
         str | None,
@@ -176,7 +177,9 @@ def audit(  # each is a separate option
     ] = None,
     scratch: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder for sorted records; on a cluster, one that all machines share."),
+        typer.Option(
+            metavar="DIR", help="Folder for sorted records; on a cluster, one that all machines share."
+        ),
     ] = None,
     on: Annotated[
         str | None, typer.Option("--on", metavar="WHERE", help="ray, or ray://ADDRESS: judge on a cluster.")

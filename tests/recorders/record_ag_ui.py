@@ -14,7 +14,15 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ag_ui.core import AssistantMessage, FunctionCall, ResumeEntry, RunAgentInput, ToolCall, ToolMessage, UserMessage
+from ag_ui.core import (
+    AssistantMessage,
+    FunctionCall,
+    ResumeEntry,
+    RunAgentInput,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
 from pydantic_ai import Agent, DeferredToolRequests
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
@@ -99,7 +107,9 @@ class Recorder:
         for event in events:
             kind = event["type"]
             if kind in ("TEXT_MESSAGE_START", "TOOL_CALL_START") and turn is None:
-                turn = AssistantMessage(id=f"a{len(self.messages)}", role="assistant", content="", tool_calls=[])
+                turn = AssistantMessage(
+                    id=f"a{len(self.messages)}", role="assistant", content="", tool_calls=[]
+                )
                 self.messages.append(turn)
             if kind == "TEXT_MESSAGE_CONTENT":
                 turn.content += event["delta"]
@@ -112,7 +122,10 @@ class Recorder:
                 turn = None
                 self.messages.append(
                     ToolMessage(
-                        id=event["messageId"], role="tool", content=event["content"], tool_call_id=event["toolCallId"]
+                        id=event["messageId"],
+                        role="tool",
+                        content=event["content"],
+                        tool_call_id=event["toolCallId"],
                     )
                 )
 

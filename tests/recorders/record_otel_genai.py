@@ -100,7 +100,11 @@ async def structured(settings: InstrumentationSettings) -> None:
 async def approved(settings: InstrumentationSettings) -> None:
     """Two calls that need approval: one is approved, the other one denied."""
     model = scripted(
-        [call("delete", "c1", file="a.txt"), call("delete", "c2", file="b.txt"), call("weather", "c3", city="Oslo")],
+        [
+            call("delete", "c1", file="a.txt"),
+            call("delete", "c2", file="b.txt"),
+            call("weather", "c3", city="Oslo"),
+        ],
         "a.txt is deleted, b.txt is kept.",
     )
     one = agent(model, settings, output_type=[str, DeferredToolRequests])

@@ -160,7 +160,9 @@ class _Reader:
         """A piece of the arguments of a call."""
         known = self.turn.calls.get(str(event.get("toolCallId"))) if self.turn is not None else None
         if known is None:
-            self.made.unexplained.append(f"arguments of call {event.get('toolCallId')}, which no turn asks for")
+            self.made.unexplained.append(
+                f"arguments of call {event.get('toolCallId')}, which no turn asks for"
+            )
         else:
             known.append(str(event.get("delta", "")))
 
@@ -190,7 +192,9 @@ class _Reader:
     def _waiting(self, outcome: Event) -> list[str]:
         listed = {str(one.get("id")): str(one.get("toolCallId")) for one in outcome.get("interrupts") or ()}
         self.interrupts |= listed
-        return list(listed.values()) or [id_ for id_, one in self.talk.open.items() if one["name"] in self.offered]
+        return list(listed.values()) or [
+            id_ for id_, one in self.talk.open.items() if one["name"] in self.offered
+        ]
 
     def failed(self, event: Event) -> None:
         """The run ended in an error."""
@@ -229,7 +233,9 @@ def _message(raw: Event) -> Iterator[dict[str, Any]]:
         yield result(str(raw.get("toolCallId")), text_of(text))
     elif role == "assistant":
         asked = [(one.get("id"), one.get("function") or {}) for one in raw.get("toolCalls") or ()]
-        calls = [call(str(id_), str(made.get("name")), object_of(made.get("arguments"))) for id_, made in asked]
+        calls = [
+            call(str(id_), str(made.get("name")), object_of(made.get("arguments"))) for id_, made in asked
+        ]
         yield assistant(text_of(text), calls)
     elif role == "user":
         yield user(text_of(text))

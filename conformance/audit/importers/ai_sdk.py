@@ -58,7 +58,9 @@ class AiSdk:
 
     def recognises(self, record: Any) -> bool:
         """Whether it is the request of a chat, or the start of a message."""
-        return isinstance(record, dict) and (_is_request(record) or record.get("type") in ("start", "start-step"))
+        return isinstance(record, dict) and (
+            _is_request(record) or record.get("type") in ("start", "start-step")
+        )
 
     def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:
         """The records by chat: the one that the last request names, or one for the file."""
@@ -99,7 +101,9 @@ class _Reader:
 
     def __init__(self, thread: str, records: Sequence[Any]) -> None:
         has_requests = any(isinstance(one, dict) and _is_request(one) for one in records)
-        claims = handshake("ai", "?", gates=["model", "tool"], observes=["run.finished"], decisions=has_requests)
+        claims = handshake(
+            "ai", "?", gates=["model", "tool"], observes=["run.finished"], decisions=has_requests
+        )
         self.talk = Conversation(claims, _asking(records) if has_requests else ())
         self.made = Recording(thread, self.talk.builder.trace)
         self.step: Step | None = None

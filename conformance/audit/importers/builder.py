@@ -39,9 +39,12 @@ class Builder:
     def __init__(self, claims: JsonObject, asking: Iterable[str] = (), tools: Iterable[str] = ()) -> None:
         asks = set(asking)
         named = [
-            {"name": name, "permission": "ask" if name in asks else "allow"} for name in sorted({*tools, *asks})
+            {"name": name, "permission": "ask" if name in asks else "allow"}
+            for name in sorted({*tools, *asks})
         ]
-        self.trace = Trace([{"handshake": dict(claims)}, {"scenario": {"scenario": "recorded", "tools": named}}])
+        self.trace = Trace(
+            [{"handshake": dict(claims)}, {"scenario": {"scenario": "recorded", "tools": named}}]
+        )
         self.run = ""
         self.runs = self.steps = self.gates = self.decisions = 0
         self.entries: dict[str, int] = {}

@@ -66,7 +66,10 @@ def _thread(span: Span) -> str | None:
 def _claims(spans: Sequence[Span]) -> dict[str, Any]:
     library = spans[0]
     return handshake(
-        library.library or "unknown", library.version or "?", gates=["model", "tool"], observes=["run.finished"]
+        library.library or "unknown",
+        library.version or "?",
+        gates=["model", "tool"],
+        observes=["run.finished"],
     )
 
 

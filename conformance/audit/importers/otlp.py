@@ -57,9 +57,7 @@ def _scopes(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from resource.get("scopeSpans", ())
 
 
-def keyed(
-    records: Iterable[Any], source: str, thread_of: Callable[[Span], str | None]
-) -> Iterator[Row]:
+def keyed(records: Iterable[Any], source: str, thread_of: Callable[[Span], str | None]) -> Iterator[Row]:
     """The spans that `thread_of` gives a thread, as flat records; the others are counted by their library."""
     left = Counter[str]()
     for record in records:
