@@ -101,7 +101,7 @@ def read_file(
     judges: bool = False,
     into: Summary | None = None,
 ) -> Summary:
-    """Write the rows of a file to the partitions; with `judges`, judge them at once where that is possible."""
+    """Write the rows of a file to the partitions; with `judges`, judge them at once if no thread is apart."""
     summary = Summary() if into is None else into
     try:
         importer, rows = task.importer(path)

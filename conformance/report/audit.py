@@ -20,7 +20,7 @@ SOURCES_SHOWN: Final = 8
 
 
 def as_json(audits: Sequence[AuditResult], files: Sequence[Mapping[str, Path]], code: int) -> dict[str, Any]:
-    """The whole audit as one JSON object: that of the first family, with those of the others in `families`."""
+    """The audit as one JSON object: that of the first family, with those of the others in `families`."""
     first, *others = [_as_json(one, found, code) for one, found in zip(audits, files, strict=True)]
     return {**first, "families": others}
 

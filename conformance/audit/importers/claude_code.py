@@ -19,8 +19,8 @@ Message = Mapping[str, Any]
 MESSAGES: Final = ("user", "assistant")
 IGNORED: Final = frozenset(
     {
-        "attachment", "system", "summary", "progress", "queue-operation", "last-prompt", "file-history-snapshot",
-        "api-request", "api-request-shape", "api-request-blob", "tools-used", "cost-state", "atis-latch",
+        "attachment", "system", "summary", "progress", "queue-operation", "last-prompt",
+        "file-history-snapshot", "api-request", "api-request-shape", "api-request-blob", "tools-used", "cost-state", "atis-latch",
         "custom-title", "ai-title", "agent-name", "mode", "permission-mode",
     }
 )  # fmt: skip
