@@ -66,7 +66,10 @@ RULES = (
             f"conformance.{wing}"
             for wing in ("protocol", "trace", "family", "transport", "judging", "driving")
         )
-        + tuple(f"conformance.{wing}" for wing in ("campaign", "audit", "selftest", "report", "cli", "pytest_plugin")),
+        + tuple(
+            f"conformance.{wing}"
+            for wing in ("campaign", "audit", "selftest", "report", "cli", "pytest_plugin")
+        ),
         ("conformance.families", "machines.lifecycle", "machines.tool_runner", "machines.message_loop"),
         "shared code knows a family by the object `Family` alone",
     ),

@@ -94,11 +94,11 @@ class Builder:
         shown = {} if messages is None else {"messages": list(messages)}
         return self._gate("model", step=self.steps, **shown)
 
-    def enter(self, call: JsonObject, args: Any = None) -> str:
-        """The body of a call is entered; the gate."""
+    def enter(self, call: JsonObject, args: Any = None, name: str = "") -> str:
+        """The body of a call is entered, perhaps with another tool or arguments than asked; the gate."""
         attempt = self.entries[call["id"]] = self.entries.get(call["id"], 0) + 1
         given = call["args"] if args is None else args
-        about = {"call": call["id"], "name": call["name"], "args": given, "attempt": attempt}
+        about = {"call": call["id"], "name": name or call["name"], "args": given, "attempt": attempt}
         return self._gate("tool", step=self.steps, **about)
 
     def finish(self, code: str, pending: Iterable[str] = ()) -> None:

@@ -166,7 +166,7 @@ class _Writer:
                 continue  # it executes the call that a later turn asks for under the same id
             tools.remove(tool)
             if is_first:
-                running.append((self.builder.enter(call, tool.args), tool))
+                running.append((self.builder.enter(call, tool.args, tool.name), tool))
                 del self.waiting[call["id"]]
             else:
                 again.append(tool)
@@ -175,7 +175,7 @@ class _Writer:
             if tool.kind == "pending":
                 self.waiting |= {id_: call for id_, call in calls.items() if id_ == _call_of(tool, calls)}
         for tool in again:
-            gate = self.builder.enter(calls[str(_call_of(tool, calls))], tool.args)
+            gate = self.builder.enter(calls[str(_call_of(tool, calls))], tool.args, tool.name)
             self.builder.leave(gate, tool.kind, tool.content)
 
     def _left_over(self, tool: Tool) -> None:

@@ -11,7 +11,9 @@ from places import DATA
 
 from runlock.conformance.campaign.audit import audit
 
-TRACES = sorted((DATA / "wrong_traces").glob("*.jsonl")) + sorted((DATA / "right_traces").glob("*.jsonl"))[::6]
+TRACES = (
+    sorted((DATA / "wrong_traces").glob("*.jsonl")) + sorted((DATA / "right_traces").glob("*.jsonl"))[::6]
+)
 RIGHT = sorted((DATA / "right_traces").glob("*.jsonl"))
 
 
@@ -80,7 +82,10 @@ LEFT_OVER = {
     "no handshake": (["scenario", "stimulus"], "no handshake stands before its scenario"),
     "only a handshake": (["handshake"], "nothing of it could be read"),
     "a strange record": (["handshake", "scenario", {"odd": {}}], "this is no record of a trace"),
-    "a gate that opens twice": (["handshake", "scenario", "stimulus", "gate", "gate", "report"], "opens gate g1 twice"),
+    "a gate that opens twice": (
+        ["handshake", "scenario", "stimulus", "gate", "gate", "report"],
+        "opens gate g1 twice",
+    ),
 }
 
 
@@ -95,7 +100,9 @@ def test_what_is_left_over_is_an_error(name: str, tmp_path: Path) -> None:
         "report": {"report": {"quiescent": True, "refused": []}},
     }
     given, says = LEFT_OVER[name]
-    file = written(tmp_path / "left.jsonl", [parts.get(one, one) if isinstance(one, str) else one for one in given])
+    file = written(
+        tmp_path / "left.jsonl", [parts.get(one, one) if isinstance(one, str) else one for one in given]
+    )
     found = audited(file).result
 
     assert [says in one.what for one in found.troubles] == [True]
@@ -119,7 +126,9 @@ def test_unknown_kinds_are_counted() -> None:
     found = audited(DATA / "right_traces" / "a-cut-stream-and-an-unlisted-kind.jsonl")
 
     assert set(found.unknown) == {"runlock: acme.tick"}
-    assert found.result.warnings == [f"{found.unknown['runlock: acme.tick']} records of unknown kind runlock: acme.tick"]
+    assert found.result.warnings == [
+        f"{found.unknown['runlock: acme.tick']} records of unknown kind runlock: acme.tick"
+    ]
 
 
 def test_what_a_handshake_does_not_show_is_not_held() -> None:
