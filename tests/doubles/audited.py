@@ -29,9 +29,9 @@ def written(path: Path, records: Iterable[Any]) -> Path:
     return path
 
 
-def summed(*files: Path, task: Task = Task()) -> Summary:
+def summed(*files: Path) -> Summary:
     """The summary of files, judged in this process."""
-    return judged(files, task, lambda _: None)
+    return judged(files, Task(), lambda _: None)
 
 
 def audited(*files: Path) -> AuditResult:

@@ -20,8 +20,8 @@ MESSAGES: Final = ("user", "assistant")
 IGNORED: Final = frozenset(
     {
         "attachment", "system", "summary", "progress", "queue-operation", "last-prompt",
-        "file-history-snapshot", "api-request", "api-request-shape", "api-request-blob", "tools-used", "cost-state", "atis-latch",
-        "custom-title", "ai-title", "agent-name", "mode", "permission-mode",
+        "file-history-snapshot", "api-request", "api-request-shape", "api-request-blob", "tools-used",
+        "cost-state", "atis-latch", "custom-title", "ai-title", "agent-name", "mode", "permission-mode",
     }
 )  # fmt: skip
 """Records that are no messages; those with a `uuid` are parents of others."""
