@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
-from itertools import chain, groupby
+from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -20,8 +21,9 @@ from runlock.conformance.audit.extras import MissingExtra
 from runlock.conformance.audit.formats import importer_named, importer_of
 from runlock.conformance.audit.judging import ThreadJudge
 from runlock.conformance.audit.partitions import PARTITIONS, rows_of, split
-from runlock.conformance.audit.reading import records_of
-from runlock.conformance.audit.recording import Importer, Row, Unreadable
+from runlock.conformance.audit.reading import is_text, lines_of, records_of, values_of
+from runlock.conformance.audit.recording import Importer, Piece, Row, TextImporter, Unreadable
+from runlock.conformance.audit.shapes import Held, shape_of
 from runlock.conformance.audit.summary import Summary
 from runlock.conformance.errors import UsageError
 from runlock.conformance.judging.selection import EVERYTHING, Selection
@@ -39,14 +41,16 @@ class Task:
     format: str | None = None
     selection: Selection = EVERYTHING
 
-    def importer(self, path: Path) -> tuple[Importer, Iterator[Row]]:
-        """The importer of a file, and its rows; `UsageError` if no format fits."""
-        records = records_of(path)
-        first = list(_head(records))
-        importer = importer_named(self.format) if self.format else importer_of(first[-1] if first else None)
-        if importer is None:
+    def importer(self, path: Path) -> Importer:
+        """The importer of a file; `UsageError` if no format fits."""
+        if self.format is not None:
+            return importer_named(self.format)
+        with closing(records_of(path)) as records:
+            first = list(_head(records))
+        found = importer_of(first[-1] if first else None)
+        if found is None:
             raise UsageError(f"{path}: {NOTHING_READ}; no importer recognises its first record.")
-        return importer, importer.keyed(chain(first, records), str(path))
+        return found
 
 
 def _head(records: Iterable[Any]) -> Iterator[Any]:
@@ -104,17 +108,26 @@ def read_file(
     """Write the rows of a file to the partitions; with `judges`, judge them at once if no thread is apart."""
     summary = Summary() if into is None else into
     try:
-        importer, rows = task.importer(path)
-        watched = _watched(rows, str(path), summary)
+        importer = task.importer(path)
+        if judges and isinstance(importer, TextImporter) and is_text(path):
+            judge_texts(importer.texts(lines_of(path), str(path)), importer, _judge_of(task), summary, path)
+            return summary
+        rows = _watched(importer.keyed(records_of(path), str(path)), str(path), summary)
         if importer.is_scattered or not judges:
-            split(watched, importer.name, number, folder)
+            split(rows, importer.name, number, folder)
         else:
-            judge_rows(watched, importer, ThreadJudge(task.selection), summary)
+            judge_rows(rows, importer, _judge_of(task), summary)
     except MissingExtra:
         raise
     except (UsageError, OSError) as error:
         summary.error(f"{error}" if str(path) in str(error) else f"{path}: {error}")
     return summary
+
+
+@lru_cache(maxsize=1)
+def _judge_of(task: Task) -> ThreadJudge:
+    """The judge of this process, which remembers the shapes of threads from one file to the next."""
+    return ThreadJudge(task.selection)
 
 
 def _watched(rows: Iterable[Row], source: str, summary: Summary) -> Iterator[Row]:
@@ -136,14 +149,38 @@ def judge_part(task: Task, part: int, folder: Path, into: Summary | None = None)
     return summary
 
 
+def judge_texts(
+    pieces: Iterable[Piece], importer: Importer, judge: ThreadJudge, into: Summary, path: Path
+) -> None:
+    """Judge threads that are given as text, each shape of them once."""
+    before = into.judged
+    for piece in pieces:
+        shape = shape_of(piece)
+        if shape is None or not judge.shapes.met(shape.key, piece.thread):
+            held = _judge_one(piece.thread, list(values_of(piece.lines, piece.first)), importer, judge, into)
+            if shape is not None and held is not None:
+                judge.learn(shape, held, importer)
+    judge.shapes.flush(into)
+    if into.judged == before:
+        into.error(f"{path}: {NOTHING_READ}")
+
+
 def judge_rows(rows: Iterable[Row], importer: Importer, judge: ThreadJudge, into: Summary) -> None:
     """Judge rows in which each thread is in one piece."""
     for thread, of_thread in groupby(rows, key=lambda row: row.thread):
-        records = [row.record for row in of_thread]
-        try:
-            for recording in importer.recordings(thread, records):
-                judge.judge(importer, recording, into)
-        except MissingExtra:
-            raise
-        except Exception as error:  # one thread must not end the audit of all others
-            into.error(f"{thread}: it cannot be judged: {type(error).__name__}: {error}")
+        _judge_one(thread, [row.record for row in of_thread], importer, judge, into)
+
+
+def _judge_one(
+    thread: str, records: Sequence[Any], importer: Importer, judge: ThreadJudge, into: Summary
+) -> Held | None:
+    """Judge one thread; what it held, if that can be remembered."""
+    held: Held | None = None
+    try:
+        for recording in importer.recordings(thread, records):
+            held = judge.judge(importer, recording, into)
+    except MissingExtra:
+        raise
+    except Exception as error:  # one thread must not end the audit of all others
+        into.error(f"{thread}: it cannot be judged: {type(error).__name__}: {error}")
+    return held

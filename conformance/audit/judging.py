@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from runlock.conformance.audit.reading import values_of
 from runlock.conformance.audit.recording import Importer, Recording
+from runlock.conformance.audit.shapes import Held, Shape, Shapes
 from runlock.conformance.audit.summary import Counterexample, SourceSummary, Summary
 from runlock.conformance.campaign.audit import facts_of
 from runlock.conformance.campaign.rejudging import judges_of
@@ -25,28 +27,50 @@ class ThreadJudge:
     """Judges threads with one selection of clauses, and reads each handshake once."""
 
     selection: Selection = EVERYTHING
+    shapes: Shapes = field(default_factory=Shapes)
     _facts: dict[str, Facts] = field(default_factory=dict)
 
-    def judge(self, importer: Importer, recording: Recording, summary: Summary) -> None:
-        """Add a thread to the summary; one that cannot be judged is an error."""
+    def judge(self, importer: Importer, recording: Recording, summary: Summary) -> Held | None:
+        """Add a thread to the summary; one that cannot be judged is an error.
+
+        Returns what a thread held, if it broke nothing and shows nothing out of the ordinary.
+        """
         for kind, times in recording.unknown.items():
             summary.unknown[f"{importer.name}: {kind}"] += times
         if recording.unexplained:
             left = len(recording.unexplained)
             more = f" (and {left - 1} more)" if left > 1 else ""
             summary.error(f"{recording.thread}: {recording.unexplained[0]}{more}")
-            return
+            return None
         if not recording.trace.records:
-            return
+            return None
         try:
             facts = self._facts_of(importer, recording)
             judges = list(judges_of(recording.thread, recording.trace, facts))
         except UsageError as error:
             summary.error(f"{recording.thread}: {error}")
-            return
+            return None
         handshake = next(recording.trace.of("handshake"))
         _add(summary.source(importer.name, handshake), recording, judges)
-        _count_unlisted(summary, importer.name, recording.trace, facts)
+        has_unlisted = _count_unlisted(summary, importer.name, recording.trace, facts)
+        last = judges[-1]
+        if len(judges) > 1 or has_unlisted or exceptions_of(recording.trace):
+            return None
+        sizes = len(recording.trace.records), last.state.stimuli
+        rules_out = frozenset(last.open.excluded)
+        return Held(
+            importer.name, handshake, recording.thread, *sizes, recording.is_open, last.exercised,
+            last.coverage, rules_out,
+        )  # fmt: skip
+
+    def learn(self, shape: Shape, held: Held, importer: Importer) -> None:
+        """Remember a shape that was met before, if only the equality of strings makes it hold."""
+        if self.shapes.is_known(shape.key, held.thread) or not self.shapes.is_frequent(shape.key):
+            return
+        for recording in importer.recordings("a shape", list(values_of(shape.lines, 1))):
+            again = self.judge(importer, recording, Summary())
+            if again is not None and again.says_the_same_as(held):
+                self.shapes.remember(shape.key, held)
 
     def _facts_of(self, importer: Importer, recording: Recording) -> Facts:
         handshake: Mapping[str, Any] = next(recording.trace.of("handshake"))
@@ -104,9 +128,10 @@ def up_to(trace: Trace, stimuli: int) -> Trace:
     return kept
 
 
-def _count_unlisted(summary: Summary, format_: str, trace: Trace, facts: Facts) -> None:
-    """Count the observations of a kind that the family does not list."""
+def _count_unlisted(summary: Summary, format_: str, trace: Trace, facts: Facts) -> bool:
+    """Count the observations of a kind that the family does not list; whether there are any."""
     listed = facts.family.vocabulary.observations
-    for seen in trace.of("observation"):
-        if (kind := str(seen.get("kind"))) not in listed:
-            summary.unknown[f"{format_}: {kind}"] += 1
+    kinds = [kind for seen in trace.of("observation") if (kind := str(seen.get("kind"))) not in listed]
+    for kind in kinds:
+        summary.unknown[f"{format_}: {kind}"] += 1
+    return bool(kinds)

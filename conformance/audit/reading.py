@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import cache
 from glob import glob, has_magic
+from io import BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
@@ -44,7 +45,7 @@ def _ending(path: Path) -> str:
     return Path(path.stem).suffix if path.suffix in PACKED else path.suffix
 
 
-def records_of(path: Path) -> Iterator[Any]:
+def records_of(path: Path) -> Generator[Any, None, None]:
     """The JSON values of a file, in its order; `Unreadable` stands for a line that is none.
 
     A file that breaks off in its last line was cut while it was written: what there is of that line is left
@@ -57,11 +58,32 @@ def records_of(path: Path) -> Iterator[Any]:
         yield from _lines(stream, is_document=_ending(path) == ".json")
 
 
+def lines_of(path: Path) -> Iterator[str]:
+    """The lines of a file, with its bytes that are no UTF-8 escaped."""
+    with TextIOWrapper(_opened(path), encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
+        try:
+            yield from stream
+        except EOFError:  # a compressed file breaks off
+            return
+
+
+def values_of(lines: Iterable[str], first: int) -> Iterator[Any]:
+    """The JSON values of lines, the first of which has this number in its file."""
+    for number, line in enumerate(lines, first):
+        for value in _lines(BytesIO(line.encode("utf-8", "surrogateescape")), is_document=False):
+            yield Unreadable(number, value.why) if isinstance(value, Unreadable) else value
+
+
+def is_text(path: Path) -> bool:
+    """Whether a file holds one record a line, as text."""
+    return _ending(path) not in (".parquet", ".json", ".sse")
+
+
 def _opened(path: Path) -> IO[bytes]:
     if path.suffix == ".gz":
         return cast("IO[bytes]", gzip.open(path, "rb"))
     if path.suffix == ".zst":
-        return cast("IO[bytes]", the_module("zstandard").open(path, "rb"))
+        return cast("IO[bytes]", BufferedReader(the_module("zstandard").open(str(path), "rb")))
     return path.open("rb")
 
 

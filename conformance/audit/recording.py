@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from runlock.conformance.trace.trace import Trace
 
@@ -45,6 +45,25 @@ class Recording:
     unexplained: list[str] = field(default_factory=list)  # records that do not fit the rest, as sentences
 
 
+class Piece(NamedTuple):
+    """A thread as text: the line that it shares with others, and its own from the line of that number on."""
+
+    thread: str
+    shared: str
+    line: int
+    own: list[str]
+
+    @property
+    def lines(self) -> list[str]:
+        """All of its lines."""
+        return [self.shared, *self.own] if self.shared else self.own
+
+    @property
+    def first(self) -> int:
+        """The number of the first of its lines; the shared one counts as the line before."""
+        return self.line - bool(self.shared)
+
+
 class Importer(Protocol):
     """Reads one format; found by its name, or through an entry point of the group `runlock.importers`."""
 
@@ -72,6 +91,15 @@ class Importer(Protocol):
 
         The records of one file come in its order.
         """
+        ...
+
+
+@runtime_checkable
+class TextImporter(Protocol):
+    """An importer that finds the threads of a file in its text, so that not each has to be parsed."""
+
+    def texts(self, lines: Iterable[str], source: str) -> Iterator[Piece]:
+        """The threads of a file of JSON Lines."""
         ...
 
 

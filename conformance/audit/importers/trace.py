@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from runlock.conformance.audit.recording import Grade, Recording, Row, Shown, Unreadable
+from runlock.conformance.audit.recording import Grade, Piece, Recording, Row, Shown, Unreadable
 from runlock.conformance.trace.trace import KEYS, Trace, misfit
+
+SCENARIO: Final = '{"scenario"'
+HANDSHAKE: Final = '{"handshake"'
+REST: Final = tuple(f'{{"{key}"' for key in KEYS if key not in ("scenario", "handshake"))
 
 
 class Traces:
@@ -46,6 +50,26 @@ class Traces:
                     yield Row(_name(source, number), handshake)
             yield Row(_name(source, number), record)
 
+    def texts(self, lines: Iterable[str], source: str) -> Iterator[Piece]:
+        """Each scenario, with the handshake before it."""
+        handshake, piece = "", Piece(_name(source, 0), "", 1, [])
+        for number, line in enumerate(lines, 1):
+            if line.startswith(REST):
+                piece.own.append(line)
+                continue
+            key = line if line.startswith('{"') else _compact(line)
+            if key.startswith(HANDSHAKE):
+                handshake = line
+                continue
+            if key.startswith(SCENARIO):
+                if piece.own:
+                    yield piece
+                scenario = int(piece.thread.rpartition("#")[2]) + 1
+                piece = Piece(_name(source, scenario), handshake, number, [])
+            piece.own.append(line)
+        if piece.own:
+            yield piece
+
     def recordings(self, thread: str, records: Sequence[Any]) -> list[Recording]:
         """The records as they are; one that is none is left over."""
         made = Recording(thread, Trace())
@@ -68,6 +92,11 @@ def _of(declared: Iterable[str], *words: str) -> Shown:
     """How many of the words are declared: all, some or none."""
     found = sum(word in set(declared) for word in words)
     return "shown" if found == len(words) else "in part" if found else "not shown"
+
+
+def _compact(line: str) -> str:
+    """The beginning of a line without the blanks that JSON allows there."""
+    return "".join(line[:100].split())
 
 
 def _name(source: str, number: int) -> str:
