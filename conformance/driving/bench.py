@@ -238,6 +238,7 @@ class Bench:
         tally.stimuli += session.state.stimuli
         ruling = session.ruling
         tally.exercised.update(ruling.exercised)
+        tally.policies |= ruling.policies
         tally.shown.update(_shown(session.trace))
         tally.coverage.add(ruling.coverage)
         for leak in leaks_of(session):
@@ -269,18 +270,17 @@ class Bench:
 
         def still_breaks(moves: Sequence[Move]) -> Sequence[Move] | None:
             session = self._replay(found.scenario, moves)
-            if session is None or session.violation is None:
-                return None
-            if session.violation.clause != found.violation.clause:
+            if session is None or not _shows(session, found):
                 return None
             best[str(session.sent)] = session
             return session.sent
 
         shortest = shrink(found.moves, still_breaks)
         session = best.get(str(shortest)) or self._replay(found.scenario, shortest)
-        if session is None or session.violation is None:
+        if session is None or not _shows(session, found):
             return Witness(found.violation.clause, found.violation.because, found.moves, found.trace)
-        return Witness(session.violation.clause, session.violation.because, tuple(shortest), session.trace)
+        because = _reason(session, found)
+        return Witness(found.violation.clause, because, tuple(shortest), session.trace)
 
     def _replay(self, scenario: Scenario, moves: Sequence[Move]) -> Session | None:
         try:
@@ -293,6 +293,20 @@ class Bench:
             self.renew()
             return None
         return session
+
+
+def _shows(session: Session, found: Found) -> bool:
+    """Whether a schedule breaks the same clause, or rules out the same value of a policy."""
+    if found.rules_out is not None:
+        return found.rules_out in session.ruling.excluded
+    return session.violation is not None and session.violation.clause == found.violation.clause
+
+
+def _reason(session: Session, found: Found) -> str:
+    """Why the clause is broken; what several schedules show together is in the original reason alone."""
+    if found.rules_out is not None or session.violation is None:
+        return found.violation.because
+    return session.violation.because
 
 
 def _shown(trace: Trace) -> set[str]:

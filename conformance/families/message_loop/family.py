@@ -93,4 +93,6 @@ FAMILY: Final = Family(
     needs_of_script=needs.needs_of,
     verb_needs={"unwatch": "stimulus watch"},
     determinism=DETERMINISM,
+    mixing="RUN-30",
+    leaks="RUN-31",
 )
