@@ -16,7 +16,6 @@ from typing import Any, Final, TypeVar
 from runlock.conformance.driving.deferred_session import CachedRulings, DeferredSession
 from runlock.conformance.driving.exceptions import exceptions_of
 from runlock.conformance.driving.findings import Trouble, Witness
-from runlock.conformance.driving.leaks import leaks_of
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shrink import shrink
 from runlock.conformance.driving.tally import Found, Tally
@@ -241,8 +240,6 @@ class Bench:
         tally.policies |= ruling.policies
         tally.shown.update(_shown(session.trace))
         tally.coverage.add(ruling.coverage)
-        for leak in leaks_of(session):
-            tally.leak(leak)
         for raised in exceptions_of(session.trace):
             tally.exception(raised)
         if ruling.violation is not None:

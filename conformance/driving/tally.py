@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from runlock.conformance.driving.exceptions import Raised
 from runlock.conformance.driving.findings import Trouble
-from runlock.conformance.driving.leaks import Leak
 from runlock.conformance.family.coverage import Coverage, Goal
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.judging.policy_hypotheses import Exclusion, Undeclared, nothing_left
@@ -45,7 +44,6 @@ class Tally:
     found: dict[str, Found] = field(default_factory=dict)
     excluded: dict[tuple[str, str], tuple[Exclusion, Found]] = field(default_factory=dict)
     troubles: list[Trouble] = field(default_factory=list)
-    leaks: dict[str, Leak] = field(default_factory=dict)
     raised: dict[str, Raised] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
     tours_played: Counter[Goal] = field(default_factory=Counter)
@@ -64,8 +62,6 @@ class Tally:
         self.cut_short += other.cut_short
         self.ended_by.update(other.ended_by)
         self.troubles += other.troubles
-        for leak in other.leaks.values():
-            self.leak(leak)
         for raised in other.raised.values():
             self.exception(raised)
         self.coverage.add(other.coverage)
@@ -92,11 +88,6 @@ class Tally:
         values = undeclared.policies.items()
         return {key for key, among in values if all((key, one) in self.excluded for one in among)}
 
-    def leak(self, leak: Leak) -> None:
-        """Record leaks."""
-        known = self.leaks.get(leak.what)
-        self.leaks[leak.what] = leak if known is None else known.more(leak)
-
     def exception(self, raised: Raised) -> None:
         """Record an exception of the adapter or the runtime."""
         known = self.raised.get(raised.what)
@@ -113,7 +104,7 @@ class Tally:
         for key in sorted(self.mixed(undeclared)) if undeclared.mixing not in self.found else ():
             whys = {value: self.excluded[key, value] for value in undeclared.policies[key]}
             value, (last, found) = max(whys.items(), key=lambda one: len(one[1][1].moves))
-            because = nothing_left(key, {value: why for value, (why, _) in whys.items()})
+            because = nothing_left(key, {value: why for value, (why, _) in whys.items()}, undeclared)
             clause = undeclared.mixing or last.clause
             violation = replace(found.violation, clause=clause, because=because)
             self.note(clause, replace(found, violation=violation, rules_out=(key, value)))

@@ -15,9 +15,10 @@ from typing import Any, Final, TypeVar
 from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Coverage, Trails
 from runlock.conformance.family.family import Family
-from runlock.conformance.family.invariant import NOTHING, CheckResult, Invariant
+from runlock.conformance.family.invariant import HELD, NOTHING, CheckResult, Invariant, broken
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.family.state import PolicyView, State
+from runlock.conformance.judging.leaks import leaks_in_words
 from runlock.conformance.judging.policy_hypotheses import Exclusion, OpenPolicies, Undeclared
 from runlock.conformance.protocol import Handshake, Observation, Report, Scenario
 
@@ -112,6 +113,7 @@ class Judge:
         self.open = OpenPolicies(undeclared)
         self.asked = asked or Asked(family, self.applies, undeclared)
         self.leaves_open = undeclared.policies.keys()
+        self.leaks_clause = family.leaks
         self.answers = 0  # that were judged
         self.exercised: Counter[str] = Counter()
         self.policies: set[str] = set()  # that a check has read and judged something by
@@ -172,6 +174,15 @@ class Judge:
     def end(self) -> None:
         """The scenario is over: no later answer can name the cause of what nothing explains."""
         self.violation = self.violation or self.unexplained
+
+    def closed(self, leaks: Iterable[Any]) -> None:
+        """The scenario is closed, and the runtime says what it still holds; judged if no run is under way."""
+        run, clause = self.state.run, self.leaks_clause
+        is_over = run is None or run.is_done
+        if clause and is_over and self.violation is None and self.applies.get(clause, True):
+            held = leaks_in_words(leaks)
+            result = broken(f"the run was over, yet at scenario.close {held}") if held else HELD
+            self._record(clause, result, is_deferred=False)
 
     def monitor(self, kind: type[Followed]) -> Followed:
         """The monitor of that class."""

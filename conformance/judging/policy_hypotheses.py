@@ -9,7 +9,7 @@ under every value at the same moment says nothing about the policy: its own clau
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from runlock.conformance.family.clause_result import ClauseResult, clause_result
@@ -36,6 +36,7 @@ class Undeclared:
     policies: Mapping[str, tuple[str, ...]]
     clauses: Mapping[str, tuple[str, tuple[str, ...]]]  # clause: the policy, and the values it applies under
     mixing: str = ""  # the clause that a runtime breaks if it mixes two values of a policy
+    declared: Mapping[str, str] = field(default_factory=dict)  # clause: the declared values it applies under
 
     @classmethod
     def of(
@@ -50,7 +51,15 @@ class Undeclared:
         left = {one.key: tuple(one.values) for one in among if not selection.skips(one.key)}
         clauses = dict(_waiting(family, handshake, declared, left))
         kept = {one: values for one, values in clauses.items() if selection.has(one)}
-        return cls(left, kept, family.mixing)
+        return cls(left, kept, family.mixing, dict(_conditions(family, declared)))
+
+
+def _conditions(family: Family, declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The clauses that apply under declared values of policies, with these values."""
+    for clause in family.spec.clauses.values():
+        values = [f"{key}={declared[key]}" for key in clause.applies if isinstance(declared.get(key), str)]
+        if values:
+            yield clause.id, ", ".join(values)
 
 
 def _waiting(
@@ -118,12 +127,17 @@ class OpenPolicies:
 
     def nothing_left(self, key: str) -> str:
         """Why no value of a policy explains what was seen."""
-        return nothing_left(
-            key, {value: self.excluded[key, value] for value in self.undeclared.policies[key]}
-        )
+        values = {value: self.excluded[key, value] for value in self.undeclared.policies[key]}
+        return nothing_left(key, values, self.undeclared)
 
 
-def nothing_left(key: str, excluded: Mapping[str, Exclusion]) -> str:
+def nothing_left(key: str, excluded: Mapping[str, Exclusion], undeclared: Undeclared) -> str:
     """The sentence that gives the objection to each value."""
-    whys = "; ".join(f"not {value}, since {why.because} ({why.clause})" for value, why in excluded.items())
+    whys = "; ".join(_objection(value, why, undeclared) for value, why in excluded.items())
     return f"no value of the policy {key} explains what was seen: {whys}"
+
+
+def _objection(value: str, why: Exclusion, undeclared: Undeclared) -> str:
+    declared = undeclared.declared.get(why.clause)
+    under = f", with {declared} as declared" if declared else ""
+    return f"not {value}, since {why.because} ({why.clause}{under})"
