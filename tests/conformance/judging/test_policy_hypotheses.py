@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
+import hidden_policies
 import pytest
 
 from runlock.conformance.driving.bench import Bench
@@ -19,6 +21,9 @@ from runlock.conformance.families.lifecycle.mutants.mixed import (
 )
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
 from runlock.conformance.family.chooser import Seeded
+from runlock.conformance.family.family import family_named
+from runlock.conformance.family.invariant import Invariant, broken
+from runlock.conformance.judging.policy_hypotheses import OpenPolicies, Undeclared
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 
 PROFILES = ("tirea", "tirea-stream", "awaken-8", "awaken-9", "awaken-concurrent")
@@ -102,3 +107,57 @@ def test_a_runtime_that_mixes_two_values_is_wrong(make: Callable[..., Runtime], 
     _, tally = played(undeclared("awaken-8", "core", make))
 
     assert f"no value of the policy {policy} explains" in tally.found[FAMILY.mixing].violation.because
+
+
+@pytest.mark.parametrize(
+    ("make", "policy"),
+    [
+        (hidden_policies.mixing_executors, "round.executor"),
+        (hidden_policies.mixing_late_answers, "late.answer"),
+    ],
+    ids=["tool-runner", "message-loop"],
+)
+def test_values_that_several_schedules_refute_are_mixed_too(make: Callable[[], Any], policy: str) -> None:
+    """No schedule alone refutes every value, and the clause of the family is broken all the same."""
+    family = family_named(make().handshake.family)
+    bench, tally = Bench(lambda: family.host(make)), Tally()
+    for script in corpus(family):
+        if not applicable(family, script, bench.handshake):
+            bench.play(script.scenario, play(script), tally)
+    alone = dict(tally.found)
+    tally.settle(bench.undeclared)
+    found = tally.found[family.mixing]
+    witness = bench.witness(found)
+    bench.close()
+
+    assert family.mixing not in alone
+    assert f"no value of the policy {policy} explains" in witness.because
+    assert 0 < witness.steps <= len(found.moves)
+
+
+@pytest.mark.parametrize("profile", ["awaken-8", "tirea"])
+def test_a_runtime_without_a_profile_is_judged_by_what_it_declares(profile: str) -> None:
+    """A declared policy binds by its clauses; a false `decision.window=immediate` explains nothing."""
+    said = {"profile": "core", "policies": {"decision.window": "immediate"}}
+    bench, tally = Bench(lambda: Hosted(lambda: ReferenceAdapter(profile, {}, declare=said))), Tally()
+    for script in corpus(FAMILY):
+        if not applicable(FAMILY, script, bench.handshake):
+            bench.play(script.scenario, play(script), tally)
+    bench.close()
+
+    assert bench.standings["DECIDE-16"].is_judged
+    assert "decision.window=immediate as declared" in tally.found[FAMILY.mixing].violation.because
+
+
+def test_a_check_that_objects_under_every_value_blames_its_own_clause() -> None:
+    """An open policy that a check has read does not change what the check is about."""
+
+    def objects(state: Any) -> Any:
+        yield broken(f"it is {state.policies.get('waiting')}")
+
+    policies = OpenPolicies(Undeclared({"waiting": ("parked", "reentered")}, {}, "RUN-34"))
+    state = SimpleNamespace(policies={}, under=lambda view: SimpleNamespace(policies=view))
+    (result,) = policies.judge(Invariant("ONCE-1", objects), {"waiting"}, state)  # type: ignore[arg-type]
+
+    assert (result.clause, result.reason) == ("ONCE-1", "it is parked")
+    assert policies.excluded == {}

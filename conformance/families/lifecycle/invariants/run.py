@@ -90,7 +90,7 @@ def a_done_run_has_no_tool_at_work(state: ObservedState) -> CheckResults:
         return
     at_work = [gate for gate in state.gates_of(run) if gate.on == "tool"]
     for gate in at_work:
-        yield broken(f"the run is Done, yet the tool of call {gate.call} is still at work")
+        yield broken(f"the run is Done, yet the tool of call {gate.call.id} is still at work")
     if not at_work:
         yield HELD
 
