@@ -1,10 +1,8 @@
 """What a runtime still holds when its run is over and its scenario is closed breaks a clause."""
 
-import json
-
 import pytest
-from command_line import run
 
+from runlock.conformance.campaign.audit import audit
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.families.lifecycle.family import FAMILY
@@ -30,17 +28,16 @@ def played(moves: list[Move], *, is_deferred: bool) -> Session:
     return session
 
 
-def test_a_leak_is_a_violation_with_a_counterexample(capsys, tmp_path):
-    """`check` reports it as broken, and its trace shows what was held."""
-    words = ("check", "py:cli_fakes:LeavesATask", "--examples", 0, "-o", tmp_path, "--only", FAMILY.leaks)
-    ran = run(capsys, *words, "--json")
-    (violation,) = ran.json["violations"]
-    last = json.loads((tmp_path / f"{FAMILY.leaks}.jsonl").read_text("utf-8").splitlines()[-1])
-    recorded = run(capsys, "check", f"trace:{tmp_path / FAMILY.leaks}.jsonl", "-o", tmp_path / "again")
+def test_a_recorded_leak_is_judged_too(tmp_path):
+    """The trace of a leak shows what was held, and breaks the clause wherever it is judged."""
+    session = played([START, END], is_deferred=False)
+    file = tmp_path / "trace.jsonl"
+    file.write_text(session.trace.to_jsonl(), "utf-8")
+    (witness,) = audit(file, f"trace:{file}").witnesses
 
-    assert (ran.code, recorded.code) == (1, 1)
-    assert "at scenario.close a task is still alive: " in violation["because"]
-    assert last["end"]["leaks"]
+    assert session.trace.records[-1]["end"]["leaks"]
+    assert witness.clause == FAMILY.leaks
+    assert "the run was over, yet at scenario.close a task is still alive: " in witness.because
 
 
 @pytest.mark.parametrize("is_deferred", [False, True], ids=["move by move", "at the end"])

@@ -15,10 +15,6 @@ from runlock.conformance.driving.strategies.scripted import applicable, corpus, 
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
-from runlock.conformance.families.lifecycle.mutants.mixed import (
-    RunsRoundsEitherWay,
-    TakesEveryOtherBatchWhole,
-)
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
 from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.family.family import family_named
@@ -97,33 +93,30 @@ def test_values_that_were_not_seen_are_ruled_out() -> None:
     assert ("round.block", "end_run") in ruled_out
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize(
-    ("make", "policy"),
-    [(TakesEveryOtherBatchWhole, "decision.batch"), (RunsRoundsEitherWay, "round.executor")],
-)
-def test_a_runtime_that_mixes_two_values_is_wrong(make: Callable[..., Runtime], policy: str) -> None:
-    """Where no value of a policy explains what was seen, the reason says what speaks against each."""
-    _, tally = played(undeclared("awaken-8", "core", make))
-
-    assert f"no value of the policy {policy} explains" in tally.found[FAMILY.mixing].violation.because
+def scripted(bench: Bench, names: set[str]) -> Tally:
+    """What these scripts show of a runtime."""
+    tally = Tally()
+    for script in corpus(bench.family):
+        if script.name in names:
+            bench.play(script.scenario, play(script), tally)
+    return tally
 
 
 @pytest.mark.parametrize(
-    ("make", "policy"),
+    ("make", "policy", "scripts"),
     [
-        (hidden_policies.mixing_executors, "round.executor"),
-        (hidden_policies.mixing_late_answers, "late.answer"),
+        (hidden_policies.mixing_executors, "round.executor", {"respond", "two-calls-one-fails"}),
+        (hidden_policies.mixing_late_answers, "late.answer", {"cancel-of-a-tool", "first-of-two-answers"}),
     ],
     ids=["tool-runner", "message-loop"],
 )
-def test_values_that_several_schedules_refute_are_mixed_too(make: Callable[[], Any], policy: str) -> None:
+def test_values_that_several_schedules_refute_are_mixed_too(
+    make: Callable[[], Any], policy: str, scripts: set[str]
+) -> None:
     """No schedule alone refutes every value, and the clause of the family is broken all the same."""
     family = family_named(make().handshake.family)
-    bench, tally = Bench(lambda: family.host(make)), Tally()
-    for script in corpus(family):
-        if not applicable(family, script, bench.handshake):
-            bench.play(script.scenario, play(script), tally)
+    bench = Bench(lambda: family.host(make))
+    tally = scripted(bench, scripts)
     alone = dict(tally.found)
     tally.settle(bench.undeclared)
     found = tally.found[family.mixing]
@@ -135,14 +128,11 @@ def test_values_that_several_schedules_refute_are_mixed_too(make: Callable[[], A
     assert 0 < witness.steps <= len(found.moves)
 
 
-@pytest.mark.parametrize("profile", ["awaken-8", "tirea"])
-def test_a_runtime_without_a_profile_is_judged_by_what_it_declares(profile: str) -> None:
+def test_a_runtime_without_a_profile_is_judged_by_what_it_declares() -> None:
     """A declared policy binds by its clauses; a false `decision.window=immediate` explains nothing."""
     said = {"profile": "core", "policies": {"decision.window": "immediate"}}
-    bench, tally = Bench(lambda: Hosted(lambda: ReferenceAdapter(profile, {}, declare=said))), Tally()
-    for script in corpus(FAMILY):
-        if not applicable(FAMILY, script, bench.handshake):
-            bench.play(script.scenario, play(script), tally)
+    bench = Bench(lambda: Hosted(lambda: ReferenceAdapter("awaken-8", {}, declare=said)))
+    tally = scripted(bench, {"stop-behind-the-barrier"})
     bench.close()
 
     assert bench.standings["DECIDE-16"].is_judged
