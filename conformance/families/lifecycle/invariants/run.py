@@ -88,11 +88,8 @@ def a_done_run_has_no_tool_at_work(state: ObservedState) -> CheckResults:
     run = state.run
     if run is None or not run.is_done:
         return
-    at_work = [gate for gate in state.gates_of(run) if gate.on == "tool"]
-    for gate in at_work:
-        yield broken(f"the run is Done, yet the tool of call {gate.call.id} is still at work")
-    if not at_work:
-        yield HELD
+    at_work = [gate.ref for gate in state.gates_of(run) if gate.on == "tool"]
+    yield HELD if not at_work else broken(f"the run is Done, yet the gate {at_work[0]} is still open")
 
 
 def a_segment_finishes_once(state: ObservedState, seen: SegmentEnded) -> CheckResults:
