@@ -10,6 +10,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 
@@ -148,10 +149,29 @@ class Bench:
             DeferredSession, scenario, policies=self.policies, cached_rulings=self.cached_rulings
         )
 
-    def _opened(self, kind: type[Opened], scenario: Scenario, **more: Any) -> Opened:
-        new_judge, folder = partial(self.judge, scenario), self._empty_folder()
+    def session_not_judged(self, scenario: Scenario) -> Session:
+        """Open a scenario of which only the answers count."""
+        family = replace(self.family, invariants=(), monitors=())
+        return self._opened(
+            Session, scenario, partial(Judge, family, self.handshake, self.policies, scenario)
+        )
+
+    def _opened(
+        self,
+        kind: type[Opened],
+        scenario: Scenario,
+        new_judge: Callable[[], Judge] | None = None,
+        **more: Any,
+    ) -> Opened:
         return kind(
-            self.family, self.sut, self.handshake, scenario, new_judge, folder, revive=self.revive, **more
+            self.family,
+            self.sut,
+            self.handshake,
+            scenario,
+            new_judge or partial(self.judge, scenario),
+            self._empty_folder(),
+            revive=self.revive,
+            **more,
         )
 
     def judge(self, scenario: Scenario) -> Judge:
@@ -183,7 +203,13 @@ class Bench:
             self.enter(session, tally)
         return session
 
-    def judged(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> Session | None:
+    def judged(
+        self,
+        scenario: Scenario,
+        schedule: Schedule,
+        tally: Tally,
+        opened: Callable[[Scenario], Session] | None = None,
+    ) -> Session | None:
         """Run one schedule; if it cannot be judged, retry it once on a fresh SUT, and record that.
 
         A schedule that ran into a time limit is not retried: each retry waits as long again.
@@ -192,7 +218,7 @@ class Bench:
             return None
         for attempt in (1, 2):
             try:
-                session = self.session(scenario)
+                session = (opened or self.session)(scenario)
                 schedule(session)
             except RunlockError as error:
                 is_last = attempt == 2 or self.ran_out_of_time(error)
@@ -220,7 +246,7 @@ class Bench:
         once = self.play(scenario, schedule, tally)
         if once is None or once.violation is not None or not self.applies.get(self.family.determinism):
             return
-        again = self.play(scenario, schedule, Tally())
+        again = self.judged(scenario, schedule, Tally(), self.session_not_judged)
         if again is None:
             return
         clause = self.family.determinism

@@ -292,4 +292,4 @@ def families() -> tuple[Family, ...]:
 
 def family_of_profile(profile: str) -> Family | None:
     """The family that publishes this profile."""
-    return next((one for one in families() if profile in one.spec.profiles), None)
+    return next((one for one in map(family_named, family_names()) if profile in one.spec.profiles), None)

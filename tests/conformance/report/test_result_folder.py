@@ -33,6 +33,7 @@ def test_the_current_folder_has_a_neighbour_too(folder: Path, monkeypatch: pytes
         assert second.resolve() != (folder / "here").resolve()
 
 
+@pytest.mark.long
 def test_a_green_run_leaves_no_older_counterexample(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What an earlier run wrote is removed; other files stay."""
     out = folder / "out"

@@ -109,6 +109,7 @@ def test_a_kill_at_any_boundary_of_the_store_breaks_nothing(profile):
     assert {"RECOVER-1", "RECOVER-2", "ONCE-2"} <= exercised.keys()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("how", "clause", "says"),
     [

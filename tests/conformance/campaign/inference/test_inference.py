@@ -96,6 +96,7 @@ def ruled_out_again(found: Inferred) -> Iterator[tuple[Value, bool]]:
     bench.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("toy", "policy", "examples"),
     [
@@ -114,6 +115,7 @@ def test_who_mixes_two_values_is_told_so_with_both_witnesses(toy: str, policy: s
     assert policy not in found.pasteable["policies"]
 
 
+@pytest.mark.long
 def test_what_a_runtime_says_of_itself_is_not_believed_and_contradicted() -> None:
     """A declaration changes nothing of what is found out, and a wrong one is told with what shows it."""
     found = found_out("py:policy_fakes:belying")

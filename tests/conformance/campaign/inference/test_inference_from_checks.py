@@ -62,6 +62,7 @@ def test_a_runtime_that_hides_its_policies_is_found_out(factory: str) -> None:
     assert len(found.settled) > len(found.policies) * 3 // 4
 
 
+@pytest.mark.long
 def test_a_runner_that_mixes_two_values_is_reported_with_both_witnesses() -> None:
     """Each value of the policy is ruled out by a schedule of its own."""
     found = found_out("mixing_executors")

@@ -80,6 +80,7 @@ def test_each_file_is_moves_and_comments(name, rewrites):
     assert text == now, f"`pytest -k test_scripted --rewrite` writes {name} so"
 
 
+@pytest.mark.long
 def test_the_targets_show_what_they_showed(rewrites):
     """What the reference shows in each scenario is what it showed when its digest was written."""
     shown = {name: recording(text_of(name), name) for name in NAMES}

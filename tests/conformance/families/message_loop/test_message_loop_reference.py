@@ -29,6 +29,7 @@ def test_the_reference_passes_the_walks_of_the_kit(profile):
     assert tally.troubles == []
 
 
+@pytest.mark.long
 def test_the_reference_passes_where_rare_things_happen():
     """Scenarios with bounds, budgets, guards, grants and stage executions."""
     walks, exercised = Walks(factory()), Counter()
