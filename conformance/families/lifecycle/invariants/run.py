@@ -86,7 +86,7 @@ def a_done_run_opens_no_gate(state: ObservedState, seen: GateOpened) -> CheckRes
 def a_done_run_has_no_tool_at_work(state: ObservedState) -> CheckResults:
     """A run that is Done and quiescent has no tool gate open, whatever is declared about its cancel."""
     run = state.run
-    if run is None or not run.is_done:
+    if run is None or not run.is_done or not run.calls:
         return
     at_work = [gate.ref for gate in state.gates_of(run) if gate.on == "tool"]
     yield HELD if not at_work else broken(f"the run is Done, yet the gate {at_work[0]} is still open")
