@@ -282,8 +282,8 @@ def concluded(
         clauses=kept,
         witnesses=shown,
         troubles=tally.troubles,
-        leaks=list(tally.leaks.values()),
         warnings=list(facts.warnings),
+        unjudged_policies=_unjudged(facts, tally),
         raised=list(tally.raised.values()),
         coverage=facts.family.coverage_targets(
             facts.handshake, facts.policies, facts.standings, tally.coverage
@@ -293,6 +293,13 @@ def concluded(
             for goal, played in sorted(tally.tours_played.items())
         ],
     )
+
+
+def _unjudged(facts: Facts, tally: Tally) -> list[str]:
+    """The declared policies that no check read, and none of whose clauses was exercised."""
+    clauses = facts.family.spec.clauses
+    exercised = {key for clause in tally.exercised for key in clauses[clause].applies}
+    return [key for key in facts.policies if key not in tally.policies | exercised]
 
 
 def _explained(verdict: ClauseVerdict, witness: Witness | None, skipped: Selection) -> ClauseVerdict:

@@ -98,8 +98,6 @@ def _verdict(result: Stored) -> Iterator[str]:
         yield f'<p class="undecided">Could not be judged, blame the {safe(blame)}: {safe(what)}</p>'
     for warning in result.warnings:
         yield f'<p class="undecided">Warning: {safe(warning)}</p>'
-    for leak in result.leaks:
-        yield f'<p class="undecided">Leaked {leak.times} times: {safe(leak.what)}</p>'
     for sentence in result.complaints.values():
         yield f'<p class="broken">{safe(sentence)}</p>'
 

@@ -60,8 +60,6 @@ def _verdict(result: Stored) -> Iterator[str]:
         yield from ("", f"Could not be judged, blame the {code(what)}")
     for warning in result.warnings:
         yield from ("", f"Warning: {code(warning)}")
-    for leak in result.leaks:
-        yield from ("", f"Leaked {leak.times} times: {code(leak.what)}")
     for clause, reason in result.expected.items():
         yield from ("", f"Expected to break: {code(clause)}, {code(reason)}")
     for sentence in result.complaints.values():

@@ -98,14 +98,6 @@ class StoredException(Part):
         return f"{self.error} in {self.verb}" if self.verb else self.error
 
 
-class StoredLeak(Part):
-    """A resource that was still held when a run was over."""
-
-    what: str
-    times: int
-    trace: str | None = None
-
-
 class StoredArrow(Part):
     """An arrow of a chart, and how often it was taken."""
 
@@ -215,7 +207,7 @@ class Stored(Part):
     troubles: list[StoredTrouble]
     warnings: list[str] = Field(default_factory=list)
     exceptions: list[StoredException] = Field(default_factory=list)
-    leaks: list[StoredLeak] = Field(default_factory=list)
+    unjudged_policies: list[str] = Field(default_factory=list)
 
     @property
     def outcome(self) -> Overall:
