@@ -94,4 +94,6 @@ FAMILY: Final = Family(
     fitted=situations.fitted,
     verb_needs={"unwatch": "stimulus watch"},
     determinism=DETERMINISM,
+    mixing="RUN-30",
+    leaks="RUN-31",
 )

@@ -96,7 +96,7 @@ def _begins(state: ObservedState, path: Pass, messages: list[Message]) -> Mismat
     given = input_of(path)
     if given is None or path.attempt > 1:
         return None
-    if not messages or (messages[-1].role, messages[-1].text) != ("user", given):
+    if not messages or not _is_the_input(state, path, messages[-1], given):
         last = f"{messages[-1].role} {quoted(messages[-1].text)}" if messages else "nothing"
         return (
             "LOOP-4",
@@ -108,6 +108,14 @@ def _begins(state: ObservedState, path: Pass, messages: list[Message]) -> Mismat
         if path.is_driven
         else _history_of_a_chat(state, path, history)
     )
+
+
+def _is_the_input(state: ObservedState, path: Pass, last: Message, given: str) -> bool:
+    """Whether a message is the input; a client may join it with the unanswered input of a turn cut short."""
+    before = chat_turns_before(state, path.turn)
+    was_cut = bool(before) and (before[-1].reason is None or before[-1].reason.code != "NaturalEnd")
+    joined = was_cut and last.text.endswith(f"\n{given}")
+    return last.role == "user" and (last.text == given or joined)
 
 
 def _history_of_a_chat(state: ObservedState, path: Pass, history: list[Message]) -> Mismatch | None:

@@ -86,7 +86,17 @@ async def nothing() -> None:
     """What is stored instead of the end of a turn."""
 
 
+class LeavesATask(MessageLoop):
+    """Starts a task at the end of a turn, which waits for ever."""
+
+    async def start(self, start: Start) -> Reason:
+        reason = await super().start(start)
+        self.left = asyncio.ensure_future(asyncio.Event().wait())
+        return reason
+
+
 MUTANTS = (
+    Mutant(LeavesATask, "RUN-31", "the run was over, yet at scenario.close a task is still alive"),
     Mutant(RunsOnWhenDone, "RUN-20", "is over, yet a context gate opened"),
     Mutant(CallsAnEndAnError, "RUN-24", "ended in Error, and nothing broke"),
     Mutant(IsDoneTwice, "RUN-14", "was Done, yet it moved to Running"),
