@@ -81,7 +81,7 @@ class AcpAdapter(ABC):
         return Handshake(
             implementation=Party(name=info["name"], version=info["version"]),
             profile="message-loop-core",
-            policies={"grant.scopes": ["once", "session"], **self.policies},
+            policies=dict(self.policies),
             control=Control(settle="observed", clock="real", step="none"),
             gates=["model", "tool", "prompt"],
             observes=["event", "run.finished"],
@@ -158,6 +158,7 @@ class AcpAdapter(ABC):
     async def _close(self) -> None:
         if self.in_turn:
             await self._cancel()
+        self.tools.close()
         self.process.close()
 
     async def _turn(self, text: str) -> Segment:
