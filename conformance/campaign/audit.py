@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.campaign.causes import grouped
-from runlock.conformance.campaign.rejudging import judges_of, read
+from runlock.conformance.campaign.rejudging import Name, judges_of, read
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import concluded
@@ -64,10 +64,10 @@ def _enter(tally: Tally, path: Path, scene: Trace, facts: Facts) -> None:
             tally.ended_by[found.clause] += one is judges[0]
             tally.note(found.clause, Found(found, scenario, moves[: found.stimulus], scene))
         for key, why in one.open.excluded.items():
-            tally.exclude(key, why, Found(Violation(why.clause, why.because, 0), scenario, (), scene))
+            tally.exclude(key, why, Found(Violation(why.clause, why.reason, 0), scenario, (), scene))
 
 
-def facts_of(path: Path, trace: Trace, selection: Selection = EVERYTHING) -> Facts:
+def facts_of(path: Name, trace: Trace, selection: Selection = EVERYTHING) -> Facts:
     """The facts from the handshake of a recording."""
     raw = next(trace.of("handshake"), None)
     if raw is None:
@@ -81,7 +81,7 @@ def facts_of(path: Path, trace: Trace, selection: Selection = EVERYTHING) -> Fac
     return Facts(handshake, policies, selection)
 
 
-def _family_of(path: Path, handshake: Mapping[str, Any]) -> Family:
+def _family_of(path: Name, handshake: Mapping[str, Any]) -> Family:
     try:
         return family_named(str(handshake.get("family", DEFAULT)))
     except LookupError as error:

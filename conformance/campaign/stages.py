@@ -127,7 +127,8 @@ def _scripts(name: str, scripts: Sequence[Script]) -> Stage:
         for script in scripts[unit::SCRIPT_UNITS]:
             if not applicable(bench.family, script, bench.handshake):
                 for way in variations(script, bench.handshake):
-                    bench.play_twice(way.scenario, play(way), tally)
+                    fitted = bench.family.fitted(way.scenario, bench.handshake)
+                    bench.play_twice(fitted, play(way), tally)
         return tally
 
     return Stage(name, SCRIPT_UNITS if scripts else 0, len(scripts), play_some)

@@ -114,7 +114,7 @@ def shorter(bench: Bench, witness: Witness, scenario: Scenario) -> Witness | Non
 
 def as_found(found: Found) -> Witness:
     """The witness as it was found, not shrunk."""
-    return Witness(found.violation.clause, found.violation.because, found.moves, found.trace)
+    return Witness(found.violation.clause, found.violation.reason, found.moves, found.trace)
 
 
 class KitBroke(Exception):

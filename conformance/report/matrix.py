@@ -100,7 +100,7 @@ def _violation(witness: Witness) -> dict[str, Any]:
     recording = Document([Entry(record) for record in records], family=family)
     return {
         "clause": witness.clause,
-        "because": witness.because,
+        "because": witness.reason,
         "witness": render(without_answers(family_named(family), recording)).splitlines(),
     }
 

@@ -16,11 +16,11 @@ from typing import Any, Final
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import families
-from runlock.conformance.report.text import exception_name, leak_name, trouble_name
+from runlock.conformance.report.text import exception_name, trouble_name
 
 DEFAULT: Final = Path("runlock-results")
 RESULT: Final = "result.json"
-_FINDING: Final = re.compile(r"(trouble|leak|exception)-\d+")
+_FINDING: Final = re.compile(r"(trouble|exception)-\d+")
 
 
 def ready(folder: Path) -> Path:
@@ -78,7 +78,6 @@ def write_traces(result: Result, folder: Path) -> dict[str, Path]:
         if trouble.trace is not None:
             traces[trouble_name(number)] = trouble.trace
     traces |= {exception_name(number): one.trace for number, one in enumerate(result.raised, 1)}
-    traces |= {leak_name(number): leak.trace for number, leak in enumerate(result.leaks, 1)}
     files = {name: folder / f"{name}.jsonl" for name in traces}
     for name, path in files.items():
         _replace(path, traces[name].to_jsonl())

@@ -68,7 +68,7 @@ class StoredViolation(Part):
     """A clause that broke, with its violation."""
 
     clause: str
-    because: str
+    reason: str = Field(validation_alias="because", serialization_alias="because")
     cause: str | None = None
     steps: int
     witness: list[StoredMove]
@@ -96,14 +96,6 @@ class StoredException(Part):
     def what(self) -> str:
         """The exception and its verb."""
         return f"{self.error} in {self.verb}" if self.verb else self.error
-
-
-class StoredLeak(Part):
-    """A resource that was still held when a run was over."""
-
-    what: str
-    times: int
-    trace: str | None = None
 
 
 class StoredArrow(Part):
@@ -215,7 +207,7 @@ class Stored(Part):
     troubles: list[StoredTrouble]
     warnings: list[str] = Field(default_factory=list)
     exceptions: list[StoredException] = Field(default_factory=list)
-    leaks: list[StoredLeak] = Field(default_factory=list)
+    unjudged_policies: list[str] = Field(default_factory=list)
 
     @property
     def outcome(self) -> Overall:

@@ -98,7 +98,7 @@ class Case:
     def is_blamed(self, violation: Violation | None) -> bool:
         """Whether the mutant broke its clause, for the expected reason."""
         declared = violation is not None and violation.clause == self.mutant.clause
-        return declared and violation is not None and self.mutant.says in violation.because
+        return declared and violation is not None and self.mutant.says in violation.reason
 
 
 def _played(
@@ -190,7 +190,7 @@ def _witness(case: Case, scenario: Scenario, moves: Sequence[Move]) -> Witness:
     return Witness(
         case.mutant.name,
         case.mutant.clause,
-        session.violation.because,
+        session.violation.reason,
         session.scenario,
         tuple(
             moves_of(Trace([record_of(move) for move in session.sent]), case.family.line_formats.gate_name)

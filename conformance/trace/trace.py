@@ -110,14 +110,21 @@ def _records(path: Path, lines: Iterable[str]) -> Iterator[Record]:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise UsageError(f"{path}:{number} is no JSON: {error}.", _RIGHT) from error
-        if not isinstance(record, dict) or len(record) != 1 or next(iter(record)) not in KEYS:
-            raise UsageError(f"{path}:{number} is no record of a trace.", _RIGHT)
-        key, value = next(iter(record.items()))
-        if not isinstance(value, dict):
-            raise UsageError(f"{path}:{number}: `{key}` holds no object.", _RIGHT)
-        if key == "stimulus" and not {"method", "params"} <= value.keys():
-            raise UsageError(f"{path}:{number}: a stimulus lacks its method or params.", _RIGHT)
+        if wrong := misfit(record):
+            raise UsageError(f"{path}:{number}: {wrong}.", _RIGHT)
         yield record
+
+
+def misfit(record: Any) -> str:
+    """Why a JSON value is no record of a trace, or an empty string."""
+    if not isinstance(record, dict) or len(record) != 1 or next(iter(record)) not in KEYS:
+        return "this is no record of a trace"
+    key, value = next(iter(record.items()))
+    if not isinstance(value, dict):
+        return f"`{key}` holds no object"
+    if key == "stimulus" and not {"method", "params"} <= value.keys():
+        return "a stimulus lacks its method or params"
+    return ""
 
 
 _RIGHT: Final = f"Each line is an object with one key of {', '.join(KEYS)}."

@@ -134,15 +134,15 @@ def _examples(one: Clause) -> str:
     if right is not None:
         parts.append(_example(f"Kept: {right.source}, on {right.target}", right, one, "success"))
     if wrong is not None:
-        parts.append(_example(f"Broken by {wrong.source}: {wrong.because}", wrong, one, "failure"))
+        parts.append(_example(f"Broken by {wrong.source}: {wrong.reason}", wrong, one, "failure"))
     return "\n".join(parts)
 
 
 def _example(title: str, example: Example, one: Clause, kind: str) -> str:
-    label = f"A timeline in which {one.id} is {'broken' if example.because else 'kept'}"
+    label = f"A timeline in which {one.id} is {'broken' if example.reason else 'kept'}"
     seen = example.seen(one)
     below = f"\nAt the last step: {text(', '.join(seen))}\n" if seen else ""
-    if example.because:
-        what = fragment(example.trace, f"{one.id}: {example.because}")
+    if example.reason:
+        what = fragment(example.trace, f"{one.id}: {example.reason}")
         below += f"\n{played(what, '..', 'Play it step by step')}\n"
     return fold(title, f"{picture(drawn_timeline.drawn(example.trace, label))}{below}", kind)

@@ -119,6 +119,7 @@ def slip(words):
     return None
 
 
+@pytest.mark.long
 def test_every_command_that_is_named_can_be_typed():
     """A command or an option that is gone, or never was, stands on no page."""
     every = list(typed())

@@ -115,7 +115,7 @@ def _because(path: Path, trace: Trace) -> str:
     if next(trace.of("handshake"), None) is None:
         return ""
     broken = judged(path, trace, facts_of(path, trace)).violation
-    return f"{broken.clause}: {broken.because}" if broken is not None else ""
+    return f"{broken.clause}: {broken.reason}" if broken is not None else ""
 
 
 def _of_json(path: Path) -> Iterator[tuple[str, str, bytes]]:

@@ -160,7 +160,7 @@ def _conclude(replayed: Replay, page: Page) -> None:
         family = replayed.session.family
         clause = family.spec.clause(violation.clause)
         page.headline(f"{clause.id} broken", f" by {name}: {title(family, clause)}", "red")
-        page.labelled("because", plain(violation.because))
+        page.labelled("because", plain(violation.reason))
         page.labelled("clause", f"{clause.sentence}   {file_of(family, clause)}")
     page.wrapped(_compared(replayed), indent="  ")
 
@@ -186,7 +186,7 @@ def _as_json(replayed: Replay, path: Path, target: str) -> dict[str, Any]:
         "implementation": replayed.session.handshake.implementation.to_wire(),
         "verdict": replayed.verdict,
         "clause": replayed.broken,
-        "because": violation.because if violation is not None else None,
+        "because": violation.reason if violation is not None else None,
         "recorded": replayed.recorded or None,
         "steps": [
             {

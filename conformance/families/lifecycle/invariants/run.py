@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
-from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved, SegmentEnded
+from runlock.conformance.families.lifecycle.messages import GateOpened, Reason, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import (
@@ -83,6 +83,15 @@ def a_done_run_opens_no_gate(state: ObservedState, seen: GateOpened) -> CheckRes
     yield HELD if not run.is_done else broken(f"the run is Done, yet {what}")
 
 
+def a_done_run_has_no_tool_at_work(state: ObservedState) -> CheckResults:
+    """A run that is Done and quiescent has no tool gate open, whatever is declared about its cancel."""
+    run = state.run
+    if run is None or not run.is_done or not run.calls:
+        return
+    at_work = [gate.ref for gate in state.gates_of(run) if gate.on == "tool"]
+    yield HELD if not at_work else broken(f"the run is Done, yet the gate {at_work[0]} is still open")
+
+
 def a_segment_finishes_once(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Each segment of a run announces its end exactly once, and a run that is over announces nothing."""
     run = state.run_of(seen)
@@ -114,19 +123,23 @@ def the_end_and_the_status_agree(state: ObservedState) -> CheckResults:
             return
         yield broken("the run says that it is Done, yet its end was not announced by run.finished")
     elif run.finished and not run.segment_open and run.claimed is not None:
-        code, right = run.finished[-1].reason.code, run.finished[-1].leaves
-        yield (
-            HELD
-            if run.claimed == right
-            else (
-                broken(
-                    f"the segment ended as {code}, which leaves the run {right}, "
-                    f"yet its status is {run.claimed}"
-                )
-            )
-        )
+        why = _disagreement(run.finished[-1], run.claimed, run.volatile.claimed_reason)
+        yield broken(why) if why else HELD
     elif run.claimed == "Waiting" and not run.finished and not run.disturbed_by(CRASH):
         yield broken("the run says that it waits, yet no run.finished with reason Suspended has told so")
+
+
+def _disagreement(end: SegmentEnded, status: str, reason: Reason | None) -> str:
+    """How the status of a run, and the reason that it came with, contradict the end of its segment."""
+    code = end.reason.code
+    if status != end.leaves:
+        return f"the segment ended as {code}, which leaves the run {end.leaves}, yet its status is {status}"
+    if reason is not None and reason.code != code:
+        return f"the segment ended as {code}, yet the run is reported {status} as {reason.code}"
+    told, right = reason.stop if reason is not None else None, end.reason.stop
+    if told is not None and right is not None and told.code != right.code:
+        return f"the segment was stopped by {right.code}, yet the run is reported stopped by {told.code}"
+    return ""
 
 
 def pending_names_the_calls_that_wait(state: ObservedState, seen: SegmentEnded) -> CheckResults:
@@ -274,6 +287,7 @@ INVARIANTS = (
     *ranked(
         Rank.RUN_STATUS,
         Invariant("RUN-22", the_end_and_the_status_agree),
+        Invariant("RUN-35", a_done_run_has_no_tool_at_work, requires="calls"),
         Invariant("RUN-30", a_run_at_work_is_Running),
         Invariant("RUN-27", live_calls_are_treated_as_declared, requires="calls"),
     ),

@@ -167,6 +167,7 @@ def _time_passed(state: ObservedState, params: Mapping[str, Any]) -> None:
 def _crashed(state: ObservedState, _params: Mapping[str, Any]) -> None:
     state.add_feature("a crash")
     state.life += 1
+    state.kept_before = len(state.checkpoints), len(state.messages)
     state.forgotten |= state.decision_ids.keys()
     for gate in state.open_gates:
         gate.gone = "crash"
@@ -180,6 +181,7 @@ def _recovered(state: ObservedState, params: Mapping[str, Any]) -> None:
     durable = state.durable(run) if run is not None else None
     own = durable.state if durable is not None and state.handshake.control.store == "own" else None
     state.recovered_from = params.get("store") or own  # a store of its own has what it said is durable
+    state.recovered_run = params["run"]
     stored = (state.recovered_from or {}).get("calls", {})
     if run is not None:
         for call in run.calls.values():

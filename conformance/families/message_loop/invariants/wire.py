@@ -9,6 +9,7 @@ from runlock.conformance.families.message_loop.invariants.authority import (
     approval_of,
     prompt_verdict,
 )
+from runlock.conformance.families.message_loop.invariants.denials import other_calls_may_stop_it
 from runlock.conformance.families.message_loop.invariants.occasions import is_odd, rewrite_of
 from runlock.conformance.families.message_loop.invariants.reading import is_doubled
 from runlock.conformance.families.message_loop.invariants.results import (
@@ -318,9 +319,11 @@ def _codes(state: ObservedState, call: Call) -> set[str]:
     odd = any(gate.answered_with not in ("", "continue", "rewrite") for gate in call.hooks)
     if odd or verdict == "unclear" or call.path.turn.cancelled_at:
         return set()
+    others = {"Cascade"} if verdict in ("defer", "gone") and other_calls_may_stop_it(state, call) else set()
     if call.path.is_driven:
-        return {"GrantDenied"} if verdict in ("deny", "defer", "gone") else set()
-    return {"deny": {"ModeDenied"}, "defer": {"Unanswered"}, "gone": {"Unanswered"}}.get(verdict, set())
+        return {"GrantDenied", *others} if verdict in ("deny", "defer", "gone") else set()
+    codes = {"deny": {"ModeDenied"}, "defer": {"Unanswered"}, "gone": {"Unanswered"}}.get(verdict, set())
+    return codes | others
 
 
 def a_denied_call_was_announced(state: ObservedState, seen: GateOpened) -> CheckResults:

@@ -82,7 +82,17 @@ class TakesTurns(MessageLoop):
         return asked[::-1] if self.is_reversed else asked
 
 
+class LeavesATask(MessageLoop):
+    """Starts a task at the end of a turn, which waits for ever."""
+
+    async def start(self, start: Start) -> Reason:
+        reason = await super().start(start)
+        self.left = asyncio.ensure_future(asyncio.Event().wait())
+        return reason
+
+
 MUTANTS = (
+    Mutant(LeavesATask, "RUN-31", "the run was over, yet at scenario.close a task is still alive"),
     Mutant(RunsOnWhenDone, "RUN-20", "is over, yet a context gate opened"),
     Mutant(CallsABlockAnEnd, "RUN-24", "", also=("LOOP-1", "LOOP-3", "HOOK-3", "TURN-5")),
     Mutant(IsDoneTwice, "RUN-14", "was Done, yet it moved to Running"),

@@ -45,7 +45,7 @@ def test_a_mutant_is_blamed_on_its_clause(walks, name):
     found = loop.take(WALKS[name]).found
 
     assert list(found) == [mutant.clause]
-    assert mutant.says in found[mutant.clause].violation.because
+    assert mutant.says in found[mutant.clause].violation.reason
 
 
 @pytest.mark.parametrize("name", list(WALKS))
