@@ -177,11 +177,15 @@ class AcpAdapter(ABC):
 
     # What the agent asks and shows.
 
-    async def ask_model(self, asked: Asked) -> Answered | None:
-        """Answer a request to the model; None for one that is not of the loop."""
-        request = self.request_of(asked)
-        if request is None or not self.in_turn:
-            return None
+    def answer_aside(self, asked: Asked) -> Answered:
+        """Answer a request that is not of the loop."""
+        return Answered({}, status=404)
+
+    async def ask_model(self, asked: Asked) -> Answered:
+        """Answer a request to the model."""
+        request = self.request_of(asked) if self.in_turn else None
+        if request is None:
+            return self.answer_aside(asked)
         self.requests, self.is_asked = self.requests + 1, True
         return await self.answer_of(self._pieces(request))
 
