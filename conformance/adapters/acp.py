@@ -81,7 +81,7 @@ class AcpAdapter(ABC):
         return Handshake(
             implementation=Party(name=info["name"], version=info["version"]),
             profile="message-loop-core",
-            policies={"grant.scopes": ["once", "session"], **self.policies},
+            policies=dict(self.policies),
             control=Control(settle="observed", clock="real", step="none"),
             gates=["model", "tool", "prompt"],
             observes=["event", "run.finished"],
@@ -158,6 +158,7 @@ class AcpAdapter(ABC):
     async def _close(self) -> None:
         if self.in_turn:
             await self._cancel()
+        self.tools.close()
         self.process.close()
 
     async def _turn(self, text: str) -> Segment:
@@ -176,11 +177,15 @@ class AcpAdapter(ABC):
 
     # What the agent asks and shows.
 
-    async def ask_model(self, asked: Asked) -> Answered | None:
-        """Answer a request to the model; None for one that is not of the loop."""
-        request = self.request_of(asked)
-        if request is None or not self.in_turn:
-            return None
+    def answer_aside(self, asked: Asked) -> Answered:
+        """Answer a request that is not of the loop."""
+        return Answered({}, status=404)
+
+    async def ask_model(self, asked: Asked) -> Answered:
+        """Answer a request to the model."""
+        request = self.request_of(asked) if self.in_turn else None
+        if request is None:
+            return self.answer_aside(asked)
         self.requests, self.is_asked = self.requests + 1, True
         return await self.answer_of(self._pieces(request))
 

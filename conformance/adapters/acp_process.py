@@ -84,7 +84,7 @@ class AgentProcess:
             if asked.path != f"{TOOLS}{self._sessions}":
                 return Answered({}, status=404)
             return await session.tools.answer(asked)
-        return await session.ask_model(asked) or Answered({}, status=404)
+        return await session.ask_model(asked)
 
     async def _asked(self, method: str, params: Params) -> Params:
         session = self._session

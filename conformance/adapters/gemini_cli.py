@@ -31,6 +31,7 @@ class GeminiCli(AcpAdapter):
             "security": {"folderTrust": {"enabled": False}},
             "privacy": {"usageStatisticsEnabled": False},
             "general": {"enableAutoUpdate": False},
+            "model": {"disableLoopDetection": True},  # which asks another model after thirty calls
         }
         return env, {".gemini/settings.json": chosen}
 

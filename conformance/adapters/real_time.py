@@ -17,7 +17,7 @@ T = TypeVar("T")
 QUIET_SECONDS: Final = 0.2
 """How long nothing has to move before the runtime counts as at rest."""
 
-PATIENCE_SECONDS: Final = 6.0
+PATIENCE_SECONDS: Final = 8.0
 """How long the runtime may be silent while it owes something: it waits for nothing, yet is not done."""
 
 

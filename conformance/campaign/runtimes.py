@@ -41,6 +41,7 @@ class Runtime:
     adapter: str
     lives_in: Environment
     family: str = DEFAULT
+    examples: int | None = None  # the most schedules, in addition to the scripted ones
     pages: Mapping[str, str] = field(default_factory=dict)
     seen: Sequence[Known] = ()
 

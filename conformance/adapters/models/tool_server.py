@@ -22,6 +22,11 @@ class ToolServer:
         self._run = run
         self._running: dict[Any, asyncio.Task[tuple[str, bool]]] = {}
 
+    def close(self) -> None:
+        """Give up the calls that still run."""
+        for running in self._running.values():
+            running.cancel()
+
     async def answer(self, asked: Asked) -> Answered:
         """Answer one request of the protocol."""
         if asked.method != "POST":
