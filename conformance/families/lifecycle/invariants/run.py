@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
-from runlock.conformance.families.lifecycle.messages import GateOpened, Reason, RunMoved, SegmentEnded
+from runlock.conformance.families.lifecycle.messages import (
+    CallMoved,
+    GateOpened,
+    Reason,
+    RunMoved,
+    SegmentEnded,
+)
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import (
@@ -108,7 +114,8 @@ def a_segment_finishes_once(state: ObservedState, seen: SegmentEnded) -> CheckRe
 def _rests(state: ObservedState, run: Run, seen: SegmentEnded) -> bool:
     """Whether a run that waits has not been Running since, so that no segment of it can suspend."""
     told = bool(run.finished) and state.observes("run.status")
-    return told and not run.segment_open and seen.reason.code == "Suspended"
+    moved = any(isinstance(one, CallMoved) and one.origin == "Suspended" for one in run.segment)
+    return told and not (run.segment_open or moved) and seen.reason.code == "Suspended"
 
 
 def the_end_and_the_status_agree(state: ObservedState) -> CheckResults:
@@ -189,6 +196,20 @@ def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: Segm
         yield HELD if right else broken(f"the model asked for nothing more, yet the run ended as {code}")
 
 
+def a_call_that_waits_keeps_its_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """A run that goes on next to a wait does not end naturally while a call still waits."""
+    run = state.run_of(seen)
+    if run is None or state.policy("round.mixed") != "continue" or run.disturbed_by(CANCEL, CRASH, INPUT):
+        return
+    for call in run.calls.values():
+        waited = call.claimed == "Suspended" or (call.before_claim, call.claimed) == (
+            "Suspended",
+            "Cancelled",
+        )
+        if waited and not (call.duplicate_id or call.decisions):
+            yield broken(f"call {call.id} waits for a decision, yet the run ended as NaturalEnd")
+
+
 def _nothing_else_ends(state: ObservedState, run: Run) -> bool:
     return run.turn_alone and not (run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or state.scenario.agent.stop)
 
@@ -222,6 +243,8 @@ def live_calls_are_treated_as_declared(state: ObservedState) -> CheckResults:
     run, policy = state.run, state.policy("end.live")
     if run is None or run.ended is None or run.disturbed_by(CRASH) or state.gates_of(run):
         return
+    if run.ended.code == "Cancelled":
+        return  # CANCEL-8 speaks of what waits then, and CALL-6 of what executes
     for call in run.calls.values():
         if call.duplicate_id or call.claimed is None:
             continue
@@ -280,6 +303,7 @@ INVARIANTS = (
         Invariant("RUN-20", a_done_run_opens_no_gate, GateOpened, at=("model", "permission", "tool")),
         Invariant("RUN-21", a_segment_finishes_once, SegmentEnded, is_deferred=True),
         Invariant("RUN-3", a_turn_without_calls_ends_the_run_naturally, SegmentEnded),
+        Invariant("RUN-3", a_call_that_waits_keeps_its_run, SegmentEnded, at=("NaturalEnd",)),
         Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded, requires="a fault"),
         Invariant("RUN-8", a_broken_world_asks_no_more, GateOpened, at=("model",), requires="a fault"),
         Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded, at=("Suspended",)),
