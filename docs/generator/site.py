@@ -8,13 +8,13 @@ from pathlib import Path
 from runlock.diagrams.charts.playable import script
 from runlock.diagrams.render import palette
 
-from . import charts, clauses, interfaces, kills, matrix, reference, scenarios
+from . import charts, clauses, evidence, interfaces, kills, matrix, reference, scenarios
 from .pictures import drawn_into
 
 HERE = Path(__file__).parent.parent
 DARK = '[data-md-color-scheme="slate"] '
 PAGES = (charts, clauses, reference, interfaces, kills, matrix, scenarios)
-FILES = (charts, interfaces, matrix, scenarios)
+FILES = (charts, evidence, interfaces, matrix, scenarios)
 LISTING = ".written"
 """The names of the files that were written last time, so that obsolete ones are removed."""
 
