@@ -44,7 +44,8 @@ def test_a_clause_of_a_further_family_comes_after_that_of_the_default_one(search
 def test_what_is_typed_becomes_a_tag(search):
     """An id is recognized in any spelling; the area decides that it is one."""
     typed = ["GATE-2", "gate-2", "GATE2", "gate 02", "step 2", "--exhaustive", "a gate", "see RUN-3 now"]
-    code = f"{search.areas()} console.log(JSON.stringify({json.dumps(typed)}.map(require({json.dumps(str(FIND))}).prepared)))"
+    prepared = f"{json.dumps(typed)}.map(require({json.dumps(str(FIND))}).prepared)"
+    code = f"{search.areas()} console.log(JSON.stringify({prepared}))"
     ran = subprocess.run([NODE, "-e", code], capture_output=True, text=True, check=True)
 
     same = ["+gate2"] * 4
