@@ -147,7 +147,7 @@ def _page(report: Object, grid: Grid) -> Iterator[str]:
     yield (
         f"Made by `runlock matrix` with {budget['examples']} schedules for each runtime in addition to the "
         f"scripted ones, seed {budget['seed']}. [How to read the matrix](how-to-read-the-matrix.md) says "
-        "what its words mean, and what they do not. An empty cell is a clause that was not tested there.\n"
+        "what its words mean, and what they do not.\n"
     )
     yield from _versions(report["runtimes"])
     for family, some in _by_family(report["runtimes"]).items():
@@ -191,6 +191,7 @@ def _family(found: Object) -> Family:
 
 def _table(name: str, judged: Sequence[Object]) -> Iterator[str]:
     family = family_named(name)
+    yield "An empty cell is a clause that was not tested there.\n"
     yield "| clause | " + " | ".join(one["title"] for one in judged) + " |"
     yield "|---" * (len(judged) + 1) + "|"
     for clause, verdicts in rows(name, judged):

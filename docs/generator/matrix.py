@@ -14,7 +14,7 @@ from runlock.conformance.report.clause_names import title
 from runlock.conformance.report.matrix import anchor, as_markdown, rows, witness_files
 from runlock.spec.model import Clause
 
-from .markdown import folder_of
+from .markdown import WIDE, folder_of
 
 KEPT = Path(__file__).parent.parent / "matrix.json"
 MARKS: Final = {
@@ -34,7 +34,7 @@ LEGEND: Final = " ".join(
 
 def pages() -> Iterator[tuple[str, str]]:
     """The one page."""
-    page = as_markdown(_report(), _heat_map)
+    page = WIDE + as_markdown(_report(), _heat_map)
     program = re.compile(r"`docs/standalone/([\w.]+)((?: \w+)?)`")
     yield "matrix.md", program.sub(r"[`docs/standalone/\1\2`](standalone/\1.txt)", page)
 
@@ -58,7 +58,7 @@ def _heat_map(name: str, judged: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     )
     body = "".join(_row(family, clause, verdicts, judged) for clause, verdicts in rows(name, judged))
     switch = '<label><input type="checkbox" class="only-broken"> only clauses that something breaks</label>'
-    table = f'<table><thead><tr><th scope="col">clause</th>{head}</tr></thead><tbody>{body}</tbody></table>'
+    table = f'<table class="map"><thead><tr><th scope="col">clause</th>{head}</tr></thead><tbody>{body}</tbody></table>'
     frame = f'class="frame" tabindex="0" role="region" aria-label="Clauses of {name} by runtimes"'
     about = f'<p>{switch}</p><p class="legend">{LEGEND}</p>'
     yield f"## {name}\n"
