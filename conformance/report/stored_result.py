@@ -21,6 +21,9 @@ from runlock.conformance.text import plain, quoted
 from runlock.conformance.trace.input_files import text_of
 from runlock.conformance.trace.moves import Move
 
+AUDITED: Final = "audit:"
+"""The targets of audits begin with this."""
+
 VERDICTS: Final[tuple[Verdict, ...]] = ("broken", "error", "untested", "held", "not-applicable")
 """The verdicts of clauses, the most important first."""
 
@@ -178,6 +181,11 @@ class Stored(Part):
         if self.baseline is None:
             return self.verdict
         return "held" if self.exit_code == 0 else "broken" if self.exit_code == 1 else "undecided"
+
+    @property
+    def played(self) -> str:
+        """The number of schedules; of an audit, the number of threads."""
+        return f"{self.schedules} {'threads' if self.target.startswith(AUDITED) else 'schedules'}"
 
     @property
     def expected(self) -> Mapping[str, str]:
