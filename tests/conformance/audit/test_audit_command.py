@@ -118,12 +118,12 @@ def test_reports_are_made_of_an_audit(capsys: Capsys) -> None:
 
 
 def test_each_family_has_its_result(capsys: Capsys, folder: Path) -> None:
-    """Recordings of two families are told apart; the one with more threads comes first."""
+    """Recordings of two families have a result each; the one with more threads comes first."""
     claims = {
         "implementation": {"name": "sdk", "version": "1.0"},
         "family": "tool-runner",
         "profile": "tool-runner-core",
-        "gates": ["model", "tool"],
+        "gates": ["yield", "model", "tool"],
     }
     written(folder / "after" / "b.jsonl", [{"handshake": claims}, {"scenario": {"scenario": "empty"}}])
     ran = run(capsys, "audit", "after", "--json", "-o", "out")
