@@ -51,7 +51,9 @@ StoreHolder = Annotated[
 ]
 StoredResult = Annotated[
     Path,
-    typer.Argument(metavar="RESULT", help="A folder written by `check -o`, or its result.json."),
+    typer.Argument(
+        metavar="RESULT", help="A folder written by `check -o` or `audit -o`, or its result.json."
+    ),
 ]
 FamilyName = Annotated[
     str | None, typer.Option("--family", metavar="NAME", help="The family of agent loops.")
@@ -213,14 +215,14 @@ def audit(  # each is a separate option
 def report(
     result: StoredResult,
     wanted: Annotated[
-        str | None, typer.Option("--format", metavar="FORMAT", help="junit, markdown, badge or html.")
+        str | None, typer.Option("--format", metavar="FORMAT", help="junit, markdown, badge, html or sarif.")
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Output file; a badge in .svg is drawn."),
     ] = None,
 ) -> int:
-    """Write a stored result as JUnit XML, Markdown, a badge or HTML."""
+    """Write a stored result as JUnit XML, Markdown, a badge, HTML or SARIF."""
     from runlock.conformance.cli.commands import report as command
 
     return command.report(result, wanted, out)

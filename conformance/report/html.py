@@ -91,7 +91,7 @@ def _verdict(result: Stored) -> Iterator[str]:
     for raised in result.exceptions:
         yield f'<p class="broken">Exception, {raised.times} times: {safe(raised.what)}</p>'
     yield f"<p>{safe(result.who)}, profile {safe(result.profile)}, spec {safe(result.spec)}. "
-    yield f"{result.schedules} schedules, {result.stimuli} stimuli.</p>"
+    yield f"{result.played}, {result.stimuli} stimuli.</p>"
     if result.partial:
         yield f'<p class="undecided">Partial: {safe(result.partial)}.</p>'
     for blame, what in dict.fromkeys((one.blame, one.what) for one in result.troubles):

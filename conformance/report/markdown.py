@@ -53,7 +53,7 @@ def _verdict(result: Stored) -> Iterator[str]:
     yield f"**{word(result.outcome)}**: {who}"
     yield ""
     counts = ", ".join(f"{number} {word(verdict)}" for verdict, number in result.counts().items() if number)
-    yield f"{result.schedules} schedules, {result.stimuli} stimuli; clauses: {counts or 'none'}."
+    yield f"{result.played}, {result.stimuli} stimuli; clauses: {counts or 'none'}."
     if result.partial:
         yield from ("", f"Partial: {code(result.partial)}")
     for what in dict.fromkeys(f"{one.blame}: {one.what}" for one in result.troubles):

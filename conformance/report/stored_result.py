@@ -22,6 +22,9 @@ from runlock.conformance.trace.moves import Move
 
 SCHEMA: Final = 1
 
+AUDITED: Final = "audit:"
+"""The targets of audits begin with this."""
+
 VERDICTS: Final[tuple[Verdict, ...]] = ("broken", "error", "untested", "held", "not-applicable")
 """The verdicts of clauses, the most important first."""
 
@@ -215,6 +218,11 @@ class Stored(Part):
         if self.baseline is None:
             return self.verdict
         return "held" if self.exit_code == 0 else "broken" if self.exit_code == 1 else "undecided"
+
+    @property
+    def played(self) -> str:
+        """The number of schedules; of an audit, the number of threads."""
+        return f"{self.schedules} {'threads' if self.target.startswith(AUDITED) else 'schedules'}"
 
     @property
     def expected(self) -> Mapping[str, str]:

@@ -157,7 +157,7 @@ def _examples(family: Family, one: Clause) -> str:
     if right is not None:
         parts.append(_example(f"Kept: {right.source}, on {right.target}", right, one, "success"))
     if wrong is not None:
-        parts.append(_example(f"Broken by {wrong.source}: {wrong.reason}", wrong, one, "failure"))
+        parts.append(_example(f"Broken by {wrong.source}: {wrong.because}", wrong, one, "failure"))
     return "\n".join(parts)
 
 

@@ -104,7 +104,7 @@ def _witness(name: str) -> tuple[str, str, Trace]:
     example = example_of(family, mutant) if mutant is not None else None
     if mutant is None or example is None:
         raise LookupError(f"There is no witness of {name}.")
-    return mutant.clause, example.reason, example.trace
+    return mutant.clause, example.because, example.trace
 
 
 def _diagram(name: str, _: str) -> str:

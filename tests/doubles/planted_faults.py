@@ -143,7 +143,7 @@ def undecided(record: Any) -> Any:
 
 
 def transcript(call: str, copies: int) -> Callable[[Records], Records]:
-    """A transcript in which the message with the result of a call stands so many times."""
+    """A transcript in which the message with the result of a call stands this number of times."""
 
     def made(records: Records) -> Records:
         kept: Records = []

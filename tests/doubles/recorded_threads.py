@@ -25,7 +25,7 @@ def threads(
 
 
 def _thread(index: int, rounds: int, *, is_faulty: bool, is_framed: bool) -> list[dict[str, Any]]:
-    builder = Builder(CLAIMS, tools=["weather"])
+    builder = Builder(CLAIMS)
     text = f"question {index} about the weather in several cities of the world"
     builder.start(text)
     history = [user(text)]
@@ -41,6 +41,6 @@ def _thread(index: int, rounds: int, *, is_faulty: bool, is_framed: bool) -> lis
             history = [*history, result(one["id"], "something else" if is_faulty else shown, "ok")]
     builder.turn(builder.ask(history), f"answer {index}: it is fine everywhere", [])
     builder.finish("NaturalEnd")
-    builder.close()
-    builder.trace.add("end", {"leaks": []})
-    return builder.trace.records[1:]
+    trace = builder.finished()
+    trace.add("end", {"leaks": []})
+    return trace.records[1:]

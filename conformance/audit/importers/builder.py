@@ -36,15 +36,9 @@ def handshake(
 class Builder:
     """The trace of one thread under construction; each stimulus is closed by a report before the next one."""
 
-    def __init__(self, claims: JsonObject, asking: Iterable[str] = (), tools: Iterable[str] = ()) -> None:
-        asks = set(asking)
-        named = [
-            {"name": name, "permission": "ask" if name in asks else "allow"}
-            for name in sorted({*tools, *asks})
-        ]
-        self.trace = Trace(
-            [{"handshake": dict(claims)}, {"scenario": {"scenario": "recorded", "tools": named}}]
-        )
+    def __init__(self, claims: JsonObject, asking: Iterable[str] = ()) -> None:
+        self.tools = {name: {"name": name, "permission": "ask"} for name in sorted(asking)}
+        self.trace = Trace([{"handshake": dict(claims)}, {"scenario": {"scenario": "recorded"}}])
         self.run = ""
         self.runs = self.steps = self.gates = self.decisions = 0
         self.entries: dict[str, int] = {}
@@ -61,6 +55,8 @@ class Builder:
     def turn(self, gate: str, text: str, calls: Sequence[JsonObject]) -> None:
         """The model answered."""
         asked = [{"id": call["id"], "name": call["name"], "args": call["args"]} for call in calls]
+        for call in calls:
+            self.tools.setdefault(call["name"], {"name": call["name"], "permission": "allow"})
         self._release(gate, {"kind": "turn", "text": text, "tool_calls": asked})
 
     def fault(self, gate: str, message: str) -> None:
@@ -119,3 +115,9 @@ class Builder:
         if self._is_open:
             self.trace.add("report", {"quiescent": True, "refused": []})
             self._is_open = False
+
+    def finished(self) -> Trace:
+        """The trace, with the tools that it came to."""
+        self.close()
+        self.trace.records[1] = {"scenario": {"scenario": "recorded", "tools": list(self.tools.values())}}
+        return self.trace

@@ -65,7 +65,7 @@ class ClaudeCode:
         left.unexplained += reader.without_parent()
         if any(record.get("type") in MESSAGES for record in read) or left.unexplained:
             reader.write()
-            left.trace, left.is_open = reader.builder.trace, reader.is_open
+            left.trace, left.is_open = reader.builder.finished(), reader.is_open
         else:
             left.trace.records.clear()
         yield left
@@ -103,7 +103,6 @@ class _Reader:
                 self.builder.start(_text(one))
             elif one.get("type") == "assistant" and self.turns[_id(one)][0] is one:
                 self._inference(self.turns[_id(one)])
-        self.builder.close()
 
     def _inference(self, blocks: Sequence[Message]) -> None:
         if not self.builder.run:

@@ -11,6 +11,7 @@ from typing import Any
 
 from runlock.conformance.audit.importers.builder import Builder
 from runlock.conformance.audit.importers.histories import assistant, result
+from runlock.conformance.trace.trace import Trace
 
 
 class Conversation:
@@ -73,7 +74,6 @@ class Conversation:
             self.builder.finish("BehaviorRequested" if self.last and not self.open else "NaturalEnd")
         self.is_running = False
 
-    def trace(self) -> Any:
+    def trace(self) -> Trace:
         """The trace, closed."""
-        self.builder.close()
-        return self.builder.trace
+        return self.builder.finished()

@@ -52,14 +52,13 @@ class Spans:
 
 def recording_of(thread: str, spans: Spans, claims: Mapping[str, Any]) -> Recording:
     """The trace of one agent on one thread."""
-    names = {tool.name for tool in spans.tools}
-    made = Recording(thread, Builder(claims, tools=names).trace)
+    made = Recording(thread, Builder(claims).trace)
     if any(chat.calls is None and not chat.error for chat in spans.chats):
         made.unexplained.append("its spans do not hold the turns of the model: content was not recorded")
         return made
-    writer = _Writer(Builder(claims, tools=names), spans, made)
+    writer = _Writer(Builder(claims), spans, made)
     writer.write(ordered(spans.chats))
-    made.trace = writer.builder.trace
+    made.trace = writer.builder.finished()
     return made
 
 
@@ -123,7 +122,6 @@ class _Writer:
         order |= dict.fromkeys(chat.segment for chat in chats)
         for segment in order:
             self._segment(segment, [chat for chat in chats if chat.segment == segment])
-        self.builder.close()
         self.made.is_open = self._is_open(chats)
 
     def _is_open(self, chats: Sequence[Chat]) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from runlock.conformance.audit.engine import Task, Workers, judged
+from runlock.conformance.audit.formats import importer_named
 from runlock.conformance.audit.reading import files_of
 from runlock.conformance.audit.result import AuditResult, results_of
 from runlock.conformance.audit.workers import on_ray, processes
@@ -38,6 +39,8 @@ class Options:
 
 def audit(paths: Sequence[str], task: Task, shown: Selection, options: Options) -> int:
     """Run the whole command; the exit code."""
+    if task.format is not None:
+        importer_named(task.format)
     with results() as stdout, folder.reserved(options.out) as out:
         files = list(files_of(list(paths)))
         target = f"audit:{paths[0]}" if len(paths) == 1 else f"audit:{paths[0]} and {len(paths) - 1} more"
