@@ -19,6 +19,8 @@ from runlock.conformance.report.clause_names import file_of, grouped, ranges, ti
 from runlock.conformance.report.console import NO_BREAK, Page
 from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move
+from runlock.conformance.trace.scenario_file import to_text
+from runlock.conformance.trace.trace import Trace
 
 STYLES: Final = {"held": "green", "broken": "red", "undecided": "yellow"}
 THIN_SHOWN: Final = 8
@@ -281,11 +283,20 @@ def violation(result: Result, witness: Witness, page: Page, path: Path | None, r
     for number, symptom in enumerate(result.symptoms_of(witness)):
         page.labelled("" if number else "also", f"{symptom.clause}: {plain(symptom.because)}")
     page.block("timeline", render(family, witness.trace, page.width - 12))
+    if lines := scenario_lines(family, witness.trace):
+        page.block("scenario", lines)
     page.block("witness", [_many(witness.steps, "step"), *steps(family, witness.moves)])
     for number, place in enumerate(clause.look_at):
         page.labelled("" if number else "look at", place)
     if path is not None:
         page.block("replay", [f"runlock replay {shlex.quote(str(path))} {shlex.quote(replay_target)}"])
+
+
+def scenario_lines(family: Family, trace: Trace) -> list[str]:
+    """The tools, stop conditions and other facts of a scenario, as its file has them; not its name."""
+    alone = Trace([record for record in trace.records if "scenario" in record])
+    first, *lines = to_text(alone, family.line_formats).strip().splitlines()
+    return [*first.split(maxsplit=2)[2:], *(line.strip() for line in lines)]
 
 
 def steps(family: Family, moves: Sequence[Move]) -> list[str]:
