@@ -73,11 +73,12 @@ def write_traces(result: Result, folder: Path) -> dict[str, Path]:
 
     The traces of an earlier run are removed, except a trace that is itself the target.
     """
-    traces = {witness.clause: witness.trace for witness in result.witnesses}
+    traces = {one.clause: one.trace.with_verdict(one.clause, one.because) for one in result.witnesses}
     for number, trouble in enumerate(result.troubles, 1):
         if trouble.trace is not None:
-            traces[trouble_name(number)] = trouble.trace
-    traces |= {exception_name(number): one.trace for number, one in enumerate(result.raised, 1)}
+            traces[trouble_name(number)] = trouble.trace.with_verdict(None, trouble.what)
+    for number, raised in enumerate(result.raised, 1):
+        traces[exception_name(number)] = raised.trace.with_verdict(None, raised.what)
     files = {name: folder / f"{name}.jsonl" for name in traces}
     for name, path in files.items():
         _replace(path, traces[name].to_jsonl())
