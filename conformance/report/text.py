@@ -75,6 +75,8 @@ def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
     page.wrapped(f"{counts(result)}{_causes(result)}", indent="  ")
     for line in searched.lines(result):
         page.wrapped(line, indent="  ")
+    if replayed := result.budget.get("replayed"):
+        page.wrapped(f"replayed first: {_many(replayed, 'failure')} of the last run", indent="  ")
     if skipped := result.budget.get("skip"):
         page.wrapped(f"not judged, by request: {', '.join(map(plain, skipped))}", indent="  ")
     for line in _shortcomings(result):
