@@ -205,7 +205,8 @@ def _level(stage: Stage, counts: Mapping[tuple[int, str], int], units: Sequence[
 def _budget(order: Order, seconds: float | None) -> dict[str, Any]:
     bound = {} if seconds is None else {"seconds": seconds}
     skip = {"skip": list(order.skip)} if order.skip else {}
-    return {"examples": order.examples, "seed": order.seed, "shards": SHARDS, **bound, **skip}
+    again = {"replayed": len(order.again)} if order.again else {}
+    return {"examples": order.examples, "seed": order.seed, "shards": SHARDS, **bound, **skip, **again}
 
 
 def merged(units: Sequence[Unit], played: Mapping[Unit, Played], *, first: bool = False) -> tuple[Tally, str]:

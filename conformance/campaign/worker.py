@@ -109,7 +109,7 @@ def shorter(bench: Bench, witness: Witness, scenario: Scenario) -> Witness | Non
         depth_max=length(witness.moves) - 1,
         scenarios=[scenario],
     )
-    return as_found(searched.found) if searched.found is not None else None
+    return bench.witness(searched.found) if searched.found is not None else None
 
 
 def as_found(found: Found) -> Witness:

@@ -17,8 +17,9 @@ from typing import Any, Final, TypeVar
 from runlock.conformance.driving.deferred_session import CachedRulings, DeferredSession
 from runlock.conformance.driving.exceptions import exceptions_of
 from runlock.conformance.driving.findings import Trouble, Witness
+from runlock.conformance.driving.schedule_ids import renumbered
 from runlock.conformance.driving.session import Session
-from runlock.conformance.driving.shrink import shrink
+from runlock.conformance.driving.shrink import minimal
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import AdapterError, RunlockError, TimedOut
 from runlock.conformance.family.family import Family, family_of_answer
@@ -287,23 +288,23 @@ class Bench:
     # -- witnesses
 
     def witness(self, found: Found) -> Witness:
-        """The violation with its schedule shrunk."""
+        """The violation with its schedule shrunk, and with ids that count from 1."""
         self.mute(found.muted)
-        best: dict[str, Session] = {}
+        shown: list[Session] = []
 
-        def still_breaks(moves: Sequence[Move]) -> Sequence[Move] | None:
-            session = self._replay(found.scenario, moves)
+        def still_breaks(scenario: Scenario, moves: Sequence[Move]) -> Sequence[Move] | None:
+            session = self._replay(scenario, moves)
             if session is None or not _shows(session, found):
                 return None
-            best[str(session.sent)] = session
+            shown[:] = [session]
             return session.sent
 
-        shortest = shrink(found.moves, still_breaks)
-        session = best.get(str(shortest)) or self._replay(found.scenario, shortest)
-        if session is None or not _shows(session, found):
-            return Witness(found.violation.clause, found.violation.reason, found.moves, found.trace)
-        because = _reason(session, found)
-        return Witness(found.violation.clause, because, tuple(shortest), session.trace)
+        scenario, moves = minimal(found.scenario, found.moves, still_breaks, self.family.bare)
+        for candidate in (renumbered(moves), moves):
+            if (sent := still_breaks(scenario, candidate)) is not None:
+                because, trace = _reason(shown[0], found), shown[0].trace
+                return Witness(found.violation.clause, because, tuple(sent), trace)
+        return Witness(found.violation.clause, found.violation.reason, found.moves, found.trace)
 
     def _replay(self, scenario: Scenario, moves: Sequence[Move]) -> Session | None:
         try:

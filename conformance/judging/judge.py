@@ -176,9 +176,9 @@ class Judge:
         self.violation = self.violation or self.unexplained
 
     def closed(self, leaks: Iterable[Any]) -> None:
-        """The scenario is closed, and the runtime says what it still holds; judged if no run is under way."""
+        """The scenario is closed, and the runtime says what it still holds; judged if the run is Done."""
         run, clause = self.state.run, self.leaks_clause
-        is_over = run is None or run.is_done
+        is_over = run is not None and run.is_done
         if clause and is_over and self.violation is None and self.applies.get(clause, True):
             held = leaks_in_words(leaks)
             result = broken(f"the run was over, yet at scenario.close {held}") if held else HELD

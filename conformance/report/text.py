@@ -19,6 +19,8 @@ from runlock.conformance.report.clause_names import file_of, grouped, ranges, ti
 from runlock.conformance.report.console import NO_BREAK, Page
 from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move
+from runlock.conformance.trace.scenario_file import to_text
+from runlock.conformance.trace.trace import Trace
 
 STYLES: Final = {"held": "green", "broken": "red", "undecided": "yellow"}
 THIN_SHOWN: Final = 8
@@ -73,6 +75,8 @@ def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
     page.wrapped(f"{counts(result)}{_causes(result)}", indent="  ")
     for line in searched.lines(result):
         page.wrapped(line, indent="  ")
+    if replayed := result.budget.get("replayed"):
+        page.wrapped(f"replayed first: {_many(replayed, 'failure')} of the last run", indent="  ")
     if skipped := result.budget.get("skip"):
         page.wrapped(f"not judged, by request: {', '.join(map(plain, skipped))}", indent="  ")
     for line in _shortcomings(result):
@@ -281,11 +285,20 @@ def violation(result: Result, witness: Witness, page: Page, path: Path | None, r
     for number, symptom in enumerate(result.symptoms_of(witness)):
         page.labelled("" if number else "also", f"{symptom.clause}: {plain(symptom.reason)}")
     page.block("timeline", render(family, witness.trace, page.width - 12))
+    if lines := scenario_lines(family, witness.trace):
+        page.block("scenario", lines)
     page.block("witness", [_many(witness.steps, "step"), *steps(family, witness.moves)])
     for number, place in enumerate(clause.look_at):
         page.labelled("" if number else "look at", place)
     if path is not None:
         page.block("replay", [f"runlock replay {shlex.quote(str(path))} {shlex.quote(replay_target)}"])
+
+
+def scenario_lines(family: Family, trace: Trace) -> list[str]:
+    """The tools, stop conditions and other facts of a scenario, as its file has them; not its name."""
+    alone = Trace([record for record in trace.records if "scenario" in record])
+    first, *lines = to_text(alone, family.line_formats).strip().splitlines()
+    return [*first.split(maxsplit=2)[2:], *(line.strip() for line in lines)]
 
 
 def steps(family: Family, moves: Sequence[Move]) -> list[str]:
