@@ -91,15 +91,22 @@ def decisions_act_at_once(state: ObservedState) -> CheckResults:
         or run.is_done
     ):
         return
-    if state.policy("resume") in ("collect", "all_or_nothing"):
-        return
     storing = state.is_committing(run) or state.policy("replay.commit") == "yes"
     if storing or is_intercepting(state, run):
         return
     for call in run.calls.values():
-        for decided in call.decisions:
+        for decided in call.decisions if not may_await_others(state, run, call) else ():
             if decided.answers is call and not (decided.turned_down or decided.unsure or call.duplicate_id):
                 yield _acted(call, decided)
+
+
+def may_await_others(state: ObservedState, run: Run, call: Call) -> bool:
+    """Whether a decision for this call may have to wait until other calls are decided too."""
+    policy = state.policy("resume")
+    if policy is not None:
+        return bool(policy != "partial")
+    others = (one for one in run.calls.values() if one is not call)
+    return any(one.claimed in ("Suspended", None) and not one.is_final for one in others)
 
 
 def _acted(call: Call, decided: Decided) -> CheckResult:

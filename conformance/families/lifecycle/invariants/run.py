@@ -89,6 +89,15 @@ def a_done_run_opens_no_gate(state: ObservedState, seen: GateOpened) -> CheckRes
     yield HELD if not run.is_done else broken(f"the run is Done, yet {what}")
 
 
+def a_done_run_has_no_tool_at_work(state: ObservedState) -> CheckResults:
+    """A run that is Done and quiescent has no tool gate open, whatever is declared about its cancel."""
+    run = state.run
+    if run is None or not run.is_done or not run.calls:
+        return
+    at_work = [gate.ref for gate in state.gates_of(run) if gate.on == "tool"]
+    yield HELD if not at_work else broken(f"the run is Done, yet the gate {at_work[0]} is still open")
+
+
 def a_segment_finishes_once(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Each segment of a run announces its end exactly once, and a run that is over announces nothing."""
     run = state.run_of(seen)
@@ -302,6 +311,7 @@ INVARIANTS = (
     *ranked(
         Rank.RUN_STATUS,
         Invariant("RUN-22", the_end_and_the_status_agree),
+        Invariant("RUN-35", a_done_run_has_no_tool_at_work, requires="calls"),
         Invariant("RUN-30", a_run_at_work_is_Running),
         Invariant("RUN-27", live_calls_are_treated_as_declared, requires="calls"),
     ),

@@ -271,6 +271,7 @@ FIRST_INVARIANTS = (
 
 CUT_OFF_INVARIANTS = (
     Invariant("RUNNER-32", a_paused_turn_has_run_no_call, RunnerGate, at=MODEL),
+    Invariant("RUNNER-32", a_paused_turn_has_run_no_call, RunFinished),
     Invariant("RUNNER-21", a_cut_off_turn_ends_the_run_as_declared, RunFinished),
     Invariant("RUNNER-21", calls_of_a_cut_off_turn_are_entered_as_declared, RunnerGate, at=MODEL),
 )

@@ -19,8 +19,8 @@ from runlock.conformance.families.tool_runner.state.records import Iteration, an
 from runlock.conformance.family.invariant import HELD, CheckResults, held_or
 
 
-def a_paused_turn_has_run_no_call(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """When a paused turn goes back, none of its calls has run after the resume."""
+def a_paused_turn_has_run_no_call(state: ObservedRunner, seen: RunnerGate | RunFinished) -> CheckResults:
+    """When a paused turn goes back or ends the run, none of its calls has run after the resume."""
     before = state.iteration
     if before is not None and is_paused(before) and before.calls and not before.touched and before.goes_on:
         late = [gate for gate in before.entries if gate.phase == "handling"]

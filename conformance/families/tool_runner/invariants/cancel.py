@@ -164,6 +164,15 @@ def a_response_after_a_cancel_is_what_is_kept(state: ObservedRunner, seen: Respo
     yield held_or(allowed, "a response was asked for after the cancel, and one was given that was not kept")
 
 
+def a_yield_that_is_given_up_takes_no_question(state: ObservedRunner) -> CheckResults:
+    """Where the runner gives the yield up at the cancel, no response is asked for, and none enters a body."""
+    iteration, run = _handed_over(state), state.run
+    if iteration is None or run is None or not iteration.yields or not iteration.yields[-1].gone:
+        return
+    late = [gate for gate in iteration.entries if gate.phase == "response" and gate.at > (run.cancel_at or 0)]
+    yield held_or(not late, f"{late[0].ref if late else ''} was entered for a response after the cancel")
+
+
 def no_call_is_entered_twice_around_a_cancel(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a cancel no call is entered a second time."""
     iteration = state.iteration
@@ -207,6 +216,7 @@ INVARIANTS = (
     Invariant("CANCEL-7", no_call_is_entered_twice_around_a_cancel, RunnerGate, at=TOOL, requires=CANCEL),
     Invariant("CANCEL-6", a_response_after_a_cancel_enters_nothing, RunnerGate, at=TOOL, requires=CANCEL),
     Invariant("CANCEL-6", a_response_after_a_cancel_is_what_is_kept, Responded, requires=CANCEL),
+    Invariant("CANCEL-6", a_yield_that_is_given_up_takes_no_question, requires=CANCEL),
     Invariant("CANCEL-8", a_round_goes_no_further_after_a_cancel, RunnerGate, at=TOOL, requires=CANCEL),
     Invariant(
         "CANCEL-4", calls_of_a_turn_with_the_user_run_as_declared, RunnerGate, at=TOOL, requires=CANCEL

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from runlock.conformance.families.tool_runner.invariants.looks import Reading, every, follows, named, reading
+from runlock.conformance.families.tool_runner.invariants.looks import Reading, follows, named, reading
+from runlock.conformance.families.tool_runner.invariants.tool_set import a_tool_outside_the_set_has_an_error
 from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_cut_off, is_paused
@@ -36,15 +37,27 @@ def a_failure_costs_no_sibling_its_result(state: ObservedRunner, seen: RunnerGat
     read = reading(state, seen)
     if read is None or read.before.has_doubled_ids:
         return
-    failed = [gate.seen.call for gate in read.before.entries if gate.kind in ("error", "raise")]
-    failed += [call.id for call in read.before.calls if not read.before.entries_of(call.id)]
+    failed = _failures(read.before)
     for turn in owed(state, read):
-        if len(turn.tool_calls) > 1 and set(failed) & {call.id for call in turn.tool_calls}:
-            lost = [*missing_results(read, turn), *_failed_with_another(state, read, turn)]
-            reason = (
-                f"call {failed[0]} failed, and request {read.number} lacks the result of {' '.join(lost[:1])}"
+        if len(turn.tool_calls) > 1 and failed & {call.id for call in turn.tool_calls}:
+            lost = [*_nowhere(read, turn), *_failed_with_another(state, read, turn)]
+            costs = [(other, call) for call in lost for other in sorted(failed - {call})]
+            other, call = costs[0] if costs else ("", "")
+            yield held_or(
+                not costs, f"call {other} failed, and request {read.number} lacks the result of {call}"
             )
-            yield held_or(not lost, reason)
+
+
+def _nowhere(read: Reading, turn: Message) -> list[str]:
+    """The calls of a turn whose results a request does not hold at all."""
+    there = {message.call for message in read.messages if message.role == "tool"}
+    return [call for call in missing_results(read, turn) if call not in there]
+
+
+def _failures(iteration: Iteration) -> set[str]:
+    """The calls of an iteration that failed, or have no tool."""
+    failed = {str(gate.seen.call) for gate in iteration.entries if gate.kind in ("error", "raise")}
+    return failed | {call.id for call in iteration.calls if not iteration.entries_of(call.id)}
 
 
 def _may_lack_its_tool(state: ObservedRunner, iteration: Iteration, result: Message) -> bool:
@@ -60,7 +73,14 @@ def _failed_with_another(state: ObservedRunner, read: Reading, turn: Message) ->
     own = {call.id for call in turn.tool_calls}
     results = [result for _, result in read.results if result.call in own and result.status == "error"]
     surely = [one for one in results if not _may_lack_its_tool(state, read.before, one)]
-    return [str(result.call) for result in surely if _kinds(read.before, result) == {"ok"}]
+    own_errors = [one for one in surely if not _is_of_another(read.before, one)]
+    return [str(result.call) for result in own_errors if _kinds(read.before, result) == {"ok"}]
+
+
+def _is_of_another(iteration: Iteration, result: Message) -> bool:
+    """Whether a result says what the tool of another call answered."""
+    others = (gate for gate in iteration.entries if gate.seen.call != result.call)
+    return any(gate.outcome is not None and _is_text_of(result, gate.outcome) for gate in others)
 
 
 def owed(state: ObservedRunner, read: Reading) -> Iterator[Message]:
@@ -242,23 +262,6 @@ def a_success_was_given_by_a_tool(state: ObservedRunner, seen: RunnerGate) -> Ch
             yield held_or(given, reason)
 
 
-def a_tool_outside_the_set_has_an_error(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """A call of a tool that is not in the set has an error result."""
-    read = reading(state, seen)
-    if read is None or follows(state) != "iteration" or read.before.has_doubled_ids or read.before.touched:
-        return
-    before = read.before
-    if not every(state, before, lambda plan: plan.handled is not None and plan.results is True):
-        return
-    for call in before.calls:
-        if call.name in state.tools or call.name in before.tools:
-            continue
-        shown = [result for _, result in read.results if result.call == call.id]
-        if shown:
-            reason = f"call {call.id} names {call.name}, which is not in the set: its result is no error"
-            yield held_or(shown[0].status == "error", reason)
-
-
 def _kinds(iteration: Iteration, result: Message) -> set[str]:
     return {gate.kind for gate in iteration.entries_of(result.call or "") if gate.outcome is not None}
 
@@ -283,6 +286,7 @@ def _words(outcome: Any) -> str:
 
 
 INVARIANTS = (
+    Invariant("RUNNER-34", a_tool_outside_the_set_has_an_error, RunnerGate, at=MODEL),
     Invariant("ROUND-3", doubled_ids_give_one_result, RunnerGate, at=MODEL),
     Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, RunnerGate, at=MODEL),
     Invariant("PAIR-3", no_call_has_two_results, RunnerGate, at=MODEL),
@@ -291,7 +295,6 @@ INVARIANTS = (
     Invariant("ROUND-7", a_raise_fails_its_call, RunnerGate, at=MODEL),
     Invariant("ROUND-8", an_error_reaches_the_model_as_an_error, RunnerGate, at=MODEL),
     Invariant("ROUND-2", results_stand_under_their_own_call, RunnerGate, at=MODEL),
-    Invariant("RUNNER-34", a_tool_outside_the_set_has_an_error, RunnerGate, at=MODEL),
     Invariant("PAIR-5", a_success_was_given_by_a_tool, RunnerGate, at=MODEL),
     Invariant("PAIR-4", results_say_what_the_tool_answered, RunnerGate, at=MODEL),
 )

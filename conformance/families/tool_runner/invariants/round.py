@@ -10,7 +10,7 @@ from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Iteration
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, held_or
-from runlock.conformance.protocol import Message, ToolCall
+from runlock.conformance.protocol import GateClosed, Message, ToolCall
 
 TOOL = ("tool",)
 MODEL = ("model",)
@@ -145,7 +145,22 @@ def a_raise_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -
         )
 
 
+def a_failure_gives_no_sibling_up(state: ObservedRunner, seen: GateClosed) -> CheckResults:
+    """A call that runs is not given up because another one failed."""
+    gate, iteration = state.gates.get(seen.gate), state.iteration
+    if gate is None or iteration is None or gate.on != "tool" or state.is_cancelled or not state.alone:
+        return
+    fails = ("error",) if "end_run" in state.values("tool.raises") else ("error", "raise")
+    released = [one for one in iteration.entries if one.released_at == state.stimuli]
+    failed = [one for one in released if one.kind in fails and one.phase == gate.phase]
+    if failed and gate.phase in ("handling", "response"):
+        yield broken(
+            f"call {failed[0].seen.call} failed, and call {gate.seen.call}, which was running, was given up"
+        )
+
+
 FIRST_INVARIANTS = (
+    Invariant("ROUND-1", a_failure_gives_no_sibling_up, GateClosed),
     Invariant("ROUND-7", a_raise_ends_the_run_as_declared, RunFinished),
     Invariant("ROUND-5", a_call_of_a_parallel_round_starts_with_the_others, RunnerGate, at=TOOL),
 )

@@ -100,6 +100,21 @@ def a_run_is_not_stopped_before_its_limit(state: ObservedRunner, seen: RunFinish
     yield held_or(used >= state.limit, f"the run was stopped after {used} of {state.limit} iterations")
 
 
+def an_end_that_only_the_limit_explains_was_due(state: ObservedRunner, seen: RunFinished) -> CheckResults:
+    """A limit that is reported as a natural end: nothing else explains it, and the limit is used up."""
+    if seen.reason.code == "NaturalEnd" and state.limit and not state.faults and _stopped(state) is not None:
+        yield HELD
+
+
+def an_end_instead_of_a_retry_was_due(state: ObservedRunner, seen: RunFinished) -> CheckResults:
+    """A run that was to try again ended without a request, and what counts is used up."""
+    run = state.run_of(seen)
+    if run is None or run.after != "fault" or run.requests or state.is_cancelled:
+        return
+    if state.limit and min(counted(state)[value] for value in state.values("limit.counts")) >= state.limit:
+        yield HELD
+
+
 def _is_ended_by_its_turn(state: ObservedRunner) -> bool:
     """Whether a final turn may have ended the run, and not its limit."""
     last = state.iteration
@@ -165,6 +180,8 @@ INVARIANTS = (
     Invariant("STOP-1", the_limit_ends_the_run, RunFinished),
     Invariant("STOP-3", a_run_is_stopped_by_what_counts, RunFinished),
     Invariant("STOP-2", a_run_is_not_stopped_before_its_limit, RunFinished),
+    Invariant("STOP-2", an_end_that_only_the_limit_explains_was_due, RunFinished),
+    Invariant("STOP-3", an_end_instead_of_a_retry_was_due, RunFinished),
     Invariant("STOP-5", the_calls_of_the_last_turn_are_drained_as_declared, RunFinished),
     Invariant("STOP-3", a_retry_is_not_refused_before_the_limit),
 )

@@ -115,13 +115,20 @@ def a_streamed_call_starts_with_its_piece(state: ObservedRunner, seen: RunnerGat
 
 
 def an_early_resume_waits_for_the_whole_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """After a resume before the turn is whole, no request is sent until it is whole."""
+    """After the resume of a stream that may come before the turn is whole, no request is sent until it is.
+
+    A runner that yields a stream at its end lets nobody resume it earlier, so it is judged by that yield.
+    """
     iteration = _streamed(state)
-    if iteration is not None and iteration.resumed_at is not None and not iteration.whole_at_resume:
+    if iteration is not None and iteration.resumed_at is not None and _may_be_early(iteration):
         whole = iteration.turn is not None or state.is_cancelled or iteration.retried_at is not None
         yield held_or(
             whole, f"the turn of request {iteration.number} is not whole, and another request was sent"
         )
+
+
+def _may_be_early(iteration: Iteration) -> bool:
+    return not iteration.whole_at_resume or iteration.is_yielded_whole
 
 
 def an_early_resume_does_not_end_the_run(state: ObservedRunner, seen: RunFinished) -> CheckResults:
@@ -150,7 +157,7 @@ def an_early_resume_takes_effect(state: ObservedRunner) -> CheckResults:
 def a_user_who_leaves_a_stream_ends_the_run(state: ObservedRunner) -> CheckResults:
     """A break before the turn is whole ends the run and gives up the request."""
     iteration = _streamed(state)
-    if iteration is None or iteration.left_at != state.stimuli or iteration.whole_at_resume:
+    if iteration is None or iteration.left_at != state.stimuli or not _may_be_early(iteration):
         return
     if not state.alone or state.is_cancelled or state.run is None:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runlock.conformance.families.tool_runner.invariants.looks import entering
+from runlock.conformance.families.tool_runner.invariants.looks import entering, every, follows, reading
 from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_in_set
@@ -29,6 +29,23 @@ def a_tool_outside_the_set_does_not_run(state: ObservedRunner, seen: RunnerGate)
     name, iteration = seen.name, found[0]
     if name not in state.tools and name not in iteration.tools:
         yield broken(f"call {seen.call} entered the tool {name}, which is not in the set")
+
+
+def a_tool_outside_the_set_has_an_error(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """A call of a tool that is not in the set has an error result."""
+    read = reading(state, seen)
+    if read is None or follows(state) != "iteration" or read.before.has_doubled_ids or read.before.touched:
+        return
+    before = read.before
+    if not every(state, before, lambda plan: plan.handled is not None and plan.results is True):
+        return
+    for call in before.calls:
+        if call.name in state.tools or call.name in before.tools:
+            continue
+        shown = [result.status for _, result in read.results if result.call == call.id]
+        flaw = "its result is no error" if shown else "it has no result"
+        reason = f"call {call.id} names {call.name}, which is not in the set: {flaw}"
+        yield held_or(shown[:1] == ["error"], reason)
 
 
 def an_added_tool_counts_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:

@@ -62,13 +62,13 @@ def test_one_clause_is_broken(name):
     """The clause that a trace is about objects, in its own words."""
     clause, because = BREAKS[name]
 
-    assert {one.clause: one.because for one in audit(TRACES[name], name).witnesses} == {clause: because}
+    assert {one.clause: one.reason for one in audit(TRACES[name], name).witnesses} == {clause: because}
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_what_was_changed_is_seen(name):
     """The clauses that the change breaks object, each in its own words, and no others."""
-    assert {one.clause: one.because for one in audit(TRACES[name], name).witnesses} == WHOLE[name]
+    assert {one.clause: one.reason for one in audit(TRACES[name], name).witnesses} == WHOLE[name]
 
 
 def test_every_trace_breaks_a_clause():

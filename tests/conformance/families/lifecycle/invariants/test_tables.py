@@ -41,7 +41,7 @@ IDS = [f"{file}-{row.clause}-{'broken' if row.reason else 'held'}" for file, row
 def test_the_records_have_their_verdict(file: str, row: Row, rewrites: bool) -> None:
     """The clause is exercised, and is broken for the reason of the row, or held where the row has none."""
     judge = row.judged(checks_of(file))
-    reason = judge.violation.because if judge.violation else ""
+    reason = judge.violation.reason if judge.violation else ""
     if rewrites and row.reason:
         _rewrite(TABLES / f"{file}.toml", row.reason, reason)
         return
