@@ -74,7 +74,9 @@ def decided_calls_keep_to_their_window(state: ObservedState, seen: CallMoved) ->
     """Where decisions wait for the round, no decided call is resuming while a call of it executes."""
     run, call = state.run_of(seen), state.call_of(seen)
     waits = state.policy("decision.window") in ("after_round", "waiting", "between_segments")
-    if run is None or call is None or call.duplicate_id or call.claimed != "Suspended" or not waits:
+    if run is None or call is None or call.duplicate_id or not waits:
+        return
+    if (call.claimed, seen.to) != ("Suspended", "Resuming"):
         return
     busy = [c.id for c in run.calls.values() if c.executing and not c.decisions and c is not call]
     why = f"call {busy[0] if busy else ''} is still executing, yet call {call.id} is Resuming already"
