@@ -112,12 +112,12 @@ class _Draft:
 
     def reached(self, start: Iterable[str], *, backwards: bool = False) -> set[str]:
         reached, frontier = set[str](), list(start)
+        ends = [(self.name_of(arrow.source), self.name_of(arrow.target)) for _, arrow in self.arrows]
         while frontier:
             here = frontier.pop()
             if here in reached:
                 continue
             reached.add(here)
-            ends = [(self.name_of(arrow.source), self.name_of(arrow.target)) for _, arrow in self.arrows]
             frontier += [a if backwards else b for a, b in ends if (b if backwards else a) == here]
         return reached
 

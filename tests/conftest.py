@@ -1,10 +1,15 @@
 """Options of the test run, and what its tests share."""
 
 import os
+import sys
 from collections import Counter
 
 import pytest
 from played_once import PlayedOnce
+
+# The tests start many processes of the kit, and each would compile it anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -113,7 +113,7 @@ def _add_findings(source: SourceSummary, recording: Recording, judge: Judge, *, 
         cut = up_to(recording.trace, found.stimulus)
         source.note(found.clause, [Counterexample(thread, found, cut)])
     for key, why in judge.open.excluded.items():
-        violation = Violation(why.clause, why.because, judge.state.stimuli)
+        violation = Violation(why.clause, why.reason, judge.state.stimuli)
         source.exclude(key, why, Counterexample(thread, violation, recording.trace))
 
 

@@ -129,8 +129,8 @@ def _counted(clause: ClauseVerdict, source: SourceSummary, shown: frozenset[str]
 
 
 def _counted_witness(witness: Witness, source: SourceSummary) -> Witness:
-    because = _in_threads(witness.because, source.broken[witness.clause], source.threads)
-    return replace(witness, because=because)
+    because = _in_threads(witness.reason, source.broken[witness.clause], source.threads)
+    return replace(witness, reason=because)
 
 
 def _in_threads(because: str, broken: int, threads: int) -> str:

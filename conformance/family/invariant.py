@@ -7,7 +7,7 @@ nothing has judged nothing, and its clause was not exercised.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from runlock.conformance.protocol import Observation
@@ -38,15 +38,18 @@ def broken(reason: str) -> CheckResult:
     return CheckResult(reason)
 
 
+def held_or(holds: object, reason: str) -> CheckResult:
+    """The clause holds if this is true; otherwise it is broken for that reason."""
+    return HELD if holds else broken(reason)
+
+
 CheckResults = Iterator[CheckResult]
 
-Judgements = Iterator[CheckResult | str]
-"""As `CheckResults`, for checks that still yield the reason itself; an empty string means that it holds."""
 
-
-def as_result(found: CheckResult | str) -> CheckResult:
-    """The result that a check yielded, whichever of the two forms it has."""
-    return CheckResult(found) if isinstance(found, str) else found
+def broken_for(reasons: Iterable[str]) -> CheckResults:
+    """One result for each reason why the clause is broken; it holds if there is none."""
+    found = [broken(reason) for reason in reasons]
+    yield from found or [HELD]
 
 
 class Selectors(NamedTuple):
@@ -74,19 +77,13 @@ class Invariant:
     """
 
     clause: str
-    check: Callable[..., Judgements]
+    check: Callable[..., CheckResults]
     seeing: type[Observation] | None = None
     at: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     requires: str | None = None
     is_deferred: bool = False
     rank: int = 0
-    is_patient: InitVar[bool] = False  # the former name of `is_deferred`, until all families have switched
-
-    def __post_init__(self, is_patient: bool) -> None:
-        """Take the former name for the present one."""
-        if is_patient:
-            object.__setattr__(self, "is_deferred", True)
 
     @property
     def title(self) -> str:
@@ -100,7 +97,7 @@ class Invariant:
 
     def run(self, state: Any, *seen: Any) -> CheckResults:
         """Run the check; `seen` is the observation, or nothing at a quiescent point."""
-        return map(as_result, self.check(state, *seen))
+        return self.check(state, *seen)
 
     def first_reason(self, state: Any, *seen: Any) -> str:
         """The first reason why the clause is broken, or an empty string."""

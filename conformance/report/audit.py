@@ -46,7 +46,7 @@ def _as_json(audit: AuditResult, files: Mapping[str, Path], code: int) -> dict[s
 
 def _examples(audit: AuditResult, clause: str) -> Iterator[dict[str, str]]:
     for one in audit.examples.get(clause, ()):
-        yield {"thread": one.thread, "because": one.violation.because}
+        yield {"thread": one.thread, "because": one.violation.reason}
 
 
 def write(audit: AuditResult, page: Page, files: dict[str, Path], *, is_verbose: bool) -> None:

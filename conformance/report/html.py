@@ -98,8 +98,6 @@ def _verdict(result: Stored) -> Iterator[str]:
         yield f'<p class="undecided">Could not be judged, blame the {safe(blame)}: {safe(what)}</p>'
     for warning in result.warnings:
         yield f'<p class="undecided">Warning: {safe(warning)}</p>'
-    for leak in result.leaks:
-        yield f'<p class="undecided">Leaked {leak.times} times: {safe(leak.what)}</p>'
     for sentence in result.complaints.values():
         yield f'<p class="broken">{safe(sentence)}</p>'
 
@@ -119,7 +117,7 @@ def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
     title = f": {safe(known)}" if known else ""
     yield '<section class="violation">'
     yield f'<h3><span class="broken">{safe(violation.clause)}</span>{title}</h3>'
-    yield f"<p>{safe(violation.because)}</p>"
+    yield f"<p>{safe(violation.reason)}</p>"
     if violation.clause in result.expected:
         yield f'<p class="dim">Expected: {safe(result.expected[violation.clause])}</p>'
     yield from _timeline(violation)

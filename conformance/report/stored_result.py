@@ -1,4 +1,4 @@
-"""A result as `check` stored it, read back completely, so that every report has the same source."""
+"""The serialisable form of a result: what `check` writes as JSON, and what every report is made from."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.report.clause_names import title
 from runlock.conformance.report.result_folder import RESULT
-from runlock.conformance.report.result_json import SCHEMA
 from runlock.conformance.text import plain, quoted
 from runlock.conformance.trace.input_files import text_of
 from runlock.conformance.trace.moves import Move
+
+SCHEMA: Final = 1
 
 AUDITED: Final = "audit:"
 """The targets of audits begin with this."""
@@ -31,7 +32,7 @@ VERDICTS: Final[tuple[Verdict, ...]] = ("broken", "error", "untested", "held", "
 class Part(BaseModel):
     """A part of a stored result; fields of a later version are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
 
 class StoredClause(Part):
@@ -70,7 +71,7 @@ class StoredViolation(Part):
     """A clause that broke, with its violation."""
 
     clause: str
-    because: str
+    reason: str = Field(validation_alias="because", serialization_alias="because")
     cause: str | None = None
     steps: int
     witness: list[StoredMove]
@@ -83,6 +84,7 @@ class StoredTrouble(Part):
 
     blame: str
     what: str
+    trace: str | None = None
 
 
 class StoredException(Part):
@@ -91,18 +93,12 @@ class StoredException(Part):
     error: str
     verb: str
     times: int
+    trace: str | None = None
 
     @property
     def what(self) -> str:
         """The exception and its verb."""
         return f"{self.error} in {self.verb}" if self.verb else self.error
-
-
-class StoredLeak(Part):
-    """A resource that was still held when a run was over."""
-
-    what: str
-    times: int
 
 
 class StoredArrow(Part):
@@ -136,16 +132,54 @@ class StoredChart(Part):
 
     chart: str
     why: str
+    derived: bool = False
     unseen: int
     arrows: list[StoredArrow]
     pairs: list[StoredPair]
     refusals: list[StoredRefusal]
 
 
+class StoredTour(Part):
+    """The tours with one goal: one arrow or two consecutive ones, by their clauses."""
+
+    chart: str
+    goal: list[str]
+    played: int
+    reached: int
+
+
+class StoredLevel(Part):
+    """The schedules of one length."""
+
+    stimuli: int
+    played: int
+    named: int
+    spare: int
+    broken: int
+    reordered: int
+    is_whole: bool
+
+
+class StoredSearch(Part):
+    """How far every schedule was tried."""
+
+    depth: int
+    races: int
+    levels: list[StoredLevel]
+    is_asked: bool
+    one_order: bool
+    left: int | None
+    exhausted: int
+    exhaustive: bool
+    bounds: str
+    reduction: list[str]
+
+
 class StoredBaseline(Part):
     """The comparison with a baseline: clauses with reasons, and sentences about stale entries."""
 
     file: str
+    today: str | None = None
     expected: dict[str, str]
     stale: dict[str, str]
     unseen: dict[str, str]
@@ -154,26 +188,29 @@ class StoredBaseline(Part):
 class Stored(Part):
     """A whole result."""
 
+    schema_: int = Field(default=SCHEMA, alias="schema")
     target: str
     implementation: dict[str, Any]
     family: str = DEFAULT
     profile: str
     policies: dict[str, Any]
-    budget: dict[str, Any]
     spec: str
     verdict: Overall
     exit_code: int
+    baseline: StoredBaseline | None = None
+    budget: dict[str, Any]
     partial: str | None
     schedules: int
     stimuli: int
     clauses: list[StoredClause]
     violations: list[StoredViolation]
     coverage: list[StoredChart]
+    tours: list[StoredTour] = Field(default_factory=list)
+    search: StoredSearch | None = None
     troubles: list[StoredTrouble]
-    leaks: list[StoredLeak] = Field(default_factory=list)
-    exceptions: list[StoredException] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
-    baseline: StoredBaseline | None = None
+    exceptions: list[StoredException] = Field(default_factory=list)
+    unjudged_policies: list[str] = Field(default_factory=list)
 
     @property
     def outcome(self) -> Overall:

@@ -45,6 +45,7 @@ def test_every_block_is_run_here():
     assert [name for name, _ in BLOCKS] == ["sh", "sh", "python", "python", "js", "json", "json"]
 
 
+@pytest.mark.long
 def test_the_commands_are_those_of_the_kit(capsys, folder):
     """What is typed there works as it stands, in an empty folder each time."""
     for block in blocks("sh"):
@@ -59,6 +60,7 @@ def test_the_commands_are_those_of_the_kit(capsys, folder):
             shutil.rmtree("my-adapter", ignore_errors=True)
 
 
+@pytest.mark.long
 def test_the_python_adapter_holds(capsys, folder):
     """The first adapter of the page, under the name that the page gives it, and its unit test."""
     adapter, unit_test = blocks("python")

@@ -42,7 +42,7 @@ def audited(*files: Path) -> AuditResult:
 
 def broken(result: AuditResult) -> dict[str, str]:
     """The clauses that broke, with their reasons."""
-    return {one.clause: one.because for one in result.result.witnesses}
+    return {one.clause: one.reason for one in result.result.witnesses}
 
 
 def verdicts(result: AuditResult) -> dict[str, str]:

@@ -10,6 +10,7 @@ from runlock.conformance.families.tool_runner.adapter import (
     Handshake,
     Item,
     Message,
+    ModelFault,
     Refused,
     RunnerHost,
     RunnerScenario,
@@ -57,8 +58,10 @@ class PlainRunner:
                     turns: list[Any] = []
                     request = self.host.stream(self.messages, sent=len(self.messages), params=self.params)
                     yield None, self.pieces(request, turns)
-                    while not turns:  # the user did not read it
-                        await anext(self.pieces(request, turns), None)
+                    async for _ in self.pieces(request, turns):
+                        pass  # what the user did not read
+                    if not turns:
+                        raise ModelFault("the stream broke off")
                 else:
                     turn = await self.host.infer(self.messages, sent=len(self.messages), params=self.params)
                     self.turn = turn.message

@@ -107,7 +107,8 @@ export class Clock {
   }
 
   add(work, ms, about, again) {
-    const timer = { id: ++this.numbers, due: this.now + Math.max(1, ms || 0), work, about, again };
+    const wait = ms >= 1 ? ms : 0; // without a delay it is work for the next turn, and not for a later time
+    const timer = { id: ++this.numbers, due: this.now + wait, work, about, again };
     timer.unref = timer.ref = () => timer;
     timer.hasRef = () => true;
     timer[Symbol.toPrimitive] = () => timer.id;

@@ -65,6 +65,7 @@ def wait_for_a_decision(line):
     return line("gate.release", gate="g1", outcome=ASKS)
 
 
+@pytest.mark.long
 def test_a_killed_process_comes_back_from_its_file(tmp_path):
     """It says what it is, waits where it waited, takes the decision, and ends; twice killed on the way."""
     with Line(tmp_path) as line:
@@ -87,6 +88,7 @@ def test_a_killed_process_comes_back_from_its_file(tmp_path):
         assert of("run.finished", seen)[0]["reason"]["code"] == "NaturalEnd"
 
 
+@pytest.mark.long
 def test_a_run_of_which_nothing_was_durable_never_was(tmp_path):
     """Its recovery is refused, and the thread goes on behind the run before it."""
     with Line(tmp_path) as line:
@@ -101,6 +103,7 @@ def test_a_run_of_which_nothing_was_durable_never_was(tmp_path):
         assert [message["text"] for message in asked["messages"]] == ["first", "done", "third"]
 
 
+@pytest.mark.long
 def test_a_run_that_is_not_over_is_recovered_and_not_started_over(tmp_path):
     """A process that comes back to an open run refuses to begin another one on the thread."""
     with Line(tmp_path) as line:
@@ -111,6 +114,7 @@ def test_a_run_that_is_not_over_is_recovered_and_not_started_over(tmp_path):
         assert (seen, refused) == ([], [{"stimulus": 0, "why": "the run before it is not over"}])
 
 
+@pytest.mark.long
 def test_a_store_that_cannot_be_read_is_refused_and_left_as_it_is(tmp_path):
     """The refusal names the file and the place; the bytes are those that were there."""
     with Line(tmp_path) as line:

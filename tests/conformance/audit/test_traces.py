@@ -23,8 +23,8 @@ def test_an_audit_agrees_with_the_target(path: Path) -> None:
     one, other = audit(path, "trace"), audited(path).result
 
     assert other.clauses == one.clauses
-    assert [(w.clause, w.because, w.cause) for w in other.witnesses] == [
-        (w.clause, w.because, w.cause) for w in one.witnesses
+    assert [(w.clause, w.reason, w.cause) for w in other.witnesses] == [
+        (w.clause, w.reason, w.cause) for w in one.witnesses
     ]
 
 

@@ -60,6 +60,7 @@ def searched(order, folder, told):
     return result.partial, machine.as_json(result, {}, 0), [one.trace.records for one in result.witnesses]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("last", [1, 40, 120])
 def test_a_search_that_was_stopped_comes_to_the_same(folder, last):
     """Verdicts, counts and witnesses are those of a search that nobody stopped, wherever it was stopped."""
@@ -72,6 +73,7 @@ def test_a_search_that_was_stopped_comes_to_the_same(folder, last):
     assert not (folder / "parts" / FILE).exists()
 
 
+@pytest.mark.long
 def test_it_may_be_stopped_again_and_again(folder):
     """Each time it comes farther, and what was played is not played once more."""
     order, parts = Order(BROKEN, 0, depth=3), folder / "parts"

@@ -164,7 +164,8 @@ def begins_with_the_exception(name: str, text: str) -> bool:
     return RAISED[name] in start and f"raising.py:{line})" in start
 
 
-@pytest.mark.parametrize("name", ["InOpen", "InStart", "InTool"])
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", ["InStart", "InOpen", "InTool"])
 def test_an_exception_is_shown_first_everywhere(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each front end begins with the exception, its file and its line, and gives the same verdict."""
     codes = {}
@@ -219,6 +220,7 @@ def test_a_slip_in_a_handler_of_a_fault_is_shown(capsys: pytest.CaptureFixture[s
     assert check("Slips", capsys)[1].startswith("exception: the adapter or the runtime raised AttributeError")
 
 
+@pytest.mark.long
 def test_an_unknown_key_on_the_wire_is_a_warning(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     """Another version of the protocol may have the key, so the target is judged all the same."""
     doubles = str(Path(cli_fakes.__file__).parent)

@@ -41,7 +41,7 @@ def sheet(name, width):
     return page.getvalue()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.long
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_thing_is_explained_with_all_that_bears_on_it(width, rewrites):
     """Words, sources, policies, checks, charts, a legal and an illegal trace, mutants: one page each."""
@@ -54,9 +54,9 @@ def test_a_thing_is_explained_with_all_that_bears_on_it(width, rewrites):
 
 
 shares = pytest.mark.parametrize(
-    "every", [32, pytest.param(1, marks=pytest.mark.long)], ids=["a share", "everything"]
+    "every", [64, pytest.param(1, marks=pytest.mark.long)], ids=["a share", "everything"]
 )
-"""The examples on a page are played; the default lane writes one page in eight."""
+"""The examples on a page are played; the default lane writes one page in 64."""
 
 
 @shares
@@ -279,6 +279,7 @@ def test_the_version_is_the_distributions(capsys):
     assert run(capsys, "--version").out == f"runlock {version('runlock')}\n"
 
 
+@pytest.mark.long
 def test_a_reader_that_leaves_is_no_error():
     """A pipe whose reader has seen enough ends quietly, with the code that it would have had."""
     with child("list", "clauses") as process:
@@ -288,6 +289,7 @@ def test_a_reader_that_leaves_is_no_error():
     assert (process.returncode, err) == (0, "")
 
 
+@pytest.mark.long
 def test_a_runtime_is_served_over_the_pipe():
     """`serve` answers the protocol on standard output, and nothing else is there."""
     requests = [
@@ -302,6 +304,7 @@ def test_a_runtime_is_served_over_the_pipe():
     assert answers[0]["result"]["implementation"]["name"] == "runlock-reference"
 
 
+@pytest.mark.long
 def test_what_is_served_can_be_checked(tmp_path):
     """A runtime in process behaves over the pipe as it does without."""
     target = f"cmd:{sys.executable} -m runlock.conformance.cli serve py:cli_fakes:ExecutesRejected"

@@ -106,6 +106,7 @@ def test_a_right_adapter_works(capsys):
     assert ran.out.endswith("Next: runlock check reference:awaken-9\n")
 
 
+@pytest.mark.long
 def test_a_python_adapter_is_smoked_apart(capsys, folder, monkeypatch):
     """A runtime that ends its process ends no command, and its verb is the one that is blamed."""
     monkeypatch.syspath_prepend(str(DOUBLES))
@@ -163,6 +164,7 @@ def test_each_weakness_is_counted(capsys):
     assert [one["count"] for one in told["untested"]] == sorted(map(len, costs.values()), reverse=True)
 
 
+@pytest.mark.long
 def test_a_handshake_that_cannot_be_judged_is_where_it_ends(capsys):
     """Without a handshake the fault comes first, then who is to blame; the exit code says undecided."""
     ran = run(capsys, "smoke", "py:cli_fakes:UnknownProfile")

@@ -45,6 +45,7 @@ def test_the_kit_sees_mutants_and_makes_their_witnesses_short(played_once: Playe
     assert all(one["witness"] >= (one["shortest"] or one["at_least"]) for one in ran.json["kills"])
 
 
+@pytest.mark.long
 def test_a_kit_that_sees_exits_0(capsys, small):
     """Every mutant dies and every variant passes."""
     small([WRONG], VARIANTS[:1])
@@ -55,6 +56,7 @@ def test_a_kit_that_sees_exits_0(capsys, small):
     assert ran.json["kills"][0]["blamed"] == {WRONG.clause: ran.json["kills"][0]["schedule"]}
 
 
+@pytest.mark.long
 def test_a_survivor_is_named(capsys, small):
     """A mutant that no schedule tells from the reference lives, and the exit code says so."""
     small([RIGHT])
@@ -65,6 +67,7 @@ def test_a_survivor_is_named(capsys, small):
     assert "broken: 0 of 1 mutants killed" in ran.out
 
 
+@pytest.mark.long
 def test_a_mutant_that_is_blamed_elsewhere_lives(capsys, small):
     """A kit that blames another clause has not understood what is wrong."""
     small([replace(WRONG, clause="DERIVE-1")])

@@ -138,6 +138,7 @@ def folder(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
+@pytest.mark.long
 def test_wrong_words_are_answered_with_the_right_ones(capsys, folder, rewrites):
     """Each wrong command ends in one sentence on standard error, none on standard output, and its code."""
     said = "".join(_told(capsys, command, folder) for command in COMMANDS)

@@ -288,6 +288,7 @@ def test_two_orders_are_compared_from_a_bookmark_on(monkeypatch):
         assert spared < every
 
 
+@pytest.mark.long
 def test_a_runtime_that_cannot_be_repeated_is_judged_by_what_it_did(monkeypatch):
     """Where an answer is not what it was, the schedule is judged from its beginning, as it was played."""
     with_them, without = (

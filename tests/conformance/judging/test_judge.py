@@ -17,8 +17,7 @@ from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved
 from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.family import Family
-from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken
-from runlock.conformance.family.judgement import Judgement
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.judging.judge import Judge, Violation
 from runlock.conformance.trace.trace import Record
@@ -67,28 +66,6 @@ def test_a_check_that_holds_is_counted_each_time() -> None:
     judge = judged(Invariant("RUN-1", holds, RunMoved), records=[START, RUNNING, RUNNING, REPORT])
 
     assert (judge.exercised["RUN-1"], judge.violation) == (2, None)
-
-
-def test_a_check_may_yield_the_reason_itself() -> None:
-    """Checks that are not annotated with `CheckResults` yet yield a sentence, or an empty one."""
-
-    def yields_words(*_: Any) -> Iterator[CheckResult | str]:
-        yield from ("", HELD, "it is late")
-
-    judge = judged(Invariant("RUN-1", yields_words, RunMoved), records=[START, RUNNING, REPORT])
-
-    assert (judge.exercised["RUN-1"], judge.violation) == (3, Violation("RUN-1", "it is late", 1))
-
-
-def test_the_former_names_mean_the_same() -> None:
-    """Families that have not switched yet say `is_patient` and `Judgement`."""
-    former = Invariant("RUN-1", holds, RunMoved, is_patient=True)
-
-    assert former == Invariant("RUN-1", holds, RunMoved, is_deferred=True)
-    assert replace(former, rank=3).is_deferred
-    assert Judgement("RUN-1", "it is late", is_patient=True) == ClauseResult(
-        "RUN-1", CheckResult("it is late"), is_deferred=True
-    )
 
 
 def test_a_clause_is_not_broken_without_a_reason() -> None:

@@ -182,7 +182,7 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.long
 @pytest.mark.parametrize("begin", [Bench.session, Bench.session_judged_later])
 @pytest.mark.parametrize("profile", SCRIPTS)
 def test_any_answer_is_judged_or_blamed(profile, begin):
@@ -202,7 +202,7 @@ def test_any_answer_is_judged_or_blamed(profile, begin):
             assert (error.blame, str(error).isprintable()) == ("adapter", True)
         else:
             assert all(shown(seen).isprintable() for seen in session.trace.of("observation"))
-            assert session.violation is None or session.violation.because
+            assert session.violation is None or session.violation.reason
 
     fuzzed()
 
@@ -267,7 +267,7 @@ def test_any_handshake_is_taken_or_blamed(data):
         assert (error.blame, str(error).isprintable()) == ("adapter", True)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.long
 @pytest.mark.parametrize("profile", SCRIPTS)
 def test_what_is_not_listed_is_legal(profile):
     """Kinds and fields that the protocol does not list are kept, and change nothing."""

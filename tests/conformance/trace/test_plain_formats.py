@@ -132,6 +132,7 @@ records: st.SearchStrategy[Record] = st.one_of(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(st.lists(records, max_size=6))
 def test_any_record_is_read_back_whole(found: list[Record]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -195,6 +196,7 @@ def exactly(trace: Trace) -> list[str]:
     return [json.dumps(record, sort_keys=True) for record in trace.records]
 
 
+@pytest.mark.long
 @settings(
     max_examples=200,
     deadline=None,

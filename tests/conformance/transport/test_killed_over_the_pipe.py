@@ -89,7 +89,7 @@ def swept(open_sut, profile):
                 assert session.violation or session.state.run.is_done
     finally:
         bench.close()
-    return kills, {clause: found.violation.because for clause, found in tally.found.items()}, tally.exercised
+    return kills, {clause: found.violation.reason for clause, found in tally.found.items()}, tally.exercised
 
 
 def served(profile):
@@ -109,6 +109,7 @@ def test_a_kill_at_any_boundary_of_the_store_breaks_nothing(profile):
     assert {"RECOVER-1", "RECOVER-2", "ONCE-2"} <= exercised.keys()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("how", "clause", "says"),
     [

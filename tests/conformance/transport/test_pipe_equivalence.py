@@ -67,6 +67,7 @@ def the_same(target, walks=WALKS):
     return told_outside
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "profile",
     [pytest.param(one, marks=() if one == "awaken-8" else pytest.mark.processes) for one in PROFILES],

@@ -415,6 +415,7 @@ def test_a_child_that_holds_the_pipe_hides_no_death(pipe):
     assert "ended with exit code 0 instead of answering settle." in error.what
 
 
+@pytest.mark.long
 def test_a_closed_output_is_seen(pipe):
     """A process that closes standard output can answer nothing, though it runs on."""
     error = diagnosis(pipe("closes_its_output"), AdapterError)

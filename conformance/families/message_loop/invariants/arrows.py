@@ -18,6 +18,7 @@ from runlock.conformance.families.message_loop.invariants import (
     executions,
     hooks,
     pairs,
+    requests,
     rewrites,
     sessions,
     stage_events,
@@ -33,13 +34,7 @@ from runlock.conformance.families.message_loop.invariants.authority import (
 from runlock.conformance.families.message_loop.invariants.authority import (
     rewrites as rewrites_of,
 )
-from runlock.conformance.families.message_loop.invariants.results import (
-    HELD,
-    Judgements,
-    broken,
-    held_or,
-    named,
-)
+from runlock.conformance.families.message_loop.invariants.results import HELD, CheckResults, broken, named
 from runlock.conformance.families.message_loop.messages import (
     CallMoved,
     Checkpointed,
@@ -49,15 +44,15 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 
-Check = Callable[..., Judgements]
+Check = Callable[..., CheckResults]
 
 
 def _executed(driven: bool, by: str) -> Check:
     """A call of a chat turn, or of a stage, that has this approval is executed."""
 
-    def check(state: ObservedState, seen: GateOpened) -> Judgements:
+    def check(state: ObservedState, seen: GateOpened) -> CheckResults:
         for call in denials.round_is_settled(state, seen):
             fits = call.path.is_driven == driven and approval_of(state, call) == by
             fits = fits and (by != "standing" or _is_certainly_granted(state, call))
@@ -80,7 +75,7 @@ def _is_certainly_granted(state: ObservedState, call: Call) -> bool:
 def _not_run(driven: bool, why: Callable[[ObservedState, Call], bool]) -> Check:
     """Counts the calls of a chat turn, or of a stage, that did not run for this reason."""
 
-    def check(state: ObservedState) -> Judgements:
+    def check(state: ObservedState) -> CheckResults:
         for call in state.run.every_call() if state.run is not None else ():
             if call.path.is_driven == driven and call.is_usable and not call.entries and why(state, call):
                 yield HELD
@@ -106,7 +101,7 @@ def _dropped(state: ObservedState, call: Call) -> bool:
 def _entered(driven: bool) -> Check:
     """A call of a chat turn, or of a stage, is entered by no way but the drawn ones."""
 
-    def check(state: ObservedState, seen: GateOpened) -> Judgements:
+    def check(state: ObservedState, seen: GateOpened) -> CheckResults:
         path = state.path_of(seen)
         if path is not None and path.is_driven == driven:
             yield from entry.a_call_runs_on_an_approval_of_its_own(state, seen)
@@ -117,7 +112,7 @@ def _entered(driven: bool) -> Check:
 def _judged_again(driven: bool) -> Check:
     """A call that was rewritten after its approval is judged again before it runs."""
 
-    def check(state: ObservedState, seen: GateOpened) -> Judgements:
+    def check(state: ObservedState, seen: GateOpened) -> CheckResults:
         call = entry.entering(state, seen)
         if call is not None and call.path.is_driven == driven and rewrites_of(call) and call.prompts:
             yield from entry.what_was_shown_is_what_runs(state, seen)
@@ -128,7 +123,7 @@ def _judged_again(driven: bool) -> Check:
 def _of_kind(check: Check, *kinds: str) -> Check:
     """The same check, only in turns of these kinds."""
 
-    def narrowed(state: ObservedState, *seen: GateOpened) -> Judgements:
+    def narrowed(state: ObservedState, *seen: GateOpened) -> CheckResults:
         turn = state.turn_of(*seen) if seen else state.run
         if turn is not None and turn.kind in kinds:
             yield from check(state, *seen)
@@ -136,7 +131,7 @@ def _of_kind(check: Check, *kinds: str) -> Check:
     return narrowed
 
 
-def a_continuation_below_the_bound_begins(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_continuation_below_the_bound_begins(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A continuation below the bound begins, and counts one round."""
     path = state.path_of(seen)
     if path is not None and path.sent and path.sent[-1].calls:
@@ -144,7 +139,7 @@ def a_continuation_below_the_bound_begins(state: ObservedState, seen: GateOpened
         yield held_or(right, f"{path.label} continues beyond its bound")
 
 
-def an_attempt_follows_a_retry(state: ObservedState, seen: GateOpened) -> Judgements:
+def an_attempt_follows_a_retry(state: ObservedState, seen: GateOpened) -> CheckResults:
     """An assertion of retry leads to another attempt of the same stage execution."""
     path = state.path_of(seen)
     if path is not None and path.attempt > 1 and not path.sent:
@@ -154,7 +149,7 @@ def an_attempt_follows_a_retry(state: ObservedState, seen: GateOpened) -> Judgem
 def an_assertion_follows_act(capped: bool) -> Check:
     """Act ends when its pass ends by itself, or reaches the cap."""
 
-    def check(state: ObservedState, seen: GateOpened) -> Judgements:
+    def check(state: ObservedState, seen: GateOpened) -> CheckResults:
         path = state.path_of(seen)
         last = path.sent[-1] if path is not None and path.sent else None
         if path is None or last is None or last.response is None:
@@ -165,7 +160,7 @@ def an_assertion_follows_act(capped: bool) -> Check:
     return check
 
 
-def a_group_goes_on_while_others_run(state: ObservedState, seen: Checkpointed) -> Judgements:
+def a_group_goes_on_while_others_run(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """A sibling that exits while others run leaves the group running."""
     turn = state.turn_of(seen)
     if turn is not None and turn.kind == "group" and seen.cause == "exit":
@@ -180,7 +175,7 @@ def _each(
     """The check for each of these clauses."""
     area, _, numbers = clauses.partition(" ")
     for number in numbers.split():
-        yield Invariant(f"{area}-{number}", check, seeing, at=at, is_patient=True)
+        yield Invariant(f"{area}-{number}", check, seeing, at=at, is_deferred=True)
 
 
 MODEL, TOOL, HOOK, ASSERT = ("model",), ("tool",), ("hook",), ("assert",)
@@ -219,6 +214,7 @@ NAMED: tuple[Iterable[Invariant], ...] = (
     _each("HOOK 49", rewrites.a_broken_hook_ends_as_declared, TurnEnded),
     _each("HOOK 50", cancelling.a_cancel_gives_up_what_waits),
     _each("HOOK 60", hooks.a_hook_is_asked_once, GateOpened, HOOK),
+    _each("LOOP 54", requests.a_request_is_sent_again_as_declared, GateOpened, MODEL),
     _each("LOOP 70 79", a_continuation_below_the_bound_begins, GateOpened, MODEL),
     _each("LOOP 72", ends.a_natural_end_has_a_last_response, TurnEnded),
     _each("RUN 3", ends.a_natural_end_has_a_last_response, TurnEnded, ("NaturalEnd",)),

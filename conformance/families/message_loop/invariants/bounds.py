@@ -11,9 +11,8 @@ from runlock.conformance.families.message_loop.invariants.occasions import is_od
 from runlock.conformance.families.message_loop.invariants.reading import is_doubled
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
-    Judgements,
+    CheckResults,
     broken,
-    held_or,
     listed,
     named,
     quoted,
@@ -27,7 +26,7 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Pass, Turn
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 
 EARLIER_CALLS: Final = re.compile(
     r"complet|already|execut|may have|finish|\bran\b|took effect", re.IGNORECASE
@@ -58,7 +57,7 @@ def counts(state: ObservedState) -> str:
     return str(state.policy("bound.counts") or "continuations")
 
 
-def no_request_is_sent_beyond_the_bound(state: ObservedState, seen: GateOpened) -> Judgements:
+def no_request_is_sent_beyond_the_bound(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No request is sent beyond the bound of the pass."""
     path = state.path_of(seen)
     if path is None or (path.sent and path.sent[-1].may_be_sent_again):
@@ -90,7 +89,7 @@ def _bounded(turn: Turn | None, reason: Reason) -> Pass | None:
     return turn.passes[-1]
 
 
-def the_bound_counts_rounds(state: ObservedState, seen: TurnEnded) -> Judgements:
+def the_bound_counts_rounds(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """The calls of one response count once together."""
     path = _bounded(state.turn_of(seen), seen.reason)
     if path is not None and any(len(request.calls) > 1 for request in path.sent):
@@ -100,7 +99,7 @@ def the_bound_counts_rounds(state: ObservedState, seen: TurnEnded) -> Judgements
         yield held_or(not counted, f"{short} with {calls} calls, and calls do not count")
 
 
-def the_bound_starts_anew(state: ObservedState, seen: TurnEnded) -> Judgements:
+def the_bound_starts_anew(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """The bound starts anew with each pass."""
     turn = state.turn_of(seen)
     path = _bounded(turn, seen.reason)
@@ -111,7 +110,7 @@ def the_bound_starts_anew(state: ObservedState, seen: TurnEnded) -> Judgements:
         yield held_or(not counted, f"{short}; earlier turns do not count")
 
 
-def a_later_pass_has_its_whole_bound(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_later_pass_has_its_whole_bound(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A pass may send as many requests as the first one, whatever the passes before it sent."""
     path = state.path_of(seen)
     earlier = sum(len(one.sent) for turn in state.turns.values() for one in turn.passes if one is not path)
@@ -119,7 +118,7 @@ def a_later_pass_has_its_whole_bound(state: ObservedState, seen: GateOpened) -> 
         yield HELD
 
 
-def a_chat_turn_ends_at_its_bound_as_declared(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_chat_turn_ends_at_its_bound_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A chat turn ends at its bound as declared, and its detail warns of calls that have completed."""
     turn = state.turn_of(seen)
     if turn is None or turn.kind != "chat" or not turn.passes or not _is_undisturbed(turn):
@@ -166,7 +165,7 @@ def _reaches_the_turn(state: ObservedState, path: Pass) -> bool:
     return False
 
 
-def calls_at_the_bound_are_settled(state: ObservedState, seen: TurnEnded) -> Judgements:
+def calls_at_the_bound_are_settled(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """At the bound the calls of the last response are settled and run as ever."""
     path = _bounded(state.turn_of(seen), seen.reason)
     if path is None or not path.sent or is_doubled(path.turn):
@@ -185,12 +184,12 @@ def calls_at_the_bound_are_settled(state: ObservedState, seen: TurnEnded) -> Jud
         )
 
 
-def _results_are_kept(path: Pass, shown: set[str | None]) -> Judgements:
+def _results_are_kept(path: Pass, shown: set[str | None]) -> CheckResults:
     missing = [call.id for call in path.sent[-1].calls if call.id not in shown]
     yield held_or(not missing, f"the result of call {listed(missing)} is not in the transcript at the bound")
 
 
-def the_assertion_sees_the_final_transcript(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_assertion_sees_the_final_transcript(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The assertion sees the final transcript, and whether the cap was hit."""
     path = state.path_of(seen)
     if path is None or not path.sent or path.sent[-1].response is None or is_doubled(path.turn):
@@ -207,7 +206,7 @@ def the_assertion_sees_the_final_transcript(state: ObservedState, seen: GateOpen
         yield held_or(not missing, why)
 
 
-def an_act_ends_with_its_cap(state: ObservedState, seen: Published) -> Judgements:
+def an_act_ends_with_its_cap(state: ObservedState, seen: Published) -> CheckResults:
     """Act ends with capHit true at the cap, and false without."""
     turn = state.turn_of(seen)
     execution = turn.executions.get(seen.get("execution") or "") if turn is not None else None
@@ -221,7 +220,7 @@ def an_act_ends_with_its_cap(state: ObservedState, seen: Published) -> Judgement
         yield held_or(seen.get("capHit") == capped, f"{why} {seen.get('capHit')}")
 
 
-def nothing_is_rendered_at_the_cap(state: ObservedState, seen: Published) -> Judgements:
+def nothing_is_rendered_at_the_cap(state: ObservedState, seen: Published) -> CheckResults:
     """At the turn cap nothing is rendered."""
     turn = state.turn_of(seen)
     path = turn.path(seen.stage) if turn is not None and turn.is_driven else None
@@ -233,7 +232,7 @@ def nothing_is_rendered_at_the_cap(state: ObservedState, seen: Published) -> Jud
         yield broken(f"{path.label} ended at its turn cap, yet its payload was rendered")
 
 
-def a_stage_stops_at_its_cap_alone(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_stage_stops_at_its_cap_alone(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A stage execution with calls left ends Act only once its cap is reached."""
     path = state.path_of(seen)
     if path is None or not path.is_driven or not _ended_at_the_bound(state, path):

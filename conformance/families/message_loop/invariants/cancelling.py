@@ -5,9 +5,8 @@ from __future__ import annotations
 from runlock.conformance.families.message_loop.invariants.reading import is_as_composed
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
-    Judgements,
+    CheckResults,
     broken,
-    held_or,
     listed,
     named,
     quoted,
@@ -20,7 +19,7 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Gate, Turn
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 from runlock.conformance.protocol import Observation
 
 
@@ -54,7 +53,7 @@ def _may_have_run(state: ObservedState, gate: Gate) -> bool:
     return gate.id in turn.cancel_met or raced
 
 
-def no_gate_opens_after_a_cancel(state: ObservedState, seen: GateOpened) -> Judgements:
+def no_gate_opens_after_a_cancel(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a cancel no gate of the turn opens except the end commit."""
     turn = state.turn_of(seen)
     if turn is None or not cancelled(state, turn):
@@ -66,7 +65,7 @@ def no_gate_opens_after_a_cancel(state: ObservedState, seen: GateOpened) -> Judg
     yield held_or(right, f"turn {turn.id} was cancelled, yet a {what} opened")
 
 
-def no_gate_stays_open_after_a_cancel(state: ObservedState) -> Judgements:
+def no_gate_stays_open_after_a_cancel(state: ObservedState) -> CheckResults:
     """Once the answer to the cancel is complete, no gate of the turn is open except what may be."""
     turn = state.run
     if turn is None or not turn.cancelled_at or at_its_end(state, turn):
@@ -82,7 +81,7 @@ def _has_met(state: ObservedState, turn: Turn) -> bool:
     return not turn.is_done
 
 
-def _open_gates_given_up(state: ObservedState, kinds: tuple[str, ...], what: str) -> Judgements:
+def _open_gates_given_up(state: ObservedState, kinds: tuple[str, ...], what: str) -> CheckResults:
     turn = state.run
     if turn is None or not cancelled(state, turn):
         return
@@ -92,12 +91,12 @@ def _open_gates_given_up(state: ObservedState, kinds: tuple[str, ...], what: str
         yield held_or(not left, f"turn {turn.id} was cancelled, yet {what} {listed(left)} was not given up")
 
 
-def a_cancel_gives_up_what_waits(state: ObservedState) -> Judgements:
+def a_cancel_gives_up_what_waits(state: ObservedState) -> CheckResults:
     """A cancel gives up the open prompts, hooks and requests of the turn."""
     yield from _open_gates_given_up(state, ("model", "prompt", "hook", "sm", "context", "assert"), "gate")
 
 
-def a_cancel_ends_a_turn_that_waits(state: ObservedState) -> Judgements:
+def a_cancel_ends_a_turn_that_waits(state: ObservedState) -> CheckResults:
     """A cancel ends a turn that waits for a prompt, a hook or the state machine."""
     turn = state.run
     if (
@@ -111,7 +110,7 @@ def a_cancel_ends_a_turn_that_waits(state: ObservedState) -> Judgements:
         yield held_or(turn.is_done, f"turn {turn.id} was cancelled while it waited, yet it is not over")
 
 
-def running_tools_end_as_declared(state: ObservedState) -> Judgements:
+def running_tools_end_as_declared(state: ObservedState) -> CheckResults:
     """A tool that runs at the cancel is given up where the cancel aborts, and ends by itself elsewhere."""
     turn, policy = state.run, state.policy("cancel.inflight")
     if turn is None or not cancelled(state, turn) or policy is None:
@@ -129,7 +128,7 @@ def running_tools_end_as_declared(state: ObservedState) -> Judgements:
             yield held_or(not gate.closed_at, why)
 
 
-def a_cancelled_turn_ends_as_cancelled(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_cancelled_turn_ends_as_cancelled(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A turn whose cancel met no race ends with reason Cancelled."""
     turn = state.turn_of(seen)
     if turn is None or turn.reason is not None or not cancelled(state, turn):
@@ -142,7 +141,7 @@ def a_cancelled_turn_ends_as_cancelled(state: ObservedState, seen: TurnEnded) ->
         )
 
 
-def a_turn_ends_as_cancelled_only_by_a_cancel(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_turn_ends_as_cancelled_only_by_a_cancel(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A turn that was not cancelled does not end as Cancelled, unless a denial reaches it."""
     turn = state.turn_of(seen)
     if turn is None or seen.reason.code != "Cancelled" or turn.cancelled_at:
@@ -152,14 +151,14 @@ def a_turn_ends_as_cancelled_only_by_a_cancel(state: ObservedState, seen: TurnEn
         yield broken(f"turn {turn.id} was not cancelled, yet it ended as Cancelled")
 
 
-def a_cancelled_turn_is_over(state: ObservedState) -> Judgements:
+def a_cancelled_turn_is_over(state: ObservedState) -> CheckResults:
     """A turn that was cancelled ends as soon as nothing of it is under way."""
     turn = state.run
     if turn is not None and cancelled(state, turn) and not turn.open_gates():
         yield held_or(turn.is_done, f"turn {turn.id} was cancelled and waits for nothing, yet it is not over")
 
 
-def a_cancel_of_a_turn_that_is_over_changes_nothing(state: ObservedState, seen: Observation) -> Judgements:
+def a_cancel_of_a_turn_that_is_over_changes_nothing(state: ObservedState, seen: Observation) -> CheckResults:
     """A cancel of a turn that is over changes nothing."""
     if state.cancels_what_is_over and state.is_clean(state.window):
         yield broken(
@@ -167,34 +166,34 @@ def a_cancel_of_a_turn_that_is_over_changes_nothing(state: ObservedState, seen: 
         )
 
 
-def a_late_cancel_was_quiet(state: ObservedState) -> Judgements:
+def a_late_cancel_was_quiet(state: ObservedState) -> CheckResults:
     """Counts the cancels of turns that were over."""
     if state.cancels_what_is_over and not state.shown_last:
         yield HELD
 
 
-def no_new_call_runs_after_a_cancel(state: ObservedState, seen: GateOpened) -> Judgements:
+def no_new_call_runs_after_a_cancel(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No call that had not started before a cancel runs after it."""
     turn = state.turn_of(seen)
     if turn is not None and cancelled(state, turn):
         yield broken(f"turn {turn.id} was cancelled, yet call {seen.call} was entered")
 
 
-def no_new_call_ran(state: ObservedState) -> Judgements:
+def no_new_call_ran(state: ObservedState) -> CheckResults:
     """Counts the calls that a cancel kept from running."""
     turn = state.run
     if turn is not None and cancelled(state, turn) and any(not call.entries for call in turn.every_call()):
         yield HELD
 
 
-def a_cancelled_turn_renders_nothing(state: ObservedState, seen: Published) -> Judgements:
+def a_cancelled_turn_renders_nothing(state: ObservedState, seen: Published) -> CheckResults:
     """A cancelled turn renders nothing, and its stages do not exit."""
     turn = state.turn_of(seen)
     if turn is not None and seen.watcher is None and cancelled(state, turn):
         yield broken(f"turn {turn.id} was cancelled, yet {seen.name} was published")
 
 
-def a_cancelled_turn_rendered_nothing(state: ObservedState) -> Judgements:
+def a_cancelled_turn_rendered_nothing(state: ObservedState) -> CheckResults:
     """Counts the cancelled turns after which nothing was rendered."""
     turn = state.run
     if turn is not None and turn.is_done and cancelled(state, turn):
@@ -210,7 +209,7 @@ def aborted(state: ObservedState, turn: Turn | None) -> list[Call]:
     return [call for call in turn.every_call() if call.was_aborted and call.entries[-1].outcome is None]
 
 
-def an_aborted_call_has_the_result_cancelled(state: ObservedState, seen: MessageAppended) -> Judgements:
+def an_aborted_call_has_the_result_cancelled(state: ObservedState, seen: MessageAppended) -> CheckResults:
     """The result of a call whose tool was given up is cancelled."""
     message = seen.message
     for call in aborted(state, state.turn_of(seen)):
@@ -221,7 +220,7 @@ def an_aborted_call_has_the_result_cancelled(state: ObservedState, seen: Message
             )
 
 
-def an_aborted_call_is_shown_as_cancelled(state: ObservedState, seen: GateOpened) -> Judgements:
+def an_aborted_call_is_shown_as_cancelled(state: ObservedState, seen: GateOpened) -> CheckResults:
     """In the next turn the model reads that an aborted call was cancelled."""
     turn, path = state.turn_of(seen), state.path_of(seen)
     if path is None or not is_as_composed(state, path):
@@ -236,7 +235,7 @@ def an_aborted_call_is_shown_as_cancelled(state: ObservedState, seen: GateOpened
             yield held_or(right, why)
 
 
-def each_call_of_the_open_round_has_a_result(state: ObservedState, seen: TurnEnded) -> Judgements:
+def each_call_of_the_open_round_has_a_result(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """After a cancel each call of the open round has one result."""
     turn = state.turn_of(seen)
     if turn is None or not cancelled(state, turn) or not state.observes("message"):
@@ -251,7 +250,7 @@ def each_call_of_the_open_round_has_a_result(state: ObservedState, seen: TurnEnd
                 yield held_or(right, why)
 
 
-def results_before_a_cancel_stand_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def results_before_a_cancel_stand_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Results of calls that had finished before a cancel stay in the history, or are dropped from it."""
     turn, policy, path = state.turn_of(seen), state.policy("cancel.results"), state.path_of(seen)
     before = state.turns_before(turn) if turn is not None else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from runlock.conformance.families.message_loop.invariants.authority import (
     approval_of,
@@ -14,13 +14,7 @@ from runlock.conformance.families.message_loop.invariants.authority import (
     verdict_of,
 )
 from runlock.conformance.families.message_loop.invariants.occasions import is_odd
-from runlock.conformance.families.message_loop.invariants.results import (
-    HELD,
-    Judgements,
-    broken,
-    held_or,
-    named,
-)
+from runlock.conformance.families.message_loop.invariants.results import HELD, CheckResults, broken, named
 from runlock.conformance.families.message_loop.messages import (
     GateOpened,
     MessageAppended,
@@ -30,7 +24,7 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Gate, Request, Turn
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 from runlock.conformance.protocol import GateClosed, Observation
 
 
@@ -48,13 +42,21 @@ def denials_in(state: ObservedState, request: Request) -> list[Gate]:
 
 def people_may_stop_others(state: ObservedState, request: Request) -> bool:
     """Whether an answer about one call of the round, or none, may keep its other calls from running."""
-    verdicts = {prompt_verdict(state, call) for call in request.calls}
-    denied = bool(verdicts & {"deny", "unclear"}) and state.policy("reject.reach") != "call"
-    halts = state.policy("prompt.unanswered") != "deny"
-    return denied or (halts and any(call.request is request for call in unanswered(state, request.path.turn)))
+    return _may_stop_the_round(state, request.calls)
 
 
-def a_denial_reaches_the_round(state: ObservedState, seen: GateOpened) -> Judgements:
+def other_calls_may_stop_it(state: ObservedState, call: Call) -> bool:
+    """Whether an answer about another call of the round, or none, may deny a call as well."""
+    return _may_stop_the_round(state, [one for one in call.request.calls if one is not call])
+
+
+def _may_stop_the_round(state: ObservedState, calls: Sequence[Call]) -> bool:
+    denied = {prompt_verdict(state, call) for call in calls} & {"deny", "unclear"}
+    halts = state.policy("prompt.unanswered") != "deny" and any(is_unanswered(state, call) for call in calls)
+    return halts or (bool(denied) and state.policy("reject.reach") != "call")
+
+
+def a_denial_reaches_the_round(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a denial reaches the round, no call of it starts or is asked about any more."""
     call = state.call_of(seen)
     if call is None or not call.is_usable or state.policy("reject.reach") not in ("round", "turn"):
@@ -68,7 +70,7 @@ def a_denial_reaches_the_round(state: ObservedState, seen: GateOpened) -> Judgem
             return
 
 
-def a_denial_reaches_the_turn(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_denial_reaches_the_turn(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a denial reaches the turn, the model is not asked again; elsewhere it is."""
     path, reach = state.path_of(seen), state.policy("reject.reach")
     request = path.sent[-1] if path is not None and path.sent else None
@@ -79,7 +81,7 @@ def a_denial_reaches_the_turn(state: ObservedState, seen: GateOpened) -> Judgeme
         yield held_or(reach != "turn", why)
 
 
-def a_denial_that_reaches_its_call_ends_no_turn(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_denial_that_reaches_its_call_ends_no_turn(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A denial that does not reach the turn does not end it."""
     turn, reach = state.turn_of(seen), state.policy("reject.reach")
     if turn is None or reach in (None, "turn") or turn.cancelled_at or not _is_blocked(seen.reason):
@@ -105,18 +107,18 @@ def _is_blocked(reason: Reason) -> bool:
 
 def unanswered(state: ObservedState, turn: Turn) -> list[Call]:
     """The calls of the mode gate that nobody answered for, or may not have."""
-    found = []
-    for call in turn.every_call():
-        if call.path.is_driven or not call.is_usable:
-            continue
-        verdict = prompt_verdict(state, call)
-        nobody = not call.prompts and not passes_unasked(state, call) and not state.active
-        if verdict in ("defer", "gone", "unclear") or nobody:
-            found.append(call)
-    return found
+    return [call for call in turn.every_call() if is_unanswered(state, call)]
 
 
-def an_unanswered_prompt_goes_on_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def is_unanswered(state: ObservedState, call: Call) -> bool:
+    """Whether nobody answered the mode gate about a call, or may not have."""
+    if call.path.is_driven or not call.is_usable:
+        return False
+    nobody = not call.prompts and not passes_unasked(state, call) and not state.active
+    return nobody or prompt_verdict(state, call) in ("defer", "gone", "unclear")
+
+
+def an_unanswered_prompt_goes_on_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A prompt that nobody answers ends the turn where that halts; there the model is not asked again."""
     path, policy = state.path_of(seen), state.policy("prompt.unanswered")
     request = path.sent[-1] if path is not None and path.sent else None
@@ -128,7 +130,7 @@ def an_unanswered_prompt_goes_on_as_declared(state: ObservedState, seen: GateOpe
             yield held_or(policy != "halt", why)
 
 
-def an_unanswered_prompt_ends_as_declared(state: ObservedState, seen: TurnEnded) -> Judgements:
+def an_unanswered_prompt_ends_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A prompt that nobody answers does not end the turn where it denies its call."""
     turn, policy = state.turn_of(seen), state.policy("prompt.unanswered")
     if turn is None or turn.is_driven or policy != "deny" or turn.cancelled_at:
@@ -146,7 +148,7 @@ def _denied(state: ObservedState, turn: Turn) -> bool:
     return any(prompt_verdict(state, call) in ("deny", "unclear") for call in turn.every_call())
 
 
-def a_grant_that_is_not_given_ends_no_turn(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_grant_that_is_not_given_ends_no_turn(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A grant that is deferred, or that nobody can give, blocks its call and not the turn."""
     turn = state.turn_of(seen)
     if turn is None or not turn.is_driven or turn.cancelled_at or turn.faults():
@@ -161,7 +163,7 @@ def a_grant_that_is_not_given_ends_no_turn(state: ObservedState, seen: TurnEnded
         )
 
 
-def a_call_without_a_grant_is_blocked_as_such(state: ObservedState, seen: Published) -> Judgements:
+def a_call_without_a_grant_is_blocked_as_such(state: ObservedState, seen: Published) -> CheckResults:
     """A call whose grant was denied, deferred or could not be given is blocked as GrantDenied."""
     call = state.call_of(seen, seen.get("call")) if seen.watcher is None else None
     if call is None or not call.is_usable or not call.path.is_driven or call.path.turn.cancelled_at:
@@ -195,7 +197,7 @@ def _is_disturbed(state: ObservedState, request: Request) -> bool:
     return odd or people_may_stop_others(state, request)
 
 
-def an_uncovered_call_is_asked_about(state: ObservedState, seen: GateOpened) -> Judgements:
+def an_uncovered_call_is_asked_about(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that nothing covers was put to the interactors before the model is asked again."""
     for call in round_is_settled(state, seen):
         covered = passes_unasked(state, call) or standing(state, call) or token_uses(call)
@@ -206,8 +208,8 @@ def an_uncovered_call_is_asked_about(state: ObservedState, seen: GateOpened) -> 
         )
 
 
-def _in_a_stage(check_stage: bool) -> Callable[..., Judgements]:
-    def check(state: ObservedState, seen: GateOpened) -> Judgements:
+def _in_a_stage(check_stage: bool) -> Callable[..., CheckResults]:
+    def check(state: ObservedState, seen: GateOpened) -> CheckResults:
         path = state.path_of(seen)
         if path is not None and path.is_driven == check_stage:
             yield from an_uncovered_call_is_asked_about(state, seen)
@@ -215,7 +217,7 @@ def _in_a_stage(check_stage: bool) -> Callable[..., Judgements]:
     return check
 
 
-def a_denial_reaches_its_call_alone(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_denial_reaches_its_call_alone(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a denial reaches its call alone, the other calls of the round are asked about, or run."""
     if state.policy("reject.reach") != "call":
         return
@@ -228,7 +230,7 @@ def a_denial_reaches_its_call_alone(state: ObservedState, seen: GateOpened) -> J
             yield held_or(not dropped, why)
 
 
-def an_approved_call_is_executed(state: ObservedState, seen: GateOpened) -> Judgements:
+def an_approved_call_is_executed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that is approved, and that no guard denies, was executed before the model is asked again."""
     for call in round_is_settled(state, seen):
         verdict = prompt_verdict(state, call)
@@ -237,14 +239,14 @@ def an_approved_call_is_executed(state: ObservedState, seen: GateOpened) -> Judg
             yield held_or(bool(call.entries), f"{named(call)} was approved, yet it did not run")
 
 
-def a_late_answer_changes_nothing(state: ObservedState, seen: Observation) -> Judgements:
+def a_late_answer_changes_nothing(state: ObservedState, seen: Observation) -> CheckResults:
     """A late answer opens no gate, closes none, writes nothing and ends nothing."""
     if state.last_method != "late" or not state.is_clean(state.window):
         return
     yield broken(f"a late answer for gate {state.last_params['gate']} made the runtime show {seen.kind}")
 
 
-def a_late_answer_is_taken_as_declared(state: ObservedState) -> Judgements:
+def a_late_answer_is_taken_as_declared(state: ObservedState) -> CheckResults:
     """A late answer is refused, or ignored."""
     policy = state.policy("late.answer")
     if state.last_method != "late" or not state.is_clean(state.window):
@@ -259,7 +261,7 @@ def a_late_answer_is_taken_as_declared(state: ObservedState) -> Judgements:
     )
 
 
-def a_late_answer_was_quiet(state: ObservedState) -> Judgements:
+def a_late_answer_was_quiet(state: ObservedState) -> CheckResults:
     """Counts the late answers after which nothing was shown."""
     if state.last_method == "late" and not state.shown_last:
         yield HELD

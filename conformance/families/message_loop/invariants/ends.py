@@ -6,12 +6,7 @@ from runlock.conformance.families.message_loop.invariants.authority import promp
 from runlock.conformance.families.message_loop.invariants.denials import unanswered
 from runlock.conformance.families.message_loop.invariants.occasions import is_odd
 from runlock.conformance.families.message_loop.invariants.reading import is_doubled
-from runlock.conformance.families.message_loop.invariants.results import (
-    HELD,
-    Judgements,
-    broken,
-    held_or,
-)
+from runlock.conformance.families.message_loop.invariants.results import HELD, CheckResults, broken
 from runlock.conformance.families.message_loop.messages import (
     CallMoved,
     Checkpointed,
@@ -23,32 +18,32 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Gate, Request, Turn
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 from runlock.conformance.protocol import Observation
 
 
-def a_turn_at_work_has_a_gate_open(state: ObservedState) -> Judgements:
+def a_turn_at_work_has_a_gate_open(state: ObservedState) -> CheckResults:
     """At quiescence a turn that is not over has a gate open."""
     turn = state.run
     if turn is not None and not turn.is_done:
         yield held_or(bool(turn.open_gates()), f"turn {turn.id} is not over, and waits at no gate")
 
 
-def a_turn_that_is_over_opens_no_gate(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_turn_that_is_over_opens_no_gate(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A turn that is over opens no gate."""
     turn = state.turn_of(seen)
     if turn is not None and turn.is_done:
         yield broken(f"turn {turn.id} is over, yet a {seen.on} gate opened")
 
 
-def a_turn_that_is_over_stays_quiet(state: ObservedState) -> Judgements:
+def a_turn_that_is_over_stays_quiet(state: ObservedState) -> CheckResults:
     """Counts the turns that are over and had gates."""
     turn = state.run
     if turn is not None and turn.is_done and turn.gates:
         yield HELD
 
 
-def a_turn_ends_once(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_turn_ends_once(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Each turn announces its end exactly once."""
     turn = state.turn_of(seen)
     if turn is None:
@@ -57,7 +52,7 @@ def a_turn_ends_once(state: ObservedState, seen: TurnEnded) -> Judgements:
         yield held_or(turn.reason is None, f"turn {turn.id} announced its end twice")
 
 
-def nothing_comes_after_the_end(state: ObservedState, seen: Observation) -> Judgements:
+def nothing_comes_after_the_end(state: ObservedState, seen: Observation) -> CheckResults:
     """After run.finished nothing of that turn comes except SessionTurnEnd."""
     turn = state.turns.get(seen.run) if seen.run is not None else None
     if turn is None or not turn.is_done or getattr(seen, "name", "") == "SessionTurnEnd":
@@ -66,7 +61,7 @@ def nothing_comes_after_the_end(state: ObservedState, seen: Observation) -> Judg
     yield broken(f"turn {turn.id} is over, yet {what} was shown")
 
 
-def the_end_is_the_last_word(state: ObservedState, seen: TurnEnded) -> Judgements:
+def the_end_is_the_last_word(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Counts the turns that ended."""
     if state.turn_of(seen) is not None:
         yield HELD
@@ -79,7 +74,7 @@ def hard_faults(state: ObservedState, turn: Turn) -> list[Gate]:
     return [gate for gate in faults if state.is_clean(gate.released_in)]
 
 
-def a_fault_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_fault_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A fault of a tool, a provider, the state machine, an assertion or the store ends the turn in Error."""
     turn = state.turn_of(seen)
     faults = hard_faults(state, turn) if turn is not None else []
@@ -95,7 +90,7 @@ def _tells_of(fault: Gate, seen: TurnEnded) -> bool:
     return seen.reason.code != "NaturalEnd" if late else seen.reason.code == "Error"
 
 
-def a_commit_that_fails_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_commit_that_fails_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A commit that fails ends the turn in Error."""
     turn = state.turn_of(seen)
     for gate in hard_faults(state, turn) if turn is not None and not turn.cancelled_at else []:
@@ -104,7 +99,7 @@ def a_commit_that_fails_ends_the_turn_in_error(state: ObservedState, seen: TurnE
             yield held_or(_tells_of(gate, seen), why)
 
 
-def nothing_goes_on_after_a_failed_commit(state: ObservedState, seen: GateOpened) -> Judgements:
+def nothing_goes_on_after_a_failed_commit(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a commit that failed no request is sent and no tool is entered."""
     turn = state.turn_of(seen)
     for gate in hard_faults(state, turn) if turn is not None else []:
@@ -112,7 +107,7 @@ def nothing_goes_on_after_a_failed_commit(state: ObservedState, seen: GateOpened
             yield broken(f"the commit {gate.opened.cause} failed, yet a {seen.on} gate opened")
 
 
-def nothing_goes_on_after_a_fault(state: ObservedState, seen: GateOpened) -> Judgements:
+def nothing_goes_on_after_a_fault(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a fault no request is sent and no tool is entered."""
     turn = state.turn_of(seen)
     for gate in hard_faults(state, turn) if turn is not None else []:
@@ -120,7 +115,7 @@ def nothing_goes_on_after_a_fault(state: ObservedState, seen: GateOpened) -> Jud
             yield broken(f"gate {gate.ref} broke, which ends the turn, yet a {seen.on} gate opened")
 
 
-def a_model_fault_ends_as_declared(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_model_fault_ends_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A fault of the model that is not sent again ends the turn in Error."""
     turn, policy = state.turn_of(seen), state.policy("model.fault")
     if turn is None or turn.cancelled_at or turn.kind == "group":
@@ -143,7 +138,7 @@ def _met_an_odd_hook(request: Request) -> bool:
     return any(is_odd(gate) for gate in request.hooks)
 
 
-def a_natural_end_has_a_last_response(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_natural_end_has_a_last_response(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A chat turn ends by itself only where its last response asked for no call, or was terminal."""
     turn = state.turn_of(seen)
     if turn is None or turn.kind != "chat" or seen.reason.code != "NaturalEnd" or not turn.passes:
@@ -157,7 +152,7 @@ def a_natural_end_has_a_last_response(state: ObservedState, seen: TurnEnded) -> 
         yield held_or(not last.calls, why)
 
 
-def a_turn_without_cause_ends_by_itself(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_turn_without_cause_ends_by_itself(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A turn ends as Error, Blocked or Stopped only where its course gives that reason."""
     turn, code = state.turn_of(seen), seen.reason.code
     if turn is None or turn.cancelled_at:
@@ -192,7 +187,7 @@ def _may_block(state: ObservedState, turn: Turn) -> bool:
     return bool(turn.stage_denials()) or odd or reaches or halts or is_doubled(turn)
 
 
-def failing_watchers_end_no_turn(state: ObservedState, seen: TurnEnded) -> Judgements:
+def failing_watchers_end_no_turn(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A watcher that fails ends no turn."""
     turn = state.turn_of(seen)
     if turn is None or turn.cancelled_at or not any(fails for _, fails in state.watchers.values()):
@@ -201,7 +196,7 @@ def failing_watchers_end_no_turn(state: ObservedState, seen: TurnEnded) -> Judge
         yield held_or(seen.reason.code != "Error", f"a watcher failed, and turn {turn.id} ended in Error")
 
 
-def the_next_turn_works(state: ObservedState, seen: TurnEnded) -> Judgements:
+def the_next_turn_works(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """After a turn that ended in any way the next one works."""
     turn = state.turn_of(seen)
     if turn is None or turn.number == 1 or turn.cancelled_at:
@@ -212,7 +207,7 @@ def the_next_turn_works(state: ObservedState, seen: TurnEnded) -> Judgements:
     yield held_or(not idle, f"turn {before.id} ended as {ended}, and turn {turn.id} fails at once")
 
 
-def the_status_follows_the_turn(state: ObservedState, seen: RunMoved) -> Judgements:
+def the_status_follows_the_turn(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A turn is Running, then Done, and moves no more."""
     turn = state.turn_of(seen)
     if turn is None:
@@ -221,7 +216,7 @@ def the_status_follows_the_turn(state: ObservedState, seen: RunMoved) -> Judgeme
     yield held_or(last != "Done", f"turn {turn.id} was Done, yet it moved to {seen.to}")
 
 
-def a_terminal_response_renders_as_declared(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_terminal_response_renders_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """After a terminal response the turn renders, or ends without RENDER."""
     turn, policy = state.turn_of(seen), state.policy("call.terminal")
     if turn is None or turn.kind != "chat" or policy is None or seen.reason.code != "NaturalEnd":

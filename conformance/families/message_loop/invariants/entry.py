@@ -16,9 +16,8 @@ from runlock.conformance.families.message_loop.invariants.authority import (
 )
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
-    Judgements,
+    CheckResults,
     broken,
-    held_or,
     listed,
     named,
     quoted,
@@ -26,7 +25,7 @@ from runlock.conformance.families.message_loop.invariants.results import (
 from runlock.conformance.families.message_loop.messages import GateOpened
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 
 Flaw = tuple[str, str]
 """The clause that an entry breaks, and why."""
@@ -63,9 +62,10 @@ def _unasked(state: ObservedState, call: Call) -> Flaw:
     """Why a call without any prompt may not run."""
     need = "is outside the envelope of its stage" if call.path.is_driven else "needs a person's approval"
     if call.path.is_driven and token_uses(call):
-        used = listed(one.id for one in on_tokens(state, call))
+        ran, denied = on_tokens(state, call), on_tokens(state, call, denied_too=True)
+        used = listed(one.id for one in denied)
         return (
-            "AUTH-6",
+            "AUTH-6" if len(ran) >= token_uses(call) else "AUTH-29",
             f"the tokens for {call.name} were used up by {used}, yet {named(call)} ran without one",
         )
     if nobody_is_there(state):
@@ -112,8 +112,8 @@ def entering(state: ObservedState, seen: GateOpened) -> Call | None:
     return call if call is not None and not call.doubled else None
 
 
-def _entry_check(clause: str, relevant: Callable[[ObservedState, Call], bool]) -> Callable[..., Judgements]:
-    def check(state: ObservedState, seen: GateOpened) -> Judgements:
+def _entry_check(clause: str, relevant: Callable[[ObservedState, Call], bool]) -> Callable[..., CheckResults]:
+    def check(state: ObservedState, seen: GateOpened) -> CheckResults:
         call = entering(state, seen)
         if call is None:
             return
@@ -126,7 +126,7 @@ def _entry_check(clause: str, relevant: Callable[[ObservedState, Call], bool]) -
     return check
 
 
-def a_call_runs_on_an_approval_of_its_own(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_call_runs_on_an_approval_of_its_own(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No call runs without an approval that was for it."""
     call = entering(state, seen)
     if call is not None:
@@ -158,7 +158,7 @@ def _never(state: ObservedState, call: Call) -> bool:
     return False
 
 
-def a_call_without_its_grant_does_not_run(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_call_without_its_grant_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call whose grant was denied or not given does not run, in any mode."""
     call = entering(state, seen)
     if call is not None and call.path.is_driven and call.prompts:
@@ -168,21 +168,21 @@ def a_call_without_its_grant_does_not_run(state: ObservedState, seen: GateOpened
         yield held_or(verdict not in ("deny", "defer", "gone", "given up"), why)
 
 
-def a_denied_call_did_not_run(state: ObservedState) -> Judgements:
+def a_denied_call_did_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls that a guard denied and that have not run."""
     for call in state.run.every_call() if state.run is not None else ():
         if call.guard_denial is not None and not call.entries:
             yield HELD
 
 
-def a_rejected_call_did_not_run(state: ObservedState) -> Judgements:
+def a_rejected_call_did_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls that a person denied and that have not run."""
     for call in state.run.every_call() if state.run is not None else ():
         if prompt_verdict(state, call) == "deny" and not call.entries:
             yield HELD
 
 
-def an_unanswered_call_did_not_run(state: ObservedState) -> Judgements:
+def an_unanswered_call_did_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls that nobody could be asked about and that have not run."""
     for call in state.run.every_call() if state.run is not None else ():
         unanswered = prompt_verdict(state, call) in ("defer", "gone")
@@ -191,10 +191,10 @@ def an_unanswered_call_did_not_run(state: ObservedState) -> Judgements:
             yield HELD
 
 
-def a_deferred_call_did_not_run(driven: bool) -> Callable[..., Judgements]:
+def a_deferred_call_did_not_run(driven: bool) -> Callable[..., CheckResults]:
     """Counts the calls whose prompt was not answered and that have not run."""
 
-    def check(state: ObservedState) -> Judgements:
+    def check(state: ObservedState) -> CheckResults:
         for call in state.run.every_call() if state.run is not None else ():
             unanswered = prompt_verdict(state, call) in ("defer", "gone")
             if unanswered and not call.entries and call.path.is_driven == driven:
@@ -203,14 +203,14 @@ def a_deferred_call_did_not_run(driven: bool) -> Callable[..., Judgements]:
     return check
 
 
-def an_unusable_call_did_not_run(state: ObservedState) -> Judgements:
+def an_unusable_call_did_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls that cannot run and that have not."""
     for call in state.run.every_call() if state.run is not None else ():
         if (call.is_malformed or call.tool is None) and not call.entries:
             yield HELD
 
 
-def a_call_is_entered_once(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_call_is_entered_once(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call whose tool has answered is not executed again."""
     call = entering(state, seen)
     if call is not None:
@@ -218,7 +218,7 @@ def a_call_is_entered_once(state: ObservedState, seen: GateOpened) -> Judgements
         yield held_or(not answered, f"{named(call)} was executed already, yet its tool was entered again")
 
 
-def a_call_is_not_entered_while_it_executes(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_call_is_not_entered_while_it_executes(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call is not entered while its tool is executing."""
     call = entering(state, seen)
     if call is not None:
@@ -226,7 +226,7 @@ def a_call_is_not_entered_while_it_executes(state: ObservedState, seen: GateOpen
         yield held_or(not executing, f"{named(call)} is executing, yet its tool was entered once more")
 
 
-def what_was_shown_is_what_runs(state: ObservedState, seen: GateOpened) -> Judgements:
+def what_was_shown_is_what_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The tool and the arguments that an approver was shown are what runs."""
     call = entering(state, seen)
     if call is None or state.policy("rewrite.place") in (None, "after_approval"):
@@ -242,7 +242,7 @@ def what_was_shown_is_what_runs(state: ObservedState, seen: GateOpened) -> Judge
         )
 
 
-def the_tool_runs_as_asked(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_tool_runs_as_asked(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that no transform rewrote runs the tool and the arguments that the model asked for."""
     call = entering(state, seen)
     if call is not None and not rewrites(call):
@@ -254,7 +254,7 @@ def the_tool_runs_as_asked(state: ObservedState, seen: GateOpened) -> Judgements
         )
 
 
-def only_a_call_that_was_asked_for_runs(state: ObservedState, seen: GateOpened) -> Judgements:
+def only_a_call_that_was_asked_for_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A tool is entered for a call that the model asked for."""
     path = state.path_of(seen)
     if path is None or state.call_of(seen) is not None or any(call.doubled for call in path.every_call()):
@@ -263,7 +263,7 @@ def only_a_call_that_was_asked_for_runs(state: ObservedState, seen: GateOpened) 
         yield broken(f"tool {seen.name} was entered for call {seen.call}, which the model did not ask for")
 
 
-def a_rewrite_stays_with_its_call(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_rewrite_stays_with_its_call(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The arguments that a transform gave one call are not those of another one."""
     call = entering(state, seen)
     if call is None or rewrites(call):
@@ -280,7 +280,7 @@ def _gave(call: Call, args: Any) -> bool:
     return any(((gate.answer or {}).get("data") or {}).get("args") == args for gate in rewrites(call))
 
 
-def a_standing_grant_fits_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_standing_grant_fits_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A standing grant fits each later call of its tool, calls with the same arguments, or none."""
     call = entering(state, seen)
     match = state.policy("grant.match")
@@ -309,6 +309,7 @@ INVARIANTS = (
     Invariant("AUTH-7", a_call_without_its_grant_does_not_run, GateOpened, at=("tool",)),
     Invariant("AUTH-46", _entry_check("GATE-2", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-6", _entry_check("AUTH-6", _on_a_token), GateOpened, at=("tool",)),
+    Invariant("AUTH-29", _entry_check("AUTH-29", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-47", _entry_check("AUTH-47", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-62", _entry_check("AUTH-62", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-17", _entry_check("AUTH-17", _never), GateOpened, at=("tool",)),

@@ -7,9 +7,8 @@ from typing import Final
 from runlock.conformance.families.message_loop.invariants.reading import base_of, sending
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
-    Judgements,
+    CheckResults,
     broken,
-    held_or,
     listed,
     quoted,
 )
@@ -21,7 +20,7 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Execution, Turn
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 
 MACHINE_EVENTS: Final = (
     "StageEntered", "ActEnded", "StageAssertOutcome", "StageExited", "StageCancelled", "StageGranted",
@@ -34,7 +33,7 @@ def execution_of(state: ObservedState, seen: GateOpened | Checkpointed) -> Execu
     return turn.executions.get(seen.stage or "") if turn is not None else None
 
 
-def exit_runs_once_after_ok(state: ObservedState, seen: GateOpened) -> Judgements:
+def exit_runs_once_after_ok(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Exit runs once, after ok."""
     execution = execution_of(state, seen)
     if execution is None or seen.cause != "exit" or "assert" not in state.handshake.gates:
@@ -50,7 +49,7 @@ def exit_runs_once_after_ok(state: ObservedState, seen: GateOpened) -> Judgement
     )
 
 
-def exit_makes_the_slot_durable(state: ObservedState, seen: Checkpointed) -> Judgements:
+def exit_makes_the_slot_durable(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """Exit makes the slot durable that the assertion gave."""
     execution = execution_of(state, seen)
     if execution is None or seen.cause != "exit" or execution.verdict != "ok":
@@ -63,7 +62,7 @@ def exit_makes_the_slot_durable(state: ObservedState, seen: Checkpointed) -> Jud
         yield held_or(held, f"slot {execution.name} is {quoted(slot)}, yet {quoted(shown)} became durable")
 
 
-def a_stage_that_is_ok_has_exited(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_stage_that_is_ok_has_exited(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A turn of stages ends by itself once each of them has made its slot durable."""
     turn = state.turn_of(seen)
     if not state.observes("checkpoint") or "assert" not in state.handshake.gates:
@@ -80,7 +79,7 @@ def a_stage_that_is_ok_has_exited(state: ObservedState, seen: TurnEnded) -> Judg
         yield held_or(exited, f"turn {turn.id} ended, and stage execution {execution.id} has not exited")
 
 
-def exit_after_a_failure_is_as_declared(state: ObservedState, seen: TurnEnded) -> Judgements:
+def exit_after_a_failure_is_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Exit runs after a failed assertion, or does not."""
     turn, policy = state.turn_of(seen), state.policy("exit.on_fail")
     if turn is None or policy is None or turn.cancelled_at or not state.observes("checkpoint"):
@@ -93,7 +92,7 @@ def exit_after_a_failure_is_as_declared(state: ObservedState, seen: TurnEnded) -
             yield held_or(exited == (policy == "yes"), why)
 
 
-def a_failure_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_failure_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A failed assertion ends a stage execution without ok, and its turn in Error."""
     turn = state.turn_of(seen)
     if turn is None or turn.cancelled_at:
@@ -104,7 +103,7 @@ def a_failure_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> J
             yield held_or(seen.reason.code in ("Error", "Blocked"), why)
 
 
-def the_join_waits_for_every_sibling(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_join_waits_for_every_sibling(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The join begins when the last sibling has exited."""
     turn, execution = state.turn_of(seen), execution_of(state, seen)
     if turn is None or execution is None or not execution.is_join or execution.passes[-1].requests:
@@ -112,7 +111,7 @@ def the_join_waits_for_every_sibling(state: ObservedState, seen: GateOpened) -> 
     yield from _all_have_exited(state, turn)
 
 
-def the_join_is_entered_last(state: ObservedState, seen: Published) -> Judgements:
+def the_join_is_entered_last(state: ObservedState, seen: Published) -> CheckResults:
     """StageEntered of the join comes after the last sibling has exited."""
     turn = state.turn_of(seen)
     execution = turn.executions.get(seen.get("execution") or "") if turn is not None else None
@@ -120,7 +119,7 @@ def the_join_is_entered_last(state: ObservedState, seen: Published) -> Judgement
         yield from _all_have_exited(state, turn)
 
 
-def _all_have_exited(state: ObservedState, turn: Turn) -> Judgements:
+def _all_have_exited(state: ObservedState, turn: Turn) -> CheckResults:
     siblings = [one for one in turn.executions.values() if not one.is_join]
     if "assert" in state.handshake.gates:
         left = [one.id for one in siblings if one.verdict != "ok"]
@@ -140,7 +139,7 @@ def failed_siblings(state: ObservedState, turn: Turn) -> list[str]:
     return found
 
 
-def a_failed_sibling_cancels_the_others(state: ObservedState) -> Judgements:
+def a_failed_sibling_cancels_the_others(state: ObservedState) -> CheckResults:
     """A sibling that fails cancels every running stage execution of the turn."""
     turn = state.run
     if turn is None or turn.kind != "group":
@@ -151,7 +150,7 @@ def a_failed_sibling_cancels_the_others(state: ObservedState) -> Judgements:
         yield held_or(not left or may, f"{cause} ends turn {turn.id}, yet it still waits at {listed(left)}")
 
 
-def nothing_exits_after_a_failure(state: ObservedState, seen: GateOpened) -> Judgements:
+def nothing_exits_after_a_failure(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a sibling has failed no other one exits, and no join begins."""
     turn, execution = state.turn_of(seen), execution_of(state, seen)
     if turn is None or turn.kind != "group" or execution is None:
@@ -162,7 +161,7 @@ def nothing_exits_after_a_failure(state: ObservedState, seen: GateOpened) -> Jud
         yield held_or(not begins, f"{cause} ends turn {turn.id}, yet {what}")
 
 
-def each_cancelled_stage_is_announced(state: ObservedState, seen: TurnEnded) -> Judgements:
+def each_cancelled_stage_is_announced(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Each stage execution that a cancel reached has its StageCancelled, and did not exit."""
     turn = state.turn_of(seen)
     if turn is None or not turn.is_driven or not turn.cancelled_at or not state.cancel_is_clean(turn):
@@ -178,7 +177,7 @@ def each_cancelled_stage_is_announced(state: ObservedState, seen: TurnEnded) -> 
             yield held_or("StageCancelled" in names, why)
 
 
-def the_next_attempt_starts_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_next_attempt_starts_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The next attempt starts with a fresh transcript, or goes on with the one before."""
     found, policy = sending(state, seen), state.policy("assert.retry")
     if found is None or policy is None or found[0].sent or found[0].attempt < 2:
@@ -198,7 +197,7 @@ def the_next_attempt_starts_as_declared(state: ObservedState, seen: GateOpened) 
         )
 
 
-def machine_events_stay_in_their_turns(state: ObservedState, seen: Published) -> Judgements:
+def machine_events_stay_in_their_turns(state: ObservedState, seen: Published) -> CheckResults:
     """The events of the state machine appear in its turns alone, and in order."""
     turn = state.turn_of(seen) if seen.watcher is None else None
     if turn is None:
@@ -221,7 +220,7 @@ def machine_events_stay_in_their_turns(state: ObservedState, seen: Published) ->
         yield held_or(entered, f"{seen.name} of {execution.id} came before its StageEntered")
 
 
-def an_exit_is_announced_after_ok(state: ObservedState, seen: Published) -> Judgements:
+def an_exit_is_announced_after_ok(state: ObservedState, seen: Published) -> CheckResults:
     """StageAssertOutcome tells what the assertion said, and StageExited follows it."""
     turn = state.turn_of(seen) if seen.watcher is None else None
     execution = turn.executions.get(seen.get("execution") or "") if turn is not None else None
@@ -238,7 +237,7 @@ def an_exit_is_announced_after_ok(state: ObservedState, seen: Published) -> Judg
         yield held_or(not open_, f"{execution.id} was announced as exited while its assertion is asked")
 
 
-def a_stage_renders_as_declared(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_stage_renders_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """The payload of a stage execution is sent to the UI, or is not."""
     turn, policy = state.turn_of(seen), state.policy("stage.render")
     if turn is None or turn.kind != "stage" or policy is None or seen.reason.code != "NaturalEnd":
@@ -251,7 +250,7 @@ def a_stage_renders_as_declared(state: ObservedState, seen: TurnEnded) -> Judgem
         yield held_or(rendered == (policy == "yes"), why)
 
 
-def a_cancelled_stage_does_not_exit(state: ObservedState) -> Judgements:
+def a_cancelled_stage_does_not_exit(state: ObservedState) -> CheckResults:
     """Counts the stage executions that a cancel ended without Exit."""
     turn = state.run
     if turn is not None and turn.is_driven and turn.is_done and turn.cancelled_at:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from runlock.conformance.families.message_loop.invariants.authority import approval_of, rewrites
+from runlock.conformance.families.message_loop.invariants.authority import approval_of, rewrites, token_uses
 from runlock.conformance.families.message_loop.invariants.entry import entering
 from runlock.conformance.families.message_loop.invariants.occasions import (
     before,
@@ -15,16 +15,15 @@ from runlock.conformance.families.message_loop.invariants.occasions import (
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
     CheckResult,
-    Judgements,
+    CheckResults,
     broken,
-    held_or,
     listed,
     named,
 )
 from runlock.conformance.families.message_loop.messages import GateOpened, HookSpec
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Gate, Pass
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 
 BEFORE_A_REQUEST: Final = (
     ("RECEIVE_INPUT", "pre"),
@@ -39,7 +38,7 @@ def slot_of(seen: GateOpened) -> str:
     return f"{seen.at} {seen.point}"
 
 
-def a_hook_is_asked_at_its_slot(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_hook_is_asked_at_its_slot(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A hook of the scenario is asked at the slot that it has."""
     spec = state.scenario.hook(seen.hook or "")
     if spec is None:
@@ -53,7 +52,7 @@ def a_hook_is_asked_at_its_slot(state: ObservedState, seen: GateOpened) -> Judge
     )
 
 
-def a_hook_is_asked_once(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_hook_is_asked_once(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A hook fires once for each occasion of its slot."""
     path = state.path_of(seen)
     if path is None or seen.at is None:
@@ -69,7 +68,7 @@ def a_hook_is_asked_once(state: ObservedState, seen: GateOpened) -> Judgements:
     yield held_or(not asked, f"hook {seen.hook} was asked twice at {slot_of(seen)}{about}")
 
 
-def _asked_for_each_chunk(path: Pass, seen: GateOpened) -> Judgements:
+def _asked_for_each_chunk(path: Pass, seen: GateOpened) -> CheckResults:
     request = path.request
     if request is None:
         yield broken(f"hook {seen.hook} was asked about streamed text before any request was sent")
@@ -82,7 +81,7 @@ def _asked_for_each_chunk(path: Pass, seen: GateOpened) -> Judgements:
     )
 
 
-def a_hook_of_a_call_has_a_call(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_hook_of_a_call_has_a_call(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A hook at TOOL_CALL is asked about a call of a complete response."""
     path = state.path_of(seen)
     if path is None or seen.at != "TOOL_CALL" or any(call.doubled for call in path.every_call()):
@@ -91,7 +90,7 @@ def a_hook_of_a_call_has_a_call(state: ObservedState, seen: GateOpened) -> Judge
     yield held_or(call is not None, f"hook {seen.hook} was asked about {seen.call}, which is no call")
 
 
-def the_hooks_before_a_request_were_asked(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_hooks_before_a_request_were_asked(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before a request is sent, each hook of the stages before it was asked, and has answered."""
     path = state.path_of(seen)
     if path is None or (path.request is not None and path.request.may_be_sent_again):
@@ -122,7 +121,7 @@ def _answered_only(spec: HookSpec, gates: list[Gate], what: str) -> CheckResult:
     return held_or(not waits, f"{what}, yet hook {spec.id} has not answered at {spec.at} {spec.point}")
 
 
-def a_body_waits_for_its_hooks(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_body_waits_for_its_hooks(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No request is sent and no tool entered while a hook before it has not answered."""
     path = state.path_of(seen)
     call = entering(state, seen) if seen.on == "tool" else None
@@ -137,7 +136,7 @@ def a_body_waits_for_its_hooks(state: ObservedState, seen: GateOpened) -> Judgem
                 yield _answered_only(spec, gates, what)
 
 
-def a_call_met_its_hooks(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_call_met_its_hooks(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before a tool is entered, each hook before it was asked about the call, and has answered."""
     call = entering(state, seen)
     if call is None:
@@ -146,7 +145,7 @@ def a_call_met_its_hooks(state: ObservedState, seen: GateOpened) -> Judgements:
         yield _was_answered(spec, call.hook_gates("pre"), f"{named(call)} was entered")
 
 
-def an_approved_call_met_its_guards(state: ObservedState, seen: GateOpened) -> Judgements:
+def an_approved_call_met_its_guards(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Every approved call is shown to every guard before it runs."""
     call = entering(state, seen)
     if call is None:
@@ -157,7 +156,7 @@ def an_approved_call_met_its_guards(state: ObservedState, seen: GateOpened) -> J
             yield held_or(asked, f"{named(call)} was entered, and guard {spec.id} was not asked about it")
 
 
-def a_post_hook_comes_after_the_body(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_post_hook_comes_after_the_body(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A post hook is asked after the body of its stage."""
     path = state.path_of(seen)
     if path is None or seen.point != "post":
@@ -179,7 +178,7 @@ def a_post_hook_comes_after_the_body(state: ObservedState, seen: GateOpened) -> 
         yield held_or(over, f"hook {seen.hook} was asked at {slot_of(seen)} before the response was complete")
 
 
-def hooks_are_asked_in_order(state: ObservedState, seen: GateOpened) -> Judgements:
+def hooks_are_asked_in_order(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The hooks of one slot are asked in the declared order."""
     spec, order = state.scenario.hook(seen.hook or ""), state.policy("hook.order")
     if spec is None or order not in ("listed", "by_kind"):
@@ -210,7 +209,7 @@ def _same_side(state: ObservedState, one: HookSpec, other: HookSpec) -> bool:
     return after or (guards == transforms == "before_approval")
 
 
-def hooks_in_parallel_are_open_together(state: ObservedState) -> Judgements:
+def hooks_in_parallel_are_open_together(state: ObservedState) -> CheckResults:
     """Where hooks are parallel, those of one slot are open together."""
     if state.policy("hook.order") != "parallel" or state.run is None:
         return
@@ -225,7 +224,7 @@ def hooks_in_parallel_are_open_together(state: ObservedState) -> Judgements:
             yield held_or(not missing, f"hook {shown.hook} is at {slot_of(shown)} without {listed(missing)}")
 
 
-def no_transform_comes_after_a_denial(state: ObservedState, seen: GateOpened) -> Judgements:
+def no_transform_comes_after_a_denial(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a denial no transform of that occasion is asked."""
     if seen.role != "transform" or state.policy("hook.order") in (None, "parallel"):
         return
@@ -235,28 +234,28 @@ def no_transform_comes_after_a_denial(state: ObservedState, seen: GateOpened) ->
             yield held_or(gate.answered_with != "deny", why)
 
 
-def render_asks_no_guard(state: ObservedState, seen: GateOpened) -> Judgements:
+def render_asks_no_guard(state: ObservedState, seen: GateOpened) -> CheckResults:
     """RENDER asks no guard."""
     if seen.at == "RENDER":
         yield held_or(seen.role != "guard", f"guard {seen.hook} was asked at RENDER, which has no guards")
 
 
-def guards_stand_where_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def guards_stand_where_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Guards come after the approval of a call, or before it."""
     call, place = state.call_of(seen), state.policy("guard.place")
     if call is None or not call.is_usable or place is None:
         return
     if seen.on == "hook" and (seen.at, seen.point, seen.role) == ("TOOL_CALL", "pre", "guard"):
-        if place == "after_approval":
+        if place == "after_approval" and not token_uses(call):
             approved = bool(approval_of(state, call))
             yield held_or(approved, f"guard {seen.hook} was asked about {named(call)} before it was approved")
-        elif not call.prompts:
+        elif place == "before_approval" and not call.prompts:
             yield HELD
     elif seen.on in ("prompt", "sm"):
         yield from _asked_around_guards(state, call, place, seen)
 
 
-def _asked_around_guards(state: ObservedState, call: Call, place: str, seen: GateOpened) -> Judgements:
+def _asked_around_guards(state: ObservedState, call: Call, place: str, seen: GateOpened) -> CheckResults:
     who = "people are" if seen.on == "prompt" else "the state machine is"
     guards = [gate for gate in call.hook_gates("pre") if gate.opened.role == "guard"]
     asked = {gate.opened.hook for gate in guards if not gate.is_open}
@@ -268,7 +267,7 @@ def _asked_around_guards(state: ObservedState, call: Call, place: str, seen: Gat
         yield held_or(not missing, f"{who} asked about {named(call)} before guard {listed(missing)} answered")
 
 
-def transforms_stand_where_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def transforms_stand_where_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Transforms of TOOL_CALL come before the approval, after it, or after it with a second approval."""
     call, place = state.call_of(seen), state.policy("rewrite.place")
     if call is None or not call.is_usable or place is None:
@@ -286,7 +285,7 @@ def transforms_stand_where_declared(state: ObservedState, seen: GateOpened) -> J
         yield from _asked_after_rewrites(state, call, place, seen)
 
 
-def _asked_after_rewrites(state: ObservedState, call: Call, place: str, seen: GateOpened) -> Judgements:
+def _asked_after_rewrites(state: ObservedState, call: Call, place: str, seen: GateOpened) -> CheckResults:
     new = all(prompt.id != seen.prompt for prompt in call.prompts)
     if new and call.prompts and rewrites(call):
         once = place != "after_approval"

@@ -13,9 +13,8 @@ from runlock.conformance.families.message_loop.invariants.reading import (
 )
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
-    Judgements,
+    CheckResults,
     broken,
-    held_or,
     listed,
     named,
     quoted,
@@ -23,7 +22,7 @@ from runlock.conformance.families.message_loop.invariants.results import (
 from runlock.conformance.families.message_loop.messages import GateOpened, Message
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Pass
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 
 Flaws = list[tuple[str, str]]
 """The clause and the reason of each flaw in a history."""
@@ -62,8 +61,8 @@ def _history(state: ObservedState, seen: GateOpened) -> list[Message] | None:
     return seen.messages
 
 
-def _pair_check(clause: str, role: str) -> Callable[..., Judgements]:
-    def check(state: ObservedState, seen: GateOpened) -> Judgements:
+def _pair_check(clause: str, role: str) -> Callable[..., CheckResults]:
+    def check(state: ObservedState, seen: GateOpened) -> CheckResults:
         messages = _history(state, seen)
         if messages is None or not any(message.role == role for message in messages):
             return
@@ -73,7 +72,7 @@ def _pair_check(clause: str, role: str) -> Callable[..., Judgements]:
     return check
 
 
-def a_later_turn_works_on_a_whole_history(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_later_turn_works_on_a_whole_history(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a turn that ended in any way, the next one starts on a history that is well-formed."""
     turn, messages = state.turn_of(seen), _history(state, seen)
     path = state.path_of(seen)
@@ -99,7 +98,7 @@ def _results(state: ObservedState, seen: GateOpened) -> list[tuple[Call, Message
     ]
 
 
-def a_result_stands_under_its_own_call(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_result_stands_under_its_own_call(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Each result stands under the id of its own call."""
     results = _results(state, seen)
     for call, message in results:
@@ -112,7 +111,7 @@ def a_result_stands_under_its_own_call(state: ObservedState, seen: GateOpened) -
             yield held_or(not mixed, f"the result of call {whose} stands under the id of {named(call)}")
 
 
-def what_a_tool_answered_is_shown(state: ObservedState, seen: GateOpened) -> Judgements:
+def what_a_tool_answered_is_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a tool answered is what the model is shown for its call."""
     for call, message in _results(state, seen):
         _, text = result_of(call)
@@ -121,7 +120,7 @@ def what_a_tool_answered_is_shown(state: ObservedState, seen: GateOpened) -> Jud
             yield held_or(text in message.text, why)
 
 
-def a_result_is_shown_as_what_it_is(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_result_is_shown_as_what_it_is(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A success that the model is shown was given by the tool, and a failure is shown as one."""
     for call, message in _results(state, seen):
         status, _ = result_of(call)
@@ -131,7 +130,7 @@ def a_result_is_shown_as_what_it_is(state: ObservedState, seen: GateOpened) -> J
             yield held_or(message.status == status, why)
 
 
-def results_stand_in_the_declared_order(state: ObservedState, seen: GateOpened) -> Judgements:
+def results_stand_in_the_declared_order(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The results of a round stand in call order, or in the order in which the calls finished."""
     path, messages, order = state.path_of(seen), _history(state, seen), state.policy("results.order")
     if path is None or messages is None or order is None or not path.sent:
@@ -149,7 +148,7 @@ def results_stand_in_the_declared_order(state: ObservedState, seen: GateOpened) 
         yield from _in_finish_order(shown)
 
 
-def _in_finish_order(shown: list[Call]) -> Judgements:
+def _in_finish_order(shown: list[Call]) -> CheckResults:
     ran = [call for call in shown if call.answered_with]
     for before, after in pairwise(ran):
         if before.entries[-1].released_in != after.entries[-1].released_in:
@@ -158,7 +157,7 @@ def _in_finish_order(shown: list[Call]) -> Judgements:
             yield held_or(right, why)
 
 
-def two_calls_with_one_id_have_one_result(state: ObservedState, seen: GateOpened) -> Judgements:
+def two_calls_with_one_id_have_one_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Two calls with one id never give two visible results under that id."""
     path = state.path_of(seen)
     if path is None or seen.messages is None or not path.sent or not is_as_composed(state, path):
@@ -179,7 +178,7 @@ def _after_the_last_ask(messages: Sequence[Message], call: str) -> int:
     return results
 
 
-def every_call_of_the_round_has_a_result(state: ObservedState, seen: GateOpened) -> Judgements:
+def every_call_of_the_round_has_a_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The failure or denial of one call does not cost another call its result."""
     path, messages = state.path_of(seen), _history(state, seen)
     if path is None or messages is None or not path.sent or not path.sent[-1].calls:
@@ -188,7 +187,7 @@ def every_call_of_the_round_has_a_result(state: ObservedState, seen: GateOpened)
     yield from _missing(path, shown)
 
 
-def _missing(path: Pass, shown: set[str | None]) -> Judgements:
+def _missing(path: Pass, shown: set[str | None]) -> CheckResults:
     calls = path.sent[-1].calls
     missing = [call for call in calls if call.id not in shown]
     failed = [call for call in calls if result_of(call)[0] != "ok"]

@@ -18,17 +18,16 @@ from runlock.conformance.families.message_loop.invariants.authority import (
 )
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
-    Judgements,
+    CheckResults,
     broken,
-    held_or,
     listed,
     named,
     quoted,
 )
 from runlock.conformance.families.message_loop.messages import GateOpened, Published
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call, Prompt, Turn
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.families.message_loop.state.records import Call, Pass, Prompt, Turn
+from runlock.conformance.family.invariant import Invariant, held_or
 
 
 def prompting(state: ObservedState, seen: GateOpened) -> Call | None:
@@ -39,7 +38,7 @@ def prompting(state: ObservedState, seen: GateOpened) -> Call | None:
     return call
 
 
-def a_prompt_names_its_call(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_prompt_names_its_call(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A prompt names the call, the tool and the arguments that it is about."""
     path = state.path_of(seen)
     call = state.call_of(seen)
@@ -55,7 +54,7 @@ def a_prompt_names_its_call(state: ObservedState, seen: GateOpened) -> Judgement
     yield held_or(known, f"prompt {seen.prompt} shows {shown} for call {call.id}, which is {asked}")
 
 
-def the_mode_gate_is_silent_in_a_stage(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_mode_gate_is_silent_in_a_stage(state: ObservedState, seen: GateOpened) -> CheckResults:
     """While a stage drives, no prompt is the mode gate's."""
     call = prompting(state, seen)
     if call is not None and call.path.is_driven:
@@ -64,14 +63,14 @@ def the_mode_gate_is_silent_in_a_stage(state: ObservedState, seen: GateOpened) -
         )
 
 
-def no_mode_is_invoked_in_a_stage(state: ObservedState, seen: Published) -> Judgements:
+def no_mode_is_invoked_in_a_stage(state: ObservedState, seen: Published) -> CheckResults:
     """While a stage drives, the mode gate judges no call."""
     turn = state.turn_of(seen)
     if turn is not None and turn.is_driven and seen.watcher is None:
         yield broken(f"a stage drives turn {turn.id}, yet ToolCallModeInvoked was published in it")
 
 
-def an_idle_state_machine_asks_nobody(state: ObservedState, seen: GateOpened) -> Judgements:
+def an_idle_state_machine_asks_nobody(state: ObservedState, seen: GateOpened) -> CheckResults:
     """In a chat turn the state machine asks for no grant and judges no call."""
     turn = state.turn_of(seen)
     if turn is None or turn.is_driven or state.scenario.driver is None:
@@ -81,7 +80,7 @@ def an_idle_state_machine_asks_nobody(state: ObservedState, seen: GateOpened) ->
     yield held_or(not speaks, f"no stage drives turn {turn.id}, yet the state machine {what}")
 
 
-def a_call_in_the_envelope_asks_nobody(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_call_in_the_envelope_asks_nobody(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call inside the envelope of the driving stage asks nobody."""
     call = state.call_of(seen)
     if call is None or not call.is_usable or not call.path.is_driven or not in_envelope(state, call):
@@ -90,7 +89,7 @@ def a_call_in_the_envelope_asks_nobody(state: ObservedState, seen: GateOpened) -
     yield held_or(seen.on != "prompt", f"{named(call)} is inside the envelope ({by}), yet people are asked")
 
 
-def a_call_that_a_token_fits_asks_nobody(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_call_that_a_token_fits_asks_nobody(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call outside the envelope asks for a grant only where no token fits."""
     call = prompting(state, seen)
     execution = execution_of(call) if call is not None else None
@@ -105,7 +104,7 @@ def a_call_that_a_token_fits_asks_nobody(state: ObservedState, seen: GateOpened)
     )
 
 
-def the_mode_asks_for_what_it_must(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_mode_asks_for_what_it_must(state: ObservedState, seen: GateOpened) -> CheckResults:
     """yolo asks nobody, and allowlist asks for no tool that is on the list."""
     call = prompting(state, seen)
     if call is None or call.path.is_driven or seen.ask != "mode":
@@ -117,7 +116,7 @@ def the_mode_asks_for_what_it_must(state: ObservedState, seen: GateOpened) -> Ju
     )
 
 
-def prompts_come_one_at_a_time(state: ObservedState, seen: GateOpened) -> Judgements:
+def prompts_come_one_at_a_time(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The prompts of a pass come one at a time, in call order."""
     call = prompting(state, seen)
     if call is None:
@@ -135,7 +134,7 @@ def prompts_come_one_at_a_time(state: ObservedState, seen: GateOpened) -> Judgem
     )
 
 
-def sibling_prompts_wait_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def sibling_prompts_wait_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where siblings share one line, no prompt opens while one of a sibling is open."""
     call = prompting(state, seen)
     if call is None or call.path.turn.kind != "group" or state.policy("prompt.siblings") != "one":
@@ -150,7 +149,29 @@ def sibling_prompts_wait_as_declared(state: ObservedState, seen: GateOpened) -> 
     )
 
 
-def a_prompt_goes_to_active_interactors(state: ObservedState, seen: GateOpened) -> Judgements:
+def siblings_wait_for_no_prompt_of_another(state: ObservedState) -> CheckResults:
+    """Where each sibling has its own line, none waits for the prompt of another one."""
+    turn = state.run
+    if turn is None or turn.kind != "group" or state.policy("prompt.siblings") != "each":
+        return
+    waiting = [prompt for prompt in _open_prompts(turn) if is_waiting(state, prompt)]
+    for path in turn.passes:
+        other = next((one for one in waiting if one.call is not None and one.call.path is not path), None)
+        if other is None or not _has_unasked_calls(turn, path):
+            continue
+        right = any(gate.path is path for gate in turn.open_gates())
+        yield held_or(
+            right, f"{path.label} waits for prompt {other.id}, which is about a call of its sibling"
+        )
+
+
+def _has_unasked_calls(turn: Turn, path: Pass) -> bool:
+    """Whether calls of the last response of a pass are neither asked about nor settled."""
+    calls = path.sent[-1].calls if path.sent and not turn.executions[path.stage or ""].asserts else []
+    return any(call.is_usable and not call.prompts and not call.entries and not call.hooks for call in calls)
+
+
+def a_prompt_goes_to_active_interactors(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A prompt goes to interactors that are active, and to each of them once."""
     call = state.call_of(seen)
     if call is None or seen.interactor is None or state.gone_in.get(seen.interactor) == state.window:
@@ -169,7 +190,7 @@ def _open_prompts(turn: Turn | None) -> list[Prompt]:
     return [prompt for prompt in turn.prompts() if prompt.is_open] if turn is not None else []
 
 
-def a_prompt_goes_to_all_at_once(state: ObservedState) -> Judgements:
+def a_prompt_goes_to_all_at_once(state: ObservedState) -> CheckResults:
     """A prompt that is open was put to every active interactor."""
     for prompt in _open_prompts(state.run):
         if prompt.answers:
@@ -179,7 +200,7 @@ def a_prompt_goes_to_all_at_once(state: ObservedState) -> Judgements:
         yield held_or(not missing, f"prompt {prompt.id} is open, and was not put to {listed(missing)}")
 
 
-def the_other_gates_of_an_answered_prompt_close(state: ObservedState) -> Judgements:
+def the_other_gates_of_an_answered_prompt_close(state: ObservedState) -> CheckResults:
     """Once a prompt has its first answer, the gates of the other interactors are closed."""
     for prompt in state.run.prompts() if state.run is not None else ():
         firm = prompt.first_firm
@@ -190,7 +211,7 @@ def the_other_gates_of_an_answered_prompt_close(state: ObservedState) -> Judgeme
         yield held_or(not left, f"{by}, yet it still waits for {listed(left)}")
 
 
-def a_deferral_counts_as_declared(state: ObservedState) -> Judgements:
+def a_deferral_counts_as_declared(state: ObservedState) -> CheckResults:
     """A deferral by one of several interactors is the answer, or the others may still answer."""
     policy = state.policy("prompt.defer")
     for prompt in state.run.prompts() if state.run is not None and policy is not None else ():
@@ -210,7 +231,7 @@ def a_deferral_counts_as_declared(state: ObservedState) -> Judgements:
             yield held_or(not closed, f"{who}, and the others may answer, yet {listed(closed)} was given up")
 
 
-def a_prompt_that_nobody_can_answer_is_over(state: ObservedState) -> Judgements:
+def a_prompt_that_nobody_can_answer_is_over(state: ObservedState) -> CheckResults:
     """A prompt does not wait for interactors that have gone away."""
     for prompt in _open_prompts(state.run):
         waited = {gate.opened.interactor for gate in prompt.gates if gate.is_open}
@@ -221,7 +242,7 @@ def a_prompt_that_nobody_can_answer_is_over(state: ObservedState) -> Judgements:
             )
 
 
-def approvals_stand_where_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def approvals_stand_where_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Approvals come before any call of the round runs, each before its own call, or while one runs."""
     call = prompting(state, seen)
     place = state.policy("prompt.place")
@@ -244,7 +265,7 @@ def approvals_stand_where_declared(state: ObservedState, seen: GateOpened) -> Ju
         yield HELD
 
 
-def an_approved_call_need_not_wait(state: ObservedState) -> Judgements:
+def an_approved_call_need_not_wait(state: ObservedState) -> CheckResults:
     """Where approvals stand with their calls, an approved call runs before the next one is asked about."""
     place = state.policy("prompt.place")
     if place not in ("interleaved", "overlapped") or state.scenario.hooks_at("TOOL_CALL", "pre"):
@@ -274,7 +295,7 @@ def _waits_its_turn(state: ObservedState, call: Call) -> bool:
     return is_asked and state.policy("round.executor") != "parallel"
 
 
-def parallel_prompts_are_open_together(state: ObservedState) -> Judgements:
+def parallel_prompts_are_open_together(state: ObservedState) -> CheckResults:
     """Where prompts are parallel, the prompts of a round are open together."""
     if state.scenario.hooks_at("TOOL_CALL", "pre") or decides(state):
         return
@@ -293,7 +314,7 @@ def _needs_a_prompt(state: ObservedState, call: Call) -> bool:
     return call.is_usable and not covered
 
 
-def the_state_machine_is_asked_once(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_state_machine_is_asked_once(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The state machine is asked in TOOL_CALL alone, once for each call, again only after a rewrite."""
     call = state.call_of(seen)
     path = state.path_of(seen)
@@ -316,6 +337,7 @@ INVARIANTS = (
     Invariant("AUTH-16", the_mode_asks_for_what_it_must, GateOpened, at=("prompt",)),
     Invariant("AUTH-10", prompts_come_one_at_a_time, GateOpened, at=("prompt",)),
     Invariant("AUTH-24", sibling_prompts_wait_as_declared, GateOpened, at=("prompt",)),
+    Invariant("AUTH-24", siblings_wait_for_no_prompt_of_another),
     Invariant("AUTH-11", a_prompt_goes_to_active_interactors, GateOpened, at=("prompt",)),
     Invariant("AUTH-22", approvals_stand_where_declared, GateOpened, at=("prompt",)),
     Invariant("AUTH-18", the_state_machine_is_asked_once, GateOpened, at=("sm",)),

@@ -19,16 +19,15 @@ from runlock.conformance.families.message_loop.invariants.reading import (
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
     CheckResult,
-    Judgements,
+    CheckResults,
     broken,
-    held_or,
     listed,
     quoted,
 )
 from runlock.conformance.families.message_loop.messages import GateOpened, Message, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Gate, Pass, Request
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 
 Mismatch = tuple[str, str]
 """The clause that a conversation breaks, and how; two empty strings if it is right."""
@@ -97,7 +96,7 @@ def _begins(state: ObservedState, path: Pass, messages: list[Message]) -> Mismat
     given = input_of(path)
     if given is None or path.attempt > 1:
         return None
-    if not messages or (messages[-1].role, messages[-1].text) != ("user", given):
+    if not messages or not _is_the_input(state, path, messages[-1], given):
         last = f"{messages[-1].role} {quoted(messages[-1].text)}" if messages else "nothing"
         return (
             "LOOP-4",
@@ -109,6 +108,14 @@ def _begins(state: ObservedState, path: Pass, messages: list[Message]) -> Mismat
         if path.is_driven
         else _history_of_a_chat(state, path, history)
     )
+
+
+def _is_the_input(state: ObservedState, path: Pass, last: Message, given: str) -> bool:
+    """Whether a message is the input; a client may join it with the unanswered input of a turn cut short."""
+    before = chat_turns_before(state, path.turn)
+    was_cut = bool(before) and (before[-1].reason is None or before[-1].reason.code != "NaturalEnd")
+    joined = was_cut and last.text.endswith(f"\n{given}")
+    return last.role == "user" and (last.text == given or joined)
 
 
 def _history_of_a_chat(state: ObservedState, path: Pass, history: list[Message]) -> Mismatch | None:
@@ -180,8 +187,8 @@ def _said_by_siblings(path: Pass, history: list[Message]) -> str:
     return ""
 
 
-def _composed(clause: str) -> Callable[..., Judgements]:
-    def check(state: ObservedState, seen: GateOpened) -> Judgements:
+def _composed(clause: str) -> Callable[..., CheckResults]:
+    def check(state: ObservedState, seen: GateOpened) -> CheckResults:
         found = mismatch(state, seen)
         if found is not None and found[0] in ("", clause):
             yield held_or(found == RIGHT, found[1])
@@ -189,7 +196,7 @@ def _composed(clause: str) -> Callable[..., Judgements]:
     return check
 
 
-def siblings_see_nothing_of_each_other(state: ObservedState, seen: GateOpened) -> Judgements:
+def siblings_see_nothing_of_each_other(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The requests of a stage execution hold nothing of its siblings' transcripts."""
     path = state.path_of(seen)
     if path is None or path.turn.kind != "group" or seen.messages is None:
@@ -201,7 +208,7 @@ def siblings_see_nothing_of_each_other(state: ObservedState, seen: GateOpened) -
         yield held_or(not foreign, why)
 
 
-def the_system_prompt_is_as_composed(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_system_prompt_is_as_composed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """In a chat turn the system prompt is the scenario's, with nothing added but context."""
     path = state.path_of(seen)
     if path is None or path.is_driven or seen.system is None or _rewrote(state, path, "system"):
@@ -211,7 +218,7 @@ def the_system_prompt_is_as_composed(state: ObservedState, seen: GateOpened) -> 
     yield held_or(right, f"the system prompt is {quoted(wanted)}, yet {quoted(seen.system)} was sent")
 
 
-def a_stage_has_its_body_as_system_prompt(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_stage_has_its_body_as_system_prompt(state: ObservedState, seen: GateOpened) -> CheckResults:
     """In a stage execution the system prompt is its body, the same in each request."""
     path = state.path_of(seen)
     execution = path.turn.executions.get(path.stage or "") if path is not None else None
@@ -226,7 +233,7 @@ def a_stage_has_its_body_as_system_prompt(state: ObservedState, seen: GateOpened
         )
 
 
-def the_manifest_is_the_scenarios(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_manifest_is_the_scenarios(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The tools of a request are those that the scenario, or the driving stage, offers."""
     path = state.path_of(seen)
     if path is None or seen.tools is None or _rewrote(state, path, "tools"):
@@ -252,7 +259,7 @@ def _rewrote(state: ObservedState, path: Pass, key: str) -> bool:
     return request is not None and request.rewritten(key)
 
 
-def each_provider_was_asked_once(state: ObservedState, seen: GateOpened) -> Judgements:
+def each_provider_was_asked_once(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Each context provider is asked once in each COMPOSE_REQUEST, before the request goes out."""
     path = state.path_of(seen)
     if path is None or (path.request is not None and path.request.may_be_sent_again):
@@ -269,7 +276,7 @@ def each_provider_was_asked_once(state: ObservedState, seen: GateOpened) -> Judg
             yield held_or(not mine[0].is_open, f"the request was sent while provider {spec.id} is asked")
 
 
-def a_provider_is_asked_within_its_budget(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_provider_is_asked_within_its_budget(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A context provider of the scenario is asked, with its budget."""
     spec = next((one for one in state.scenario.context if one.id == seen.provider), None)
     if spec is None:
@@ -280,7 +287,7 @@ def a_provider_is_asked_within_its_budget(state: ObservedState, seen: GateOpened
         )
 
 
-def context_stands_in_its_request(state: ObservedState, seen: GateOpened) -> Judgements:
+def context_stands_in_its_request(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a provider gave stands in the request for which it was asked, within its budget."""
     path = state.path_of(seen)
     request = upcoming(state, path) if path is not None else None
@@ -305,7 +312,7 @@ def _everything_shown(seen: GateOpened) -> str:
 
 def _over_budget(
     state: ObservedState, provider: str | None, slices: list[str], budget: int, context: list[str]
-) -> Judgements:
+) -> CheckResults:
     standing = [text for text in slices if any(text in shown for shown in context)]
     used = sum(map(len, standing))
     yield held_or(
@@ -313,7 +320,7 @@ def _over_budget(
     )
 
 
-def context_over_budget_is_treated_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def context_over_budget_is_treated_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Context beyond its budget is cut, left out by whole slices, or left out altogether."""
     path, policy = state.path_of(seen), state.policy("context.over")
     request = upcoming(state, path) if path is not None else None
@@ -359,7 +366,7 @@ def _begins_in(text: str, shown: str) -> bool:
     return any(shown.endswith(text[:size]) for size in range(1, len(text)))
 
 
-def context_is_what_providers_gave(state: ObservedState, seen: GateOpened) -> Judgements:
+def context_is_what_providers_gave(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The context of a request holds nothing but slices of its pass."""
     path = state.path_of(seen)
     if path is None or not seen.context:
@@ -369,12 +376,39 @@ def context_is_what_providers_gave(state: ObservedState, seen: GateOpened) -> Ju
     yield held_or(not foreign, f"the context holds {quoted(foreign)}, which no provider gave")
 
 
+def no_slice_stands_twice(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The context of a request holds no slice more often than its providers gave it."""
+    path = state.path_of(seen)
+    request = upcoming(state, path) if path is not None else None
+    if request is None or not seen.context:
+        return
+    answers = [gate.answer or {} for gate in request.contexts]
+    slices = [text for answer in answers for text in answer.get("slices") or [] if text]
+    for text in dict.fromkeys(slices):
+        given = sum(other.count(text) for other in slices)
+        shown = sum(other.count(text) for other in seen.context)
+        yield held_or(shown <= given, f"the slice {quoted(text)} stands {shown} times in the context")
+
+
+def no_slice_stays_in_the_messages(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The messages of a request hold no slice that was given for an earlier request alone."""
+    path = state.path_of(seen)
+    request = upcoming(state, path) if path is not None else None
+    if path is None or request is None or not state.scenario.context or _rewrote(state, path, "messages"):
+        return
+    now = [text for gate in request.contexts for text in (gate.answer or {}).get("slices") or []]
+    texts = [one.text for one in seen.messages or []]
+    for text in dict.fromkeys(slices_given(path)):
+        is_stale = not any(text in other for other in now) and any(text in other for other in texts)
+        yield held_or(not is_stale, f"the slice {quoted(text)} of an earlier request stands in the messages")
+
+
 def _made_of(text: str, path: Pass) -> bool:
     """Whether a text holds a slice, or the beginning of one."""
     return any(one in text or text.startswith(one[:4]) for one in slices_given(path))
 
 
-def a_stage_sees_the_history_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_stage_sees_the_history_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The requests of a stage execution hold the session history before its transcript, or do not."""
     found, policy = sending(state, seen), state.policy("stage.history")
     if found is None or policy is None or not found[0].is_driven or found[0].sent or found[0].attempt > 1:
@@ -388,7 +422,7 @@ def a_stage_sees_the_history_as_declared(state: ObservedState, seen: GateOpened)
         yield held_or(held == (policy == "before"), why)
 
 
-def a_terminal_response_ends_the_pass(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_terminal_response_ends_the_pass(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a response marked as terminal no request is sent."""
     path = state.path_of(seen)
     if path is not None and path.sent and path.sent[-1].response is not None:
@@ -397,7 +431,7 @@ def a_terminal_response_ends_the_pass(state: ObservedState, seen: GateOpened) ->
             yield broken(f"response {last.number} of {path.label} was terminal, yet another request was sent")
 
 
-def a_terminal_response_was_the_last(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_terminal_response_was_the_last(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Counts the passes that a terminal response ended."""
     turn = state.turn_of(seen)
     for path in turn.passes if turn is not None else ():
@@ -405,7 +439,7 @@ def a_terminal_response_was_the_last(state: ObservedState, seen: TurnEnded) -> J
             yield HELD
 
 
-def a_response_without_calls_ends_the_pass(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_response_without_calls_ends_the_pass(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A response without a call leads to the end of the pass, whatever its finish word says."""
     path = state.path_of(seen)
     last = path.sent[-1] if path is not None and path.sent else None
@@ -416,7 +450,7 @@ def a_response_without_calls_ends_the_pass(state: ObservedState, seen: GateOpene
         )
 
 
-def a_request_is_sent_again_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_request_is_sent_again_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A request that failed is sent again only where that is declared, and before its first delta."""
     path, policy = state.path_of(seen), state.policy("model.fault")
     last = path.sent[-1] if path is not None and path.sent else None
@@ -448,5 +482,7 @@ INVARIANTS = (
     Invariant("LOOP-14", _composed("LOOP-14"), GateOpened, at=("model",)),
     Invariant("LOOP-14", the_system_prompt_is_as_composed, GateOpened, at=("model",)),
     Invariant("LOOP-14", context_is_what_providers_gave, GateOpened, at=("model",)),
+    Invariant("LOOP-14", no_slice_stands_twice, GateOpened, at=("model",)),
+    Invariant("LOOP-14", no_slice_stays_in_the_messages, GateOpened, at=("model",)),
     Invariant("LOOP-22", a_stage_sees_the_history_as_declared, GateOpened, at=("model",)),
 )

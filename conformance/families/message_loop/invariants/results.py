@@ -16,10 +16,19 @@ from runlock.conformance.families.message_loop.messages import (
     TurnEnded,
 )
 from runlock.conformance.families.message_loop.state.records import Call
-from runlock.conformance.family.invariant import HELD, NOTHING, CheckResult, Judgements, Selectors, broken
+from runlock.conformance.family.invariant import HELD, NOTHING, CheckResult, CheckResults, Selectors, broken
 from runlock.conformance.protocol import Observation
 
-__all__ = ["HELD", "SELECTORS", "CheckResult", "Judgements", "broken", "held_or", "listed", "named", "quoted"]
+__all__ = [
+    "HELD",
+    "SELECTORS",
+    "CheckResult",
+    "CheckResults",
+    "broken",
+    "listed",
+    "named",
+    "quoted",
+]
 
 NAMES: Final[Mapping[type[Observation], Callable[[Any], str]]] = {
     GateOpened: attrgetter("on"),
@@ -45,11 +54,6 @@ def newest_of(state: Any, seen: Observation) -> str:
 
 
 SELECTORS: Final = Selectors(name_of, newest_of)
-
-
-def held_or(condition: bool, reason: str) -> CheckResult:
-    """The clause held if the condition does, else it is broken for this reason."""
-    return HELD if condition else broken(reason)
 
 
 def named(call: Call) -> str:

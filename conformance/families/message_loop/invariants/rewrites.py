@@ -21,16 +21,15 @@ from runlock.conformance.families.message_loop.invariants.occasions import (
 )
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
-    Judgements,
+    CheckResults,
     broken,
-    held_or,
     named,
     quoted,
 )
 from runlock.conformance.families.message_loop.messages import SLOTS, GateOpened, Published, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Gate, Pass, Request, Turn
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 
 REQUEST_KEYS: Final = ("system", "messages", "tools")
 WITH_GUARDS: Final = frozenset(slot.removesuffix(".guard") for slot in SLOTS if slot.endswith(".guard"))
@@ -46,7 +45,7 @@ def stage_denials(state: ObservedState, path: Pass) -> list[Gate]:
     return [gate for gate in path.turn.stage_denials() if gate.path is path and certain(state, gate)]
 
 
-def a_denial_keeps_the_body_from_running(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_denial_keeps_the_body_from_running(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a guard's denial outside TOOL_CALL no request is sent, and no call is settled or runs."""
     path = state.path_of(seen)
     for gate in stage_denials(state, path) if path is not None else ():
@@ -61,7 +60,7 @@ def _deed(seen: GateOpened) -> str:
     return deeds.get(seen.on, f"a {seen.on} gate opened")
 
 
-def nothing_is_published_after_a_denial(state: ObservedState, seen: Published) -> Judgements:
+def nothing_is_published_after_a_denial(state: ObservedState, seen: Published) -> CheckResults:
     """After a guard's denial no more text is published, and nothing is rendered."""
     turn = state.turn_of(seen)
     if seen.watcher is not None or turn is None or len(turn.passes) > 1:
@@ -72,7 +71,7 @@ def nothing_is_published_after_a_denial(state: ObservedState, seen: Published) -
         )
 
 
-def a_denial_ends_the_turn_as_blocked(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_denial_ends_the_turn_as_blocked(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A guard's denial outside TOOL_CALL ends the turn as Blocked."""
     turn = state.turn_of(seen)
     if turn is None or turn.cancelled_at or turn.faults() or _odd(turn):
@@ -85,7 +84,7 @@ def a_denial_ends_the_turn_as_blocked(state: ObservedState, seen: TurnEnded) -> 
         yield held_or(seen.reason.code in allowed, why)
 
 
-def a_denied_turn_is_over(state: ObservedState) -> Judgements:
+def a_denied_turn_is_over(state: ObservedState) -> CheckResults:
     """After a guard's denial outside TOOL_CALL nothing of the pass waits any more, except a commit."""
     turn = state.run
     if turn is None:
@@ -103,7 +102,7 @@ def _odd(turn: Turn) -> bool:
     return any(gate.on == "hook" and is_odd(gate) for gate in turn.gates)
 
 
-def a_rewrite_reaches_later_hooks(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_rewrite_reaches_later_hooks(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A hook is shown what the transforms before it made of the data."""
     gates = _earlier(state, seen)
     together = _may_be_asked_together(state, seen, gates)
@@ -156,7 +155,7 @@ def _said(message: Any) -> tuple[Any, ...]:
     return raw.get("role"), raw.get("text") or "", raw.get("call"), calls
 
 
-def a_rewritten_request_is_what_is_sent(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_rewritten_request_is_what_is_sent(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What transforms made of a request is what the model gets."""
     path = state.path_of(seen)
     request = request_of(state, path, "SEND_REQUEST", "pre") if path is not None else None
@@ -172,7 +171,7 @@ def a_rewritten_request_is_what_is_sent(state: ObservedState, seen: GateOpened) 
             )
 
 
-def rewritten_arguments_run(state: ObservedState, seen: GateOpened) -> Judgements:
+def rewritten_arguments_run(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The arguments that the transforms gave a call are those that its tool gets."""
     call = entering(state, seen)
     gates = call.hook_gates("pre") if call is not None else []
@@ -183,7 +182,7 @@ def rewritten_arguments_run(state: ObservedState, seen: GateOpened) -> Judgement
     yield held_or(seen.args == given[-1], why)
 
 
-def an_observer_rewrites_nothing(state: ObservedState, seen: GateOpened) -> Judgements:
+def an_observer_rewrites_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What an observer answers is not what goes on."""
     gates, shown = _observed(state, seen)
     for gate in gates:
@@ -221,7 +220,7 @@ def _before_sending(request: Request | None) -> list[Gate]:
     return [*request.hook_gates("COMPOSE_REQUEST", "post"), *request.hook_gates("SEND_REQUEST", "pre")]
 
 
-def an_observer_denies_nothing(state: ObservedState, seen: GateOpened) -> Judgements:
+def an_observer_denies_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call whose observer answered deny runs all the same."""
     for call in round_is_settled_but_for_observers(state, seen):
         observers = [gate for gate in call.hook_gates("pre") if gate.opened.role == "observer"]
@@ -244,7 +243,7 @@ def round_is_settled_but_for_observers(state: ObservedState, seen: GateOpened) -
     return [] if odd or people_may_stop_others(state, request) else request.calls
 
 
-def an_observer_ends_no_turn(state: ObservedState, seen: TurnEnded) -> Judgements:
+def an_observer_ends_no_turn(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A turn does not end for what an observer answered."""
     turn = state.turn_of(seen)
     if turn is None or turn.cancelled_at:
@@ -291,7 +290,7 @@ def _counts_as(state: ObservedState, gate: Gate) -> str | None:
     return "continue" if policy == "deny" and not has_guards else policy
 
 
-def a_broken_hook_lets_go_on_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_broken_hook_lets_go_on_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A body runs after a hook that broke only where that counts as continue."""
     if seen.on == "tool":
         call = entering(state, seen)
@@ -307,7 +306,7 @@ def a_broken_hook_lets_go_on_as_declared(state: ObservedState, seen: GateOpened)
             yield held_or(counts == "continue", why)
 
 
-def a_broken_hook_denies_its_call_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_broken_hook_denies_its_call_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call whose hook broke is denied only where that counts as a denial."""
     path, policy = state.path_of(seen), state.policy("hook.fault")
     request = path.sent[-1] if path is not None and path.sent else None
@@ -332,7 +331,7 @@ def _request_hooks(request: Request | None) -> list[Gate]:
     return request.hooks if request is not None else []
 
 
-def a_broken_hook_ends_as_declared(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_broken_hook_ends_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A hook that breaks ends the turn in Error only where that is declared, and then always."""
     turn = state.turn_of(seen)
     gates = broken_hooks(state, turn.gates) if turn is not None else []

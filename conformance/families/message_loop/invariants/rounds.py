@@ -9,19 +9,20 @@ from runlock.conformance.families.message_loop.invariants.occasions import is_od
 from runlock.conformance.families.message_loop.invariants.reading import is_doubled
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
-    Judgements,
+    CheckResults,
     broken,
-    held_or,
     listed,
     named,
 )
 from runlock.conformance.families.message_loop.messages import GateOpened, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Turn
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 
 
-def nothing_is_settled_before_the_response_is_complete(state: ObservedState, seen: GateOpened) -> Judgements:
+def nothing_is_settled_before_the_response_is_complete(
+    state: ObservedState, seen: GateOpened
+) -> CheckResults:
     """No call runs, and none is settled, before its response is complete."""
     path = state.path_of(seen)
     if path is None or (seen.on == "hook" and (seen.at, seen.point) != ("TOOL_CALL", "pre")):
@@ -35,7 +36,7 @@ def nothing_is_settled_before_the_response_is_complete(state: ObservedState, see
         yield HELD
 
 
-def calls_run_one_after_the_other(state: ObservedState, seen: GateOpened) -> Judgements:
+def calls_run_one_after_the_other(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A sequential executor runs the calls of a round one after the other."""
     call = entering(state, seen)
     if call is None or len(call.request.calls) < 2:
@@ -44,7 +45,7 @@ def calls_run_one_after_the_other(state: ObservedState, seen: GateOpened) -> Jud
     yield held_or(not running, f"{named(call)} was entered while call {listed(running)} runs")
 
 
-def approved_calls_run_at_the_same_time(state: ObservedState) -> Judgements:
+def approved_calls_run_at_the_same_time(state: ObservedState) -> CheckResults:
     """A parallel executor runs all approved calls of a round at the same time."""
     turn = state.run
     if turn is None or turn.cancelled_at or state.scenario.hooks_at("TOOL_CALL", "pre"):
@@ -75,7 +76,7 @@ def _is_judged(state: ObservedState, call: Call) -> bool:
     return bool(call.entries) or prompt_verdict(state, call) != "" or not call.is_usable
 
 
-def a_tool_that_throws_costs_what_was_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_tool_that_throws_costs_what_was_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """An exception in the body of a tool costs its call where that is declared, and not the turn."""
     policy, path = state.policy("tool.raises"), state.path_of(seen)
     calls = path.sent[-1].calls if path is not None and path.sent else []
@@ -86,7 +87,7 @@ def a_tool_that_throws_costs_what_was_declared(state: ObservedState, seen: GateO
             )
 
 
-def a_tool_that_throws_ends_the_turn_as_declared(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_tool_that_throws_ends_the_turn_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """An exception in the body of a tool ends the turn in Error only where that is declared."""
     turn, policy = state.turn_of(seen), state.policy("tool.raises")
     thrown = [call for call in turn.every_call() if call.answered_with == "raise"] if turn is not None else []
@@ -103,7 +104,7 @@ def a_tool_that_throws_ends_the_turn_as_declared(state: ObservedState, seen: Tur
         yield held_or(seen.reason.code == "Error", why)
 
 
-def a_malformed_call_costs_what_was_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_malformed_call_costs_what_was_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call with arguments that are no JSON costs its call where that is declared, and not the turn."""
     policy, path = state.policy("call.malformed"), state.path_of(seen)
     for call in path.sent[-1].calls if path is not None and path.sent else []:
@@ -113,7 +114,7 @@ def a_malformed_call_costs_what_was_declared(state: ObservedState, seen: GateOpe
             )
 
 
-def a_malformed_call_ends_the_turn_as_declared(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_malformed_call_ends_the_turn_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A malformed call ends the turn in Error only where that is declared."""
     turn, policy = state.turn_of(seen), state.policy("call.malformed")
     bad = [call for call in turn.every_call() if call.is_malformed] if turn is not None else []

@@ -16,9 +16,8 @@ from runlock.conformance.families.message_loop.invariants.reading import (
     texts_of,
 )
 from runlock.conformance.families.message_loop.invariants.results import (
-    Judgements,
+    CheckResults,
     broken,
-    held_or,
     listed,
     named,
     quoted,
@@ -33,7 +32,7 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Pass, Turn
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 
 BRACKETS: Final = ("SessionTurnStart", "SessionTurnEnd")
 WITH_CORRELATION: Final = ("StagePreFired", "StagePostFired", "Rendered")
@@ -44,7 +43,7 @@ def own(state: ObservedState, seen: Published) -> Turn | None:
     return state.turn_of(seen) if seen.watcher is None else None
 
 
-def a_turn_starts_once(state: ObservedState, seen: Published) -> Judgements:
+def a_turn_starts_once(state: ObservedState, seen: Published) -> CheckResults:
     """A turn has one SessionTurnStart, before each of its gates and its other events."""
     turn = own(state, seen)
     if turn is None:
@@ -67,7 +66,7 @@ def _is_receive(event: Published) -> bool:
     return event.name in ("StagePreFired", "StagePostFired") and event.get("stage") == "RECEIVE_INPUT"
 
 
-def a_turn_has_started(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_turn_has_started(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A turn has its SessionTurnStart before its first request is sent."""
     turn = state.turn_of(seen)
     if turn is not None:
@@ -75,7 +74,7 @@ def a_turn_has_started(state: ObservedState, seen: GateOpened) -> Judgements:
         yield held_or(started, f"turn {turn.id} sends a request, and SessionTurnStart was not published")
 
 
-def a_turn_ends_its_bracket_once(state: ObservedState, seen: Published) -> Judgements:
+def a_turn_ends_its_bracket_once(state: ObservedState, seen: Published) -> CheckResults:
     """A turn has one SessionTurnEnd, after each of its gates except the end commit."""
     turn = own(state, seen)
     if turn is None:
@@ -93,7 +92,7 @@ def a_turn_ends_its_bracket_once(state: ObservedState, seen: Published) -> Judge
     )
 
 
-def no_gate_opens_after_the_bracket(state: ObservedState, seen: GateOpened) -> Judgements:
+def no_gate_opens_after_the_bracket(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No gate of a turn opens after its SessionTurnEnd except the end commit."""
     turn = state.turn_of(seen)
     if (
@@ -104,7 +103,7 @@ def no_gate_opens_after_the_bracket(state: ObservedState, seen: GateOpened) -> J
         yield broken(f"turn {turn.id} published SessionTurnEnd, yet a {seen.on} gate opened after it")
 
 
-def a_turn_that_is_over_has_ended_its_bracket(state: ObservedState) -> Judgements:
+def a_turn_that_is_over_has_ended_its_bracket(state: ObservedState) -> CheckResults:
     """A turn that is over has its SessionTurnEnd on every way out, or only where it rendered."""
     turn, policy = state.run, state.policy("turn.end")
     if turn is None or turn.reason is None or policy is None:
@@ -131,7 +130,7 @@ def _may_skip_render(state: ObservedState, turn: Turn) -> bool:
     return last is not None and last.is_terminal and state.policy("call.terminal") != "render"
 
 
-def a_stage_has_no_bracket_of_its_own(state: ObservedState, seen: Published) -> Judgements:
+def a_stage_has_no_bracket_of_its_own(state: ObservedState, seen: Published) -> CheckResults:
     """The pass of a stage execution emits neither SessionTurnStart nor SessionTurnEnd."""
     turn = own(state, seen)
     if turn is None or not turn.is_driven:
@@ -143,10 +142,15 @@ def a_stage_has_no_bracket_of_its_own(state: ObservedState, seen: Published) -> 
         )
     elif "assert" in state.handshake.gates and not turn.cancelled_at and not _is_cut_short(state, turn):
         begun = [one for one in turn.executions.values() if one.passes[0].sent]
-        left = [one.id for one in begun if not one.asserts and not turn.faults()]
+        left = [one.id for one in begun if not one.asserts and not turn.faults() and _is_in_a_stage(turn)]
         plain = not any(call.is_malformed or call.answered_with == "raise" for call in turn.every_call())
         why = f"{listed(left)} is not asserted yet, and SessionTurnEnd was published in its pass"
         yield held_or(not left or not plain or len(begun) > 1, why)
+
+
+def _is_in_a_stage(turn: Turn) -> bool:
+    """Whether a stage of the turn has begun and is not over."""
+    return len(turn.named("StagePreFired")) > len(turn.named("StagePostFired"))
 
 
 def _is_cut_short(state: ObservedState, turn: Turn) -> bool:
@@ -156,7 +160,7 @@ def _is_cut_short(state: ObservedState, turn: Turn) -> bool:
     return bool(turn.stage_denials()) or odd or people or is_doubled(turn)
 
 
-def ids_name_turns_and_passes(state: ObservedState, seen: Published) -> Judgements:
+def ids_name_turns_and_passes(state: ObservedState, seen: Published) -> CheckResults:
     """The turnId is one for a turn and of no other turn; the correlationId likewise for a pass."""
     turn = own(state, seen)
     if turn is None:
@@ -173,7 +177,7 @@ def ids_name_turns_and_passes(state: ObservedState, seen: Published) -> Judgemen
     yield from _correlation(state, turn, seen)
 
 
-def _correlation(state: ObservedState, turn: Turn, seen: Published) -> Judgements:
+def _correlation(state: ObservedState, turn: Turn, seen: Published) -> CheckResults:
     given = seen.get("correlationId")
     if given is None:
         if seen.name in WITH_CORRELATION:
@@ -199,7 +203,7 @@ def _correlation(state: ObservedState, turn: Turn, seen: Published) -> Judgement
 # The session history.
 
 
-def the_input_is_in_the_history(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_input_is_in_the_history(state: ObservedState, seen: GateOpened) -> CheckResults:
     """In a chat turn the input is in the session history before the first request."""
     path = state.path_of(seen)
     if path is None or path.is_driven or path.sent:
@@ -212,7 +216,7 @@ def the_input_is_in_the_history(state: ObservedState, seen: GateOpened) -> Judge
         )
 
 
-def results_are_in_the_history(state: ObservedState, seen: GateOpened) -> Judgements:
+def results_are_in_the_history(state: ObservedState, seen: GateOpened) -> CheckResults:
     """In a chat turn each result is in the session history after its round."""
     path = state.path_of(seen)
     if path is None or path.is_driven or not path.sent or is_doubled(path.turn):
@@ -226,7 +230,7 @@ def results_are_in_the_history(state: ObservedState, seen: GateOpened) -> Judgem
         )
 
 
-def the_last_response_is_in_the_history(state: ObservedState, seen: TurnEnded) -> Judgements:
+def the_last_response_is_in_the_history(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """In a chat turn that ends by itself the last response is in the session history."""
     turn = state.turn_of(seen)
     if turn is None or turn.kind != "chat" or seen.reason.code != "NaturalEnd" or not turn.passes[-1].sent:
@@ -241,7 +245,7 @@ def the_last_response_is_in_the_history(state: ObservedState, seen: TurnEnded) -
     )
 
 
-def a_stage_writes_nothing_to_the_history(state: ObservedState, seen: MessageAppended) -> Judgements:
+def a_stage_writes_nothing_to_the_history(state: ObservedState, seen: MessageAppended) -> CheckResults:
     """A stage execution writes nothing to the session history."""
     turn = state.turn_of(seen)
     if turn is not None and turn.is_driven:
@@ -250,7 +254,7 @@ def a_stage_writes_nothing_to_the_history(state: ObservedState, seen: MessageApp
         yield held_or(seen.transcript != "session", why)
 
 
-def a_chat_turn_writes_to_the_history(state: ObservedState, seen: MessageAppended) -> Judgements:
+def a_chat_turn_writes_to_the_history(state: ObservedState, seen: MessageAppended) -> CheckResults:
     """A chat turn writes to the session history and to no transcript of a stage."""
     turn = state.turn_of(seen)
     if turn is not None and not turn.is_driven:
@@ -258,7 +262,7 @@ def a_chat_turn_writes_to_the_history(state: ObservedState, seen: MessageAppende
         yield held_or(seen.transcript == "session", why)
 
 
-def inspect_shows_the_history(state: ObservedState, seen: RunInspected) -> Judgements:
+def inspect_shows_the_history(state: ObservedState, seen: RunInspected) -> CheckResults:
     """What inspect shows and what was announced as messages is the same history."""
     if state.run is None or not state.quiescent:
         return
@@ -270,7 +274,7 @@ def inspect_shows_the_history(state: ObservedState, seen: RunInspected) -> Judge
     )
 
 
-def the_last_checkpoint_holds_the_history(state: ObservedState, seen: TurnEnded) -> Judgements:
+def the_last_checkpoint_holds_the_history(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """What the last checkpoint of a turn that ended by itself holds is the history that was announced."""
     turn = state.turn_of(seen)
     if turn is None or turn.kind != "chat" or seen.reason.code != "NaturalEnd" or not turn.checkpoints:
@@ -302,7 +306,7 @@ def _stored(turn: Turn, cause: str) -> bool:
     return any(one.cause == cause or one.trigger == TRIGGERS[cause] for _, one in turn.checkpoints)
 
 
-def the_input_is_stored_first(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_input_is_stored_first(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The input of a chat turn is stored before its first request."""
     path = state.path_of(seen)
     if path is None or path.is_driven or path.sent or not state.observes("checkpoint"):
@@ -313,7 +317,7 @@ def the_input_is_stored_first(state: ObservedState, seen: GateOpened) -> Judgeme
     yield held_or(_stored(path.turn, "input"), why)
 
 
-def the_last_response_is_stored(state: ObservedState, seen: TurnEnded) -> Judgements:
+def the_last_response_is_stored(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """The last response of a chat turn is stored at RENDER."""
     turn = state.turn_of(seen)
     last = turn.passes[-1].sent[-1] if turn is not None and turn.passes[-1].sent else None
@@ -324,7 +328,7 @@ def the_last_response_is_stored(state: ObservedState, seen: TurnEnded) -> Judgem
         yield held_or(_stored(turn, "render"), why)
 
 
-def results_are_stored_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def results_are_stored_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The results of a chat turn are stored after each round, where that is declared."""
     path, policy = state.path_of(seen), state.policy("persist.results")
     if path is None or path.is_driven or policy is None or not path.sent or not path.sent[-1].calls:
@@ -341,7 +345,7 @@ def results_are_stored_as_declared(state: ObservedState, seen: GateOpened) -> Ju
         )
 
 
-def results_are_stored_by_the_end(state: ObservedState, seen: TurnEnded) -> Judgements:
+def results_are_stored_by_the_end(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """The results of a chat turn are stored by its end."""
     turn = state.turn_of(seen)
     if turn is None or turn.kind != "chat" or seen.reason.code != "NaturalEnd" or is_doubled(turn):
@@ -371,7 +375,7 @@ def _first_request(state: ObservedState, seen: GateOpened) -> tuple[Pass, Turn] 
     return (path, before[-1]) if before and before[-1].kind == "chat" else None
 
 
-def a_refused_input_is_kept_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_refused_input_is_kept_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """An input that a guard refused stands in the session history, or does not."""
     found, policy = _first_request(state, seen), state.policy("input.refused")
     if found is None or policy is None or seen.messages is None:
@@ -388,7 +392,7 @@ def a_refused_input_is_kept_as_declared(state: ObservedState, seen: GateOpened) 
         )
 
 
-def partial_text_is_kept_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def partial_text_is_kept_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Text that was streamed before a cancel, a cut or a fault stands in the history, or does not."""
     found, policy = _first_request(state, seen), state.policy("partial.text")
     if found is None or policy is None or seen.messages is None:
@@ -409,7 +413,7 @@ def partial_text_is_kept_as_declared(state: ObservedState, seen: GateOpened) -> 
         )
 
 
-def _bracket(check: Callable[..., Judgements], name: str, clause: str) -> Invariant:
+def _bracket(check: Callable[..., CheckResults], name: str, clause: str) -> Invariant:
     return Invariant(clause, check, Published, at=(name,))
 
 

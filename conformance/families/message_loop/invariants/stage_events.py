@@ -6,17 +6,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from runlock.conformance.families.message_loop.invariants.occasions import is_odd
-from runlock.conformance.families.message_loop.invariants.results import (
-    HELD,
-    Judgements,
-    broken,
-    held_or,
-    listed,
-)
+from runlock.conformance.families.message_loop.invariants.results import HELD, CheckResults, broken, listed
 from runlock.conformance.families.message_loop.messages import GateOpened, Published, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Gate, Pass, Request, StageFired, Turn
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 
 BEGINNING: Final = ""
 NEXT: Final = {
@@ -69,14 +63,14 @@ def _own(state: ObservedState, seen: Published) -> Turn | None:
     return state.turn_of(seen) if seen.watcher is None else None
 
 
-def stages_come_in_order(state: ObservedState, seen: Published) -> Judgements:
+def stages_come_in_order(state: ObservedState, seen: Published) -> CheckResults:
     """A pass goes through its stages in order."""
     turn = _own(state, seen)
     if turn is not None and not _after_a_hook(state, turn):
         yield from _in_order(state, turn, seen)
 
 
-def hooks_and_watchers_change_no_order(state: ObservedState, seen: Published) -> Judgements:
+def hooks_and_watchers_change_no_order(state: ObservedState, seen: Published) -> CheckResults:
     """No hook and no watcher skips, repeats or reorders a stage."""
     turn = _own(state, seen)
     if turn is not None and _after_a_hook(state, turn):
@@ -90,7 +84,7 @@ def _after_a_hook(state: ObservedState, turn: Turn) -> bool:
     return last is not None and last.on == "hook" and last.answered_with != "continue"
 
 
-def _in_order(state: ObservedState, turn: Turn, seen: Published) -> Judgements:
+def _in_order(state: ObservedState, turn: Turn, seen: Published) -> CheckResults:
     before = fired(turn, seen.get("correlationId"))
     last, stage = (before[-1].stage if before else BEGINNING), str(seen.get("stage"))
     if last == "TOOL_CALL" and stage not in ("COMPOSE_REQUEST", "RENDER"):
@@ -105,7 +99,7 @@ def _failed(turn: Turn) -> bool:
     return any(request.has_failed for path in turn.passes for request in path.sent)
 
 
-def a_continuation_begins_at_compose(state: ObservedState, seen: Published) -> Judgements:
+def a_continuation_begins_at_compose(state: ObservedState, seen: Published) -> CheckResults:
     """A continuation begins at COMPOSE_REQUEST."""
     turn = _own(state, seen)
     before = fired(turn, seen.get("correlationId")) if turn is not None else []
@@ -114,7 +108,7 @@ def a_continuation_begins_at_compose(state: ObservedState, seen: Published) -> J
         yield held_or(stage == "COMPOSE_REQUEST", f"a continuation began at {stage}, not at COMPOSE_REQUEST")
 
 
-def render_follows_a_response_without_calls(state: ObservedState, seen: Published) -> Judgements:
+def render_follows_a_response_without_calls(state: ObservedState, seen: Published) -> CheckResults:
     """RENDER follows a response without calls, or a terminal one; TOOL_CALL follows one with calls."""
     turn = _own(state, seen)
     path = turn.passes[-1] if turn is not None and turn.kind == "chat" else None
@@ -133,7 +127,7 @@ def render_follows_a_response_without_calls(state: ObservedState, seen: Publishe
         yield held_or(not last.calls, f"response {last.number} asked for calls, yet RENDER began")
 
 
-def a_stage_is_published_before_its_gates(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_stage_is_published_before_its_gates(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Each stage has its StagePreFired before the gates of its hooks and its body."""
     turn, path = state.turn_of(seen), state.path_of(seen)
     stage = seen.at if seen.on == "hook" else STAGE_OF.get(seen.on)
@@ -164,7 +158,7 @@ def _occasion(path: Pass, seen: GateOpened, stage: str) -> int:
     return sum(bool(request.calls) for request in path.sent) if stage == "TOOL_CALL" else sent
 
 
-def a_stage_ends_after_its_gates(state: ObservedState, seen: Published) -> Judgements:
+def a_stage_ends_after_its_gates(state: ObservedState, seen: Published) -> CheckResults:
     """A stage has its StagePostFired after the gates of its hooks and its body."""
     turn = _own(state, seen)
     stage = str(seen.get("stage"))
@@ -186,7 +180,7 @@ def _belongs(gate: Gate, stage: str) -> bool:
     return STAGE_OF.get(gate.on) == stage and gate.on != "model"
 
 
-def a_stage_tells_its_outcome(state: ObservedState, seen: Published) -> Judgements:
+def a_stage_tells_its_outcome(state: ObservedState, seen: Published) -> CheckResults:
     """The outcome of a stage is denied where a guard of it denied, and ok where nothing happened."""
     turn, stage, outcome = _own(state, seen), seen.get("stage"), seen.get("outcome")
     if turn is None or turn.kind == "group" or not turn.passes:
@@ -222,7 +216,7 @@ def _unfinished(turn: Turn) -> Iterator[StageFired]:
         yield from (one for one in fired(turn, correlation) if not one.posted_at)
 
 
-def each_stage_that_began_has_ended(state: ObservedState, seen: TurnEnded) -> Judgements:
+def each_stage_that_began_has_ended(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Each stage has its StagePostFired, also where it ends in a denial, an error or a cancel."""
     turn = state.turn_of(seen)
     if turn is not None and turn.named("StagePreFired"):
@@ -231,7 +225,7 @@ def each_stage_that_began_has_ended(state: ObservedState, seen: TurnEnded) -> Ju
         yield held_or(not left, why)
 
 
-def each_stage_of_a_rendered_pass_came(state: ObservedState, seen: TurnEnded) -> Judgements:
+def each_stage_of_a_rendered_pass_came(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A chat turn that ends by itself went through RENDER, unless its last response was terminal."""
     turn = state.turn_of(seen)
     if turn is None or turn.kind != "chat" or seen.reason.code != "NaturalEnd" or not turn.passes[-1].sent:
@@ -242,7 +236,7 @@ def each_stage_of_a_rendered_pass_came(state: ObservedState, seen: TurnEnded) ->
         yield held_or(rendered, f"turn {turn.id} ended by itself, and RENDER was not published")
 
 
-def the_stages_of_a_request_came(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_stages_of_a_request_came(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the requests whose stages were published."""
     turn = state.turn_of(seen)
     if turn is not None and turn.named("StagePreFired"):

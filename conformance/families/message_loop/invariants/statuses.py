@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from runlock.conformance.families.message_loop.invariants.results import (
-    HELD,
-    Judgements,
-    broken,
-    held_or,
-    named,
-)
+from runlock.conformance.families.message_loop.invariants.results import HELD, CheckResults, broken, named
 from runlock.conformance.families.message_loop.messages import CallMoved
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 
 FINAL: Final = frozenset({"Succeeded", "Failed", "Cancelled"})
 
@@ -28,7 +22,7 @@ def _last(call: Call) -> str | None:
     return call.statuses[-1] if call.statuses else None
 
 
-def a_call_that_is_over_stays_so(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_call_that_is_over_stays_so(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that is over keeps its status, whatever arrives late."""
     call = _moved(state, seen)
     if call is not None:
@@ -36,7 +30,7 @@ def a_call_that_is_over_stays_so(state: ObservedState, seen: CallMoved) -> Judge
         yield held_or(last not in FINAL, f"{named(call)} was {last}, yet it moved to {seen.to}")
 
 
-def a_running_call_was_entered(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_running_call_was_entered(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call moves from New to Running when its body is entered."""
     call = _moved(state, seen)
     if call is not None and seen.to == "Running":
@@ -44,7 +38,7 @@ def a_running_call_was_entered(state: ObservedState, seen: CallMoved) -> Judgeme
         yield held_or(last in (None, "New"), f"{named(call)} moved from {last} to Running")
 
 
-def a_call_ends_as_its_tool_answered(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_call_ends_as_its_tool_answered(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A running call whose tool answers moves to Succeeded, and to Failed where it answered otherwise."""
     call = _moved(state, seen)
     if call is None or not call.answered_with or state.may_be_lost(call.entries[-1]):
@@ -58,7 +52,7 @@ def a_call_ends_as_its_tool_answered(state: ObservedState, seen: CallMoved) -> J
         )
 
 
-def a_call_that_did_not_run_did_not_succeed(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_call_that_did_not_run_did_not_succeed(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that was denied, or that cannot run, moves from New to Failed."""
     call = _moved(state, seen)
     if call is None or call.entries or seen.to not in FINAL:
@@ -69,14 +63,14 @@ def a_call_that_did_not_run_did_not_succeed(state: ObservedState, seen: CallMove
         yield held_or(seen.to == "Failed", f"{named(call)} could not run, yet it is {seen.to}")
 
 
-def an_aborted_call_is_cancelled(state: ObservedState, seen: CallMoved) -> Judgements:
+def an_aborted_call_is_cancelled(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A running call that is aborted moves to Cancelled."""
     call = _moved(state, seen)
     if call is not None and call.was_aborted and call.entries[-1].outcome is None and seen.to in FINAL:
         yield held_or(seen.to == "Cancelled", f"the tool of {named(call)} was given up, yet it is {seen.to}")
 
 
-def a_waiting_call_is_cancelled(state: ObservedState, seen: CallMoved) -> Judgements:
+def a_waiting_call_is_cancelled(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that a cancel finds before it ran moves from New to Cancelled."""
     call = _moved(state, seen)
     if call is not None and not call.entries and call.path.turn.cancelled_at and seen.to == "Cancelled":

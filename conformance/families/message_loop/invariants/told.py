@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from runlock.conformance.families.message_loop.invariants.authority import (
     covers,
     in_envelope,
@@ -14,19 +16,16 @@ from runlock.conformance.families.message_loop.invariants.entry import entering
 from runlock.conformance.families.message_loop.invariants.occasions import rewrite_of
 from runlock.conformance.families.message_loop.invariants.prompts import prompting
 from runlock.conformance.families.message_loop.invariants.reading import is_as_composed
-from runlock.conformance.families.message_loop.invariants.results import (
-    Judgements,
-    held_or,
-    named,
-    quoted,
-)
+from runlock.conformance.families.message_loop.invariants.results import CheckResults, named, quoted
 from runlock.conformance.families.message_loop.messages import GateOpened
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Grant
-from runlock.conformance.family.invariant import Invariant, broken
+from runlock.conformance.family.invariant import Invariant, broken, held_or
+
+Check = Callable[..., CheckResults]
 
 
-def a_token_is_spent_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_token_is_spent_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A token is spent with the approval, or only by an execution: a denied call shows which."""
     call, policy = entering(state, seen), state.policy("grant.spent")
     if call is None or policy is None or call.prompts or not token_uses(call) or in_envelope(state, call):
@@ -38,7 +37,7 @@ def a_token_is_spent_as_declared(state: ObservedState, seen: GateOpened) -> Judg
         yield held_or(left > 0, f"{why}, yet {named(call)} ran on one")
 
 
-def a_denied_token_is_free_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_denied_token_is_free_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where only an execution spends a token, a call after a denied one runs on it unasked."""
     call, policy = state.call_of(seen), state.policy("grant.spent")
     if call is None or not call.is_usable or policy is None or not call.path.is_driven or call.prompts:
@@ -48,13 +47,23 @@ def a_denied_token_is_free_as_declared(state: ObservedState, seen: GateOpened) -
     ran, denied = len(on_tokens(state, call)), len(on_tokens(state, call, denied_too=True))
     alone = len(call.request.calls) == 1
     granted = any(grant.name == call.name for grant in state.grants)  # which may have spared a token
-    if denied > ran and alone and policy == "execution" and not granted:
-        left = token_uses(call) - ran
-        yield held_or(left <= 0, f"a denied call spends no token, yet people are asked about {named(call)}")
+    if denied > ran and alone and not granted:
+        asks = policy == "approval" or token_uses(call) <= ran
+        yield held_or(asks, f"a denied call spends no token, yet people are asked about {named(call)}")
 
 
-def a_call_that_a_standing_grant_fits_asks_nobody(state: ObservedState, seen: GateOpened) -> Judgements:
-    """Nobody is asked about a call that a standing grant fits, as declared."""
+def _fitted(in_its_turn: bool) -> Check:
+    """Nobody is asked about a call that a standing grant of this turn, or of an earlier one, fits."""
+
+    def check(state: ObservedState, seen: GateOpened) -> CheckResults:
+        for grant, reason in _asked_in_spite_of_a_grant(state, seen):
+            if (grant.turn is state.turn_of(seen)) == in_its_turn:
+                yield broken(reason)
+
+    return check
+
+
+def _asked_in_spite_of_a_grant(state: ObservedState, seen: GateOpened) -> Iterator[tuple[Grant, str]]:
     call, match = prompting(state, seen), state.policy("grant.match")
     if call is None or match is None or state.policy("grant.scopes") is None:
         return
@@ -62,7 +71,7 @@ def a_call_that_a_standing_grant_fits_asks_nobody(state: ObservedState, seen: Ga
     for grant in state.grants:
         if _certainly_covers(state, grant, call, seen):
             why = f"the {grant.scope} grant of call {grant.call.id} fits {fits}"
-            yield broken(f"{why}, yet people are asked about {named(call)}")
+            yield grant, f"{why}, yet people are asked about {named(call)}"
 
 
 def _certainly_covers(state: ObservedState, grant: Grant, call: Call, seen: GateOpened) -> bool:
@@ -74,7 +83,7 @@ def _certainly_covers(state: ObservedState, grant: Grant, call: Call, seen: Gate
     return is_earlier and is_certain and reaches and same and covers(state, grant, call)
 
 
-def the_model_is_told_as_declared(state: ObservedState, seen: GateOpened) -> Judgements:
+def the_model_is_told_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The model reads different words for an aborted call and for a denied one, or the same words."""
     policy, path = state.policy("told"), state.path_of(seen)
     if policy is None or seen.messages is None or path is None or not is_as_composed(state, path):
@@ -114,6 +123,7 @@ def _plain(text: str, call: Call) -> str:
 INVARIANTS = (
     Invariant("AUTH-29", a_token_is_spent_as_declared, GateOpened, at=("tool",)),
     Invariant("AUTH-29", a_denied_token_is_free_as_declared, GateOpened, at=("prompt",)),
-    Invariant("AUTH-28", a_call_that_a_standing_grant_fits_asks_nobody, GateOpened, at=("prompt",)),
+    Invariant("AUTH-28", _fitted(True), GateOpened, at=("prompt",)),
+    Invariant("AUTH-27", _fitted(False), GateOpened, at=("prompt",)),
     Invariant("CANCEL-10", the_model_is_told_as_declared, GateOpened, at=("model",)),
 )

@@ -8,14 +8,15 @@ from typing import Any, Final
 from runlock.conformance.families.message_loop.invariants.authority import (
     approval_of,
     prompt_verdict,
+    token_uses,
 )
+from runlock.conformance.families.message_loop.invariants.denials import other_calls_may_stop_it
 from runlock.conformance.families.message_loop.invariants.occasions import is_odd, rewrite_of
 from runlock.conformance.families.message_loop.invariants.reading import is_doubled
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
-    Judgements,
+    CheckResults,
     broken,
-    held_or,
     listed,
     named,
     quoted,
@@ -23,7 +24,7 @@ from runlock.conformance.families.message_loop.invariants.results import (
 from runlock.conformance.families.message_loop.messages import GateOpened, Published, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Gate, Pass, Request, Turn
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, held_or
 
 PREFIX: Final = "ToolInvocation"
 ENDS: Final = ("ToolInvocationSucceeded", "ToolInvocationFailed", "ToolInvocationCancelled")
@@ -48,7 +49,7 @@ def _request(state: ObservedState, seen: Published) -> Request | None:
     return path.request if path is not None else None
 
 
-def a_request_goes_through_its_events(state: ObservedState, seen: Published) -> Judgements:
+def a_request_goes_through_its_events(state: ObservedState, seen: Published) -> CheckResults:
     """A request has one Started, then its tokens, then one of Completed and Failed."""
     turn = state.turn_of(seen) if seen.watcher is None else None
     mine = seen.get("request")
@@ -70,7 +71,7 @@ def a_request_goes_through_its_events(state: ObservedState, seen: Published) -> 
         yield held_or(not ended, f"{seen.name} of request {mine} came after its {over[-1] if over else ''}")
 
 
-def a_request_ends_as_it_did(state: ObservedState, seen: Published) -> Judgements:
+def a_request_ends_as_it_did(state: ObservedState, seen: Published) -> CheckResults:
     """A request is Completed once its response is complete, and Failed only if something broke."""
     request = _request(state, seen)
     if request is None or request.gate is None:
@@ -91,7 +92,7 @@ def a_request_ends_as_it_did(state: ObservedState, seen: Published) -> Judgement
         )
 
 
-def a_request_that_is_over_says_so(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_request_that_is_over_says_so(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before the next request the one before it was announced as over."""
     path = state.path_of(seen)
     turn = path.turn if path is not None else None
@@ -141,7 +142,7 @@ def _stream_hooks(state: ObservedState) -> bool:
     return bool(state.scenario.hooks_at("STREAM_RESPONSE", "pre"))
 
 
-def text_comes_in_order_and_once(state: ObservedState, seen: Published) -> Judgements:
+def text_comes_in_order_and_once(state: ObservedState, seen: Published) -> CheckResults:
     """Text is published in order, none of it twice, as its transforms rewrote it."""
     request = _request(state, seen)
     if request is None or request.gate is None or _is_contested(state, request):
@@ -159,7 +160,7 @@ def _is_contested(state: ObservedState, request: Request) -> bool:
     return len(transforms) > 1 and state.policy("hook.order") in (None, "parallel")
 
 
-def text_is_published_when_it_comes(state: ObservedState) -> Judgements:
+def text_is_published_when_it_comes(state: ObservedState) -> CheckResults:
     """At quiescence all text that came, and that no hook holds, has been published."""
     turn = state.run
     if turn is None or turn.cancelled_at or turn.stage_denials() or turn.faults() or turn.kind == "group":
@@ -184,7 +185,7 @@ def _broke(request: Request) -> bool:
 # Calls.
 
 
-def a_call_goes_through_its_events(state: ObservedState, seen: Published) -> Judgements:
+def a_call_goes_through_its_events(state: ObservedState, seen: Published) -> CheckResults:
     """A call is Proposed, then Denied or Started, and then has one end."""
     call = _call(state, seen)
     if call is None or is_doubled(call.path.turn):
@@ -212,7 +213,7 @@ def _word(name: str) -> str:
     return name.removeprefix(PREFIX).lower()
 
 
-def a_call_is_announced_as_what_happened(state: ObservedState, seen: Published) -> Judgements:
+def a_call_is_announced_as_what_happened(state: ObservedState, seen: Published) -> CheckResults:
     """The end of a call that is announced tells what happened."""
     call = _call(state, seen)
     if call is None or seen.name not in ENDS:
@@ -246,7 +247,7 @@ def _no_gate(call: Call) -> Gate:
     return gate
 
 
-def a_running_call_was_announced(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_running_call_was_announced(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call was proposed before its tool is entered."""
     call = state.call_of(seen)
     if call is not None and not call.doubled:
@@ -254,7 +255,7 @@ def a_running_call_was_announced(state: ObservedState, seen: GateOpened) -> Judg
         yield held_or(proposed, f"{named(call)} was entered, and it was not announced as proposed")
 
 
-def each_call_has_its_end(state: ObservedState, seen: GateOpened) -> Judgements:
+def each_call_has_its_end(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before the next request each call that ran was announced with its end."""
     path = state.path_of(seen)
     if path is None or not path.sent or not all(state.shows(name) for name in ENDS):
@@ -268,7 +269,7 @@ def each_call_has_its_end(state: ObservedState, seen: GateOpened) -> Judgements:
 # The audit.
 
 
-def an_approval_is_true(state: ObservedState, seen: Published) -> Judgements:
+def an_approval_is_true(state: ObservedState, seen: Published) -> CheckResults:
     """ToolCallApproved comes for a call that was approved, and after no denial."""
     call = _call(state, seen)
     if call is None or not call.is_usable:
@@ -277,6 +278,8 @@ def an_approval_is_true(state: ObservedState, seen: Published) -> Judgements:
         yield broken(f"{named(call)} was denied, and then announced as approved")
         return
     approved = approval_of(state, call)
+    if not approved and seen.get("by") == "token" and token_uses(call):
+        return  # whether a token was left is judged where the call runs
     yield held_or(bool(approved), f"{named(call)} was announced as approved, and nothing approved it")
     again = state.policy("rewrite.place") in (None, "asked_again") and len(call.hooks) > 0
     twice = "ToolCallApproved" in call.event_names() and not again
@@ -284,7 +287,7 @@ def an_approval_is_true(state: ObservedState, seen: Published) -> Judgements:
     yield from _by(state, call, approved, str(seen.get("by")))
 
 
-def _by(state: ObservedState, call: Call, approved: str, by: str) -> Judgements:
+def _by(state: ObservedState, call: Call, approved: str, by: str) -> CheckResults:
     words = {
         "envelope": ("sm",), "mode": ("mode",), "token": ("token",), "standing": ("standing",),
         "answer": ("interactor", "grant"),
@@ -296,7 +299,7 @@ def _by(state: ObservedState, call: Call, approved: str, by: str) -> Judgements:
         )
 
 
-def a_denial_is_true(state: ObservedState, seen: Published) -> Judgements:
+def a_denial_is_true(state: ObservedState, seen: Published) -> CheckResults:
     """ToolCallDenied comes once for a call that was denied, with the code of who denied it."""
     call = _call(state, seen)
     if call is None or not call.is_usable:
@@ -319,12 +322,14 @@ def _codes(state: ObservedState, call: Call) -> set[str]:
     odd = any(gate.answered_with not in ("", "continue", "rewrite") for gate in call.hooks)
     if odd or verdict == "unclear" or call.path.turn.cancelled_at:
         return set()
+    others = {"Cascade"} if verdict in ("defer", "gone") and other_calls_may_stop_it(state, call) else set()
     if call.path.is_driven:
-        return {"GrantDenied"} if verdict in ("deny", "defer", "gone") else set()
-    return {"deny": {"ModeDenied"}, "defer": {"Unanswered"}, "gone": {"Unanswered"}}.get(verdict, set())
+        return {"GrantDenied", *others} if verdict in ("deny", "defer", "gone") else set()
+    codes = {"deny": {"ModeDenied"}, "defer": {"Unanswered"}, "gone": {"Unanswered"}}.get(verdict, set())
+    return codes | others
 
 
-def a_denied_call_was_announced(state: ObservedState, seen: GateOpened) -> Judgements:
+def a_denied_call_was_announced(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before the next request each call that was denied, or approved, was announced as such."""
     path = state.path_of(seen)
     if path is None or not path.sent or path.turn.cancelled_at:
@@ -338,13 +343,17 @@ def a_denied_call_was_announced(state: ObservedState, seen: GateOpened) -> Judge
             yield held_or(
                 "ToolCallDenied" in names, f"{named(call)} was denied, and ToolCallDenied was not published"
             )
+        elif not call.entries and not call.doubled:
+            yield held_or(
+                "ToolCallDenied" in names, f"{named(call)} did not run, and ToolCallDenied was not published"
+            )
         elif call.entries:
             yield held_or(
                 "ToolCallApproved" in names, f"{named(call)} ran, and ToolCallApproved was not published"
             )
 
 
-def the_mode_gate_announces_its_calls(state: ObservedState, seen: Published) -> Judgements:
+def the_mode_gate_announces_its_calls(state: ObservedState, seen: Published) -> CheckResults:
     """ToolCallModeInvoked comes once for each call that the mode gate judged, with its mode."""
     call = _call(state, seen)
     if call is None or call.path.is_driven:
@@ -358,7 +367,7 @@ def the_mode_gate_announces_its_calls(state: ObservedState, seen: Published) -> 
     )
 
 
-def each_judged_call_was_announced(state: ObservedState, seen: GateOpened) -> Judgements:
+def each_judged_call_was_announced(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call of a chat turn runs after the mode gate has announced that it judged it."""
     call = state.call_of(seen)
     if call is not None and call.is_usable and not call.path.is_driven:
@@ -369,7 +378,7 @@ def each_judged_call_was_announced(state: ObservedState, seen: GateOpened) -> Ju
 # The screen.
 
 
-def the_payload_is_published_once(state: ObservedState, seen: Published) -> Judgements:
+def the_payload_is_published_once(state: ObservedState, seen: Published) -> CheckResults:
     """The payload as rewritten is published once, at RENDER."""
     turn = state.turn_of(seen) if seen.watcher is None else None
     path = turn.passes[-1] if turn is not None and turn.kind == "chat" else None
@@ -399,7 +408,7 @@ def _payload(path: Pass) -> str | None:
     return None if streamed else str(last.response.get("text", ""))
 
 
-def a_turn_that_renders_publishes_its_payload(state: ObservedState, seen: TurnEnded) -> Judgements:
+def a_turn_that_renders_publishes_its_payload(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A chat turn that ends by itself has published its payload."""
     turn = state.turn_of(seen)
     if turn is None or turn.kind != "chat" or seen.reason.code != "NaturalEnd" or not turn.passes[-1].sent:
@@ -412,7 +421,7 @@ def a_turn_that_renders_publishes_its_payload(state: ObservedState, seen: TurnEn
 # Watchers.
 
 
-def watchers_get_every_event(state: ObservedState) -> Judgements:
+def watchers_get_every_event(state: ObservedState) -> CheckResults:
     """A watcher gets what is published while it watches, in order and once."""
     for watcher, (since, fails) in state.watchers.items():
         if (
@@ -452,17 +461,17 @@ INVARIANTS = (
     Invariant("WIRE-2", a_request_goes_through_its_events, Published, at=REQUEST_EVENTS),
     Invariant("WIRE-2", a_request_ends_as_it_did, Published, at=OVER),
     Invariant("WIRE-2", a_request_that_is_over_says_so, GateOpened, at=("model",)),
-    Invariant("WIRE-4", a_call_goes_through_its_events, Published, at=CALL_EVENTS, is_patient=True),
-    Invariant("WIRE-4", a_call_is_announced_as_what_happened, Published, at=ENDS, is_patient=True),
-    Invariant("WIRE-4", a_running_call_was_announced, GateOpened, at=("tool",), is_patient=True),
-    Invariant("WIRE-4", each_call_has_its_end, GateOpened, at=("model",), is_patient=True),
-    Invariant("WIRE-5", an_approval_is_true, Published, at=("ToolCallApproved",), is_patient=True),
-    Invariant("WIRE-5", a_denial_is_true, Published, at=("ToolCallDenied",), is_patient=True),
-    Invariant("WIRE-5", a_denied_call_was_announced, GateOpened, at=("model",), is_patient=True),
+    Invariant("WIRE-4", a_call_goes_through_its_events, Published, at=CALL_EVENTS, is_deferred=True),
+    Invariant("WIRE-4", a_call_is_announced_as_what_happened, Published, at=ENDS, is_deferred=True),
+    Invariant("WIRE-4", a_running_call_was_announced, GateOpened, at=("tool",), is_deferred=True),
+    Invariant("WIRE-4", each_call_has_its_end, GateOpened, at=("model",), is_deferred=True),
+    Invariant("WIRE-5", an_approval_is_true, Published, at=("ToolCallApproved",), is_deferred=True),
+    Invariant("WIRE-5", a_denial_is_true, Published, at=("ToolCallDenied",), is_deferred=True),
+    Invariant("WIRE-5", a_denied_call_was_announced, GateOpened, at=("model",), is_deferred=True),
     Invariant(
-        "WIRE-12", the_mode_gate_announces_its_calls, Published, at=("ToolCallModeInvoked",), is_patient=True
+        "WIRE-12", the_mode_gate_announces_its_calls, Published, at=("ToolCallModeInvoked",), is_deferred=True
     ),
-    Invariant("WIRE-12", each_judged_call_was_announced, GateOpened, at=("tool",), is_patient=True),
+    Invariant("WIRE-12", each_judged_call_was_announced, GateOpened, at=("tool",), is_deferred=True),
     Invariant("WIRE-9", the_payload_is_published_once, Published, at=("Rendered",)),
     Invariant("WIRE-9", a_turn_that_renders_publishes_its_payload, TurnEnded),
     Invariant("WIRE-3", text_is_published_when_it_comes),

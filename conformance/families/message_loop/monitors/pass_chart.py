@@ -13,8 +13,9 @@ from runlock.conformance.families.message_loop.messages import Published, TurnEn
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Turn
 from runlock.conformance.family.chart_monitor import NO_DETOURS, Detours, Follower, Reading
+from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.family.judgement import Judgement
+from runlock.conformance.family.invariant import broken
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.protocol import Observation
 from runlock.machines.message_loop.charts.stages import Pass
@@ -55,7 +56,7 @@ class PassChart(Monitor):
         self.trails = trails
         self.passes: dict[tuple[str, Any], Follower] = {}  # by turn and correlationId
 
-    def observe(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """Record the start of a stage, or the end of a chat turn."""
         turn = self.state.turn_of(seen)
         if turn is None:
@@ -67,7 +68,7 @@ class PassChart(Monitor):
             if ids and not _may_end_anywhere(turn, seen):
                 yield from self._see(turn, ids[-1][1], BOUND if seen.reason.is_bound else seen.reason.code)
 
-    def _see(self, turn: Turn, correlation: Any, label: str) -> Iterator[Judgement]:
+    def _see(self, turn: Turn, correlation: Any, label: str) -> Iterator[ClauseResult]:
         who = (turn.id, correlation)
         follower = self.passes.setdefault(who, Follower(READING))
         failed = any(request.has_failed for path in turn.passes for request in path.sent)
@@ -77,14 +78,14 @@ class PassChart(Monitor):
             reason = (
                 f"after {follower.last or 'the beginning'} a pass goes on with {wanted}, and not with {label}"
             )
-            yield Judgement(READING.closed, reason, is_patient=True)
+            yield ClauseResult(READING.closed, broken(reason), is_deferred=True)
             follower.lose()
             return
         follower.see(label, detours)
         rows = [row for row in follower.taken if row is not None]
         self.trails.take(TABLE, who, *rows)
-        yield Judgement(READING.closed)
-        yield from (Judgement(row.clause) for row in rows)
+        yield ClauseResult(READING.closed)
+        yield from (ClauseResult(row.clause) for row in rows)
 
 
 def _may_end_anywhere(turn: Turn, seen: TurnEnded) -> bool:

@@ -125,15 +125,19 @@ class User:
                 await _stopped(reader)
             raise Left
         if reader is not None:
-            await reader
+            await asyncio.wait({reader})
 
     async def _act_until_released(self, walk: Walk, reader: asyncio.Task[None] | None) -> Resume:
-        """Perform the actions in order; responses are made concurrently with later actions."""
+        """Perform the actions in order; responses are made concurrently with later actions.
+
+        A user who meets an error in a stream takes the next item: the runner says what becomes of it.
+        """
         responses: list[asyncio.Task[Any]] = []
-        watched = {reader} if reader is not None else set()
+        if reader is not None:
+            reader.add_done_callback(lambda read: _go_on_after_an_error(walk, read))
         try:
             while True:
-                act = await _first(walk.inlet, {*watched, *responses})
+                act = await _first(walk.inlet, responses)
                 if isinstance(act, Resume):
                     return act
                 if act.name == "respond":
@@ -200,19 +204,31 @@ class User:
 
 
 async def _first(inlet: asyncio.Queue[Act | Resume], tasks: Sequence[Any] | set[Any]) -> Act | Resume:
-    """The next action of the user; raises the exception of a task that fails meanwhile."""
+    """The next action of the user; when no action waits, raises the exception of a task that failed."""
+    if inlet.empty():
+        _raise_failures(tasks)
     taking = asyncio.ensure_future(inlet.get())
     try:
         while True:
             running = {task for task in tasks if not task.done()}
             await asyncio.wait({taking, *running}, return_when=asyncio.FIRST_COMPLETED)
-            for task in tasks:
-                if task.done():
-                    task.result()
+            if not (taking.done() and isinstance(taking.result(), Act)):
+                _raise_failures(tasks)
             if taking.done():
                 return taking.result()
     finally:
         taking.cancel()
+
+
+def _raise_failures(tasks: Sequence[Any] | set[Any]) -> None:
+    for task in tasks:
+        if task.done():
+            task.result()
+
+
+def _go_on_after_an_error(walk: Walk, read: asyncio.Task[None]) -> None:
+    if not read.cancelled() and read.exception() is not None:
+        walk.inlet.put_nowait(Resume(kind="resume"))
 
 
 async def _stopped(task: asyncio.Task[Any]) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.tool_runner.invariants.looks import every, follows, judged, some, turn_of
+from runlock.conformance.families.tool_runner.invariants.looks import every, follows, some, turn_of
 from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_used_up
 from runlock.conformance.families.tool_runner.state.records import Run, stands
-from runlock.conformance.family.invariant import Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, held_or
 
 
 def _taken_up(state: ObservedRunner, after: str) -> Run | None:
@@ -24,19 +24,19 @@ def _is_over(state: ObservedRunner, run: Run) -> bool:
     return run.refused or (run.is_done and not run.requests and not worked)
 
 
-def a_runner_taken_up_after_a_break_does_as_declared(state: ObservedRunner) -> Judgements:
+def a_runner_taken_up_after_a_break_does_as_declared(state: ObservedRunner) -> CheckResults:
     """After a break the runner is over, or goes on from where it was left."""
     run, iteration = _taken_up(state, "break"), state.iteration
     if run is None or iteration is None:
         return
     over = _is_over(state, run)
     if state.policy("again.break") == "over":
-        yield judged(over, "the runner is over after a break, and went on when it was taken up")
+        yield held_or(over, "the runner is over after a break, and went on when it was taken up")
     elif state.policy("again.break") == "goes_on":
         left = iteration if run.requests == 0 else state.iterations[-2]
         ends = left.turn is None or not every(state, left, lambda plan: not plan.may_end)
         if not ends:
-            yield judged(not over, "the user left a turn that asks for more, and the runner did not go on")
+            yield held_or(not over, "the user left a turn that asks for more, and the runner did not go on")
 
 
 def _is_of(run: Run | None, after: str, state: ObservedRunner) -> bool:
@@ -44,26 +44,26 @@ def _is_of(run: Run | None, after: str, state: ObservedRunner) -> bool:
     return run is not None and run.is_again and run.after == after and not state.is_cancelled
 
 
-def a_runner_that_is_over_opens_no_gate(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_runner_that_is_over_opens_no_gate(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A runner that is over opens no gate when it is taken up."""
     run = state.run_of(seen)
     if _is_of(run, "break", state) and state.policy("again.break") == "over":
-        yield f"the runner is over after a break, and opened a {seen.on} gate when it was taken up"
+        yield broken(f"the runner is over after a break, and opened a {seen.on} gate when it was taken up")
 
 
-def a_runner_taken_up_after_a_fault_does_as_declared(state: ObservedRunner) -> Judgements:
+def a_runner_taken_up_after_a_fault_does_as_declared(state: ObservedRunner) -> CheckResults:
     """After a fault the runner is over, or sends a request with the state that it has."""
     run = _taken_up(state, "fault")
     if run is None or not state.iterations:
         return
     over = _is_over(state, run)
     if state.policy("again.fault") == "over":
-        yield judged(over, "the runner is over after a fault, and went on when it was taken up")
+        yield held_or(over, "the runner is over after a fault, and went on when it was taken up")
     elif state.policy("again.fault") == "retries":
         broken = state.iterations[-1] if run.requests == 0 else state.iterations[-2]
         stopped = is_used_up(state, broken, _any_limit)
         if not stopped and broken.fault:
-            yield judged(
+            yield held_or(
                 run.requests > 0, "the model broke, and no request was sent when the runner was taken up"
             )
 
@@ -73,31 +73,33 @@ def _any_limit(key: str) -> str:
     return {"limit.counts": "requests", "limit.zero": "no_request"}[key]
 
 
-def a_runner_that_is_over_after_a_fault_opens_no_gate(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_runner_that_is_over_after_a_fault_opens_no_gate(
+    state: ObservedRunner, seen: RunnerGate
+) -> CheckResults:
     """A runner that is over after a fault opens no gate when it is taken up."""
     run = state.run_of(seen)
     if _is_of(run, "fault", state) and state.policy("again.fault") == "over":
-        yield f"the runner is over after a fault, and opened a {seen.on} gate when it was taken up"
+        yield broken(f"the runner is over after a fault, and opened a {seen.on} gate when it was taken up")
 
 
-def no_call_with_a_result_ran_again(state: ObservedRunner) -> Judgements:
+def no_call_with_a_result_ran_again(state: ObservedRunner) -> CheckResults:
     """A runner that was taken up has entered no call that had a result."""
     run, before = state.taken_up, state.iteration
     if run is None or run.began_at != state.stimuli or state.is_cancelled or before is None:
         return
     if any(message.role == "tool" for message in before.base):
-        yield judged(True, "")
+        yield HELD
 
 
-def nothing_is_sent_after_a_fault(state: ObservedRunner) -> Judgements:
+def nothing_is_sent_after_a_fault(state: ObservedRunner) -> CheckResults:
     """After a fault of the model the runner is at rest without a request."""
     last = state.iteration
     if last is not None and last.fault and last.request.released_at == state.stimuli:
         waiting = [gate for gate in state.open_gates if gate.on == "model"]
-        yield judged(not waiting, f"request {last.number} met a fault of the model, and another was sent")
+        yield held_or(not waiting, f"request {last.number} met a fault of the model, and another was sent")
 
 
-def a_runner_goes_on_with_the_turn_that_was_left(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_runner_goes_on_with_the_turn_that_was_left(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A runner that goes on after a break does with the turn that was left what it would have done."""
     before = state.iteration
     if before is None or before.taken_up_at is None or before.touched or state.is_cancelled:
@@ -106,10 +108,10 @@ def a_runner_goes_on_with_the_turn_that_was_left(state: ObservedRunner, seen: Ru
         return
     ends = not some(state, before, lambda plan: bool(plan.next - {"end"}))
     reason = f"the user left {turn_of(before)}, which ends the run, and a request was sent"
-    yield judged(not ends, reason)
+    yield held_or(not ends, reason)
     kept = every(state, before, lambda plan: plan.kept is True)
     reason = f"the user left {turn_of(before)}, and request {before.number + 1} lacks it"
-    yield judged(not kept or stands(before.message, seen.messages), reason)
+    yield held_or(not kept or stands(before.message, seen.messages), reason)
 
 
 INVARIANTS = (

@@ -20,7 +20,6 @@ from runlock.conformance.families.tool_runner.invariants.looks import (
     acts_of,
     entering,
     is_changed,
-    judged,
     some,
     turn_of,
 )
@@ -35,7 +34,7 @@ from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_cut_off, is_paused
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Gate, Iteration
-from runlock.conformance.family.invariant import Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, held_or
 from runlock.conformance.protocol import ToolCall
 
 TOOL = ("tool",)
@@ -50,7 +49,7 @@ def _handled(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str] |
     return found[0], found[2]
 
 
-def no_tool_starts_while_the_user_has_the_turn(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def no_tool_starts_while_the_user_has_the_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Between a yield and its resume only `runner.respond` starts a tool, or the stream."""
     iteration = state.iteration
     if iteration is None or state.is_cancelled:
@@ -59,39 +58,41 @@ def no_tool_starts_while_the_user_has_the_turn(state: ObservedRunner, seen: Runn
     if phase not in ("yield", "request") or _may_stream(state, iteration):
         return
     when = "the turn was with the user" if phase == "yield" else f"request {iteration.number} was under way"
-    yield f"call {seen.call} was entered while {when}"
+    yield broken(f"call {seen.call} was entered while {when}")
 
 
 def _may_stream(state: ObservedRunner, iteration: Iteration) -> bool:
     return "streaming" in state.values("tools.start") and state.scenario.runner.stream
 
 
-def a_tool_waits_for_the_resume(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_tool_waits_for_the_resume(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A tool that starts after the resume has waited for it."""
     found = entering(state, seen)
     if found is not None and found[1] == "handling":
-        yield judged(True, "")
+        yield HELD
 
 
-def no_tool_starts_after_the_user_left(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def no_tool_starts_after_the_user_left(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a break no tool starts, unless the runner is taken up again."""
     iteration = state.iteration
     if iteration is not None and state.phase(iteration)[0] == "left":
-        yield f"call {seen.call} was entered after the user left the loop"
+        yield broken(f"call {seen.call} was entered after the user left the loop")
 
 
-def nothing_started_after_the_user_left(state: ObservedRunner) -> Judgements:
+def nothing_started_after_the_user_left(state: ObservedRunner) -> CheckResults:
     """A run that the user left is at rest without a tool."""
     iteration = state.iteration
     if iteration is not None and iteration.left_at == state.stimuli:
         late = [gate for gate in state.open_gates if gate.on == "tool"]
-        yield judged(not late, f"{late[0].ref if late else ''} is open, but the user has left the loop")
+        yield held_or(not late, f"{late[0].ref if late else ''} is open, but the user has left the loop")
 
 
 # -- which calls
 
 
-def a_call_that_has_a_result_is_not_run_when_taken_up(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_call_that_has_a_result_is_not_run_when_taken_up(
+    state: ObservedRunner, seen: RunnerGate
+) -> CheckResults:
     """A call that has a result does not run again when the runner is taken up."""
     found = entering(state, seen)
     run = state.run_of(seen)
@@ -104,7 +105,7 @@ def a_call_that_has_a_result_is_not_run_when_taken_up(state: ObservedRunner, see
         if gate.phase == "handling" and gate.kind in ("ok", "error")
     ]
     in_state = call in _answered_before(iteration)
-    yield judged(
+    yield held_or(
         not answered and not in_state,
         f"call {call} had a result when the runner was taken up again, and was entered once more",
     )
@@ -115,44 +116,48 @@ def _answered_before(iteration: Iteration) -> set[str]:
     return {message.call for message in iteration.base if message.role == "tool" and message.call} - own
 
 
-def a_paused_turn_runs_no_call(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_paused_turn_runs_no_call(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The calls of a paused turn do not run after the resume, unless the user pushed the turn."""
     found = _handled(state, seen)
     if found is not None and is_paused(found[0]):
         iteration, call = found
         own = call in {one.id for one in iteration.calls}
         allowed = some(state, iteration, lambda plan: plan.may_enter(call))
-        yield judged(allowed or not own, f"{turn_of(iteration)} is paused, and its call {call} was entered")
+        yield held_or(allowed or not own, f"{turn_of(iteration)} is paused, and its call {call} was entered")
 
 
-def a_cut_off_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_cut_off_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The calls of a turn that was cut off run only where the policy says so."""
     found = _handled(state, seen)
     if found is not None and is_cut_off(found[0]) and not found[0].touched:
         iteration, call = found
         allowed = some(state, iteration, lambda plan: plan.may_enter(call))
-        yield judged(allowed, f"{turn_of(iteration)} was cut off, and its call {call} was entered")
+        yield held_or(allowed, f"{turn_of(iteration)} was cut off, and its call {call} was entered")
 
 
-def an_answered_call_does_not_run(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def an_answered_call_does_not_run(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A call that the user answered does not run."""
     for iteration, call in _forbidden(state, seen, "RUNNER-15"):
-        yield f"the user answered call {call} of request {iteration.number}, and it was entered again"
+        yield broken(f"the user answered call {call} of request {iteration.number}, and it was entered again")
 
 
-def a_kept_response_is_used_by_the_runner(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_kept_response_is_used_by_the_runner(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """While a response is kept, the runner uses it and enters no body."""
     for iteration, call in _forbidden(state, seen, "RUNNER-18"):
-        yield f"the response of request {iteration.number} is kept, and its call {call} was entered again"
+        yield broken(
+            f"the response of request {iteration.number} is kept, and its call {call} was entered again"
+        )
 
 
-def the_last_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def the_last_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The calls of the last turn that the limit allows run only where the policy says so."""
     for iteration, call in _forbidden(state, seen, "STOP-5"):
-        yield f"the limit preempts the calls of request {iteration.number}, and call {call} was entered"
+        yield broken(
+            f"the limit preempts the calls of request {iteration.number}, and call {call} was entered"
+        )
 
 
-def the_calls_that_count_are_handled(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def the_calls_that_count_are_handled(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """In a changed iteration only the calls run that the policies say."""
     found = _handled(state, seen)
     if found is None or follows_fault(found[0]):
@@ -160,19 +165,19 @@ def the_calls_that_count_are_handled(state: ObservedRunner, seen: RunnerGate) ->
     iteration, call = found
     if is_changed(state, iteration) is True and not is_paused(iteration):
         allowed = some(state, iteration, lambda plan: plan.may_enter(call))
-        yield judged(
+        yield held_or(
             allowed, f"{acts_of(iteration)}, and call {call} was entered, which is not to be handled"
         )
 
 
-def only_calls_of_the_turn_are_entered(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def only_calls_of_the_turn_are_entered(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """In an unchanged iteration only calls of the received turn run."""
     found = _handled(state, seen)
     if found is None or found[0].touched or follows_fault(found[0]):
         return
     iteration, call = found
     allowed = some(state, iteration, lambda plan: plan.may_enter(call))
-    yield judged(allowed, f"call {call} was entered, which is none of {turn_of(iteration)} to handle")
+    yield held_or(allowed, f"call {call} was entered, which is none of {turn_of(iteration)} to handle")
 
 
 def follows_fault(iteration: Iteration) -> bool:
@@ -180,14 +185,14 @@ def follows_fault(iteration: Iteration) -> bool:
     return iteration.retried_at is not None
 
 
-def a_call_is_entered_as_the_model_asked(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_call_is_entered_as_the_model_asked(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A call runs the tool that the model named, with the arguments that it gave."""
     found = entering(state, seen)
     call = _call(state, found[0], found[2]) if found is not None else None
     if call is None or seen.args is None:
         return
     right = call.name == (seen.name or call.name) and call.args == seen.args
-    yield judged(
+    yield held_or(
         right, f"call {call.id} asks for {call.name} {call.args}, and {seen.name} {seen.args} was entered"
     )
 
@@ -203,7 +208,7 @@ def _call(state: ObservedRunner, iteration: Iteration, wanted: str) -> ToolCall 
 # -- how often
 
 
-def a_body_is_entered_once_in_an_iteration(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_body_is_entered_once_in_an_iteration(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The body of a call is entered once for each response, and once after the resume."""
     found = entering(state, seen)
     if found is None:
@@ -212,7 +217,7 @@ def a_body_is_entered_once_in_an_iteration(state: ObservedRunner, seen: RunnerGa
     phase, response = state.phase(iteration)
     first = response == 0 or not iteration.responses
     earlier = [gate for gate in iteration.entries_of(call) if _in_one_go(gate, phase, response, first)]
-    yield judged(
+    yield held_or(
         not earlier, f"call {call} was entered a second time in the iteration of request {iteration.number}"
     )
 
@@ -223,12 +228,12 @@ def _in_one_go(gate: Gate, phase: str, response: int | None, first: bool) -> boo
     return streamed or (gate.phase == phase and gate.response == response)
 
 
-def a_body_is_not_entered_while_it_runs(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_body_is_not_entered_while_it_runs(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A call is not entered while its body is running."""
     found = entering(state, seen)
     if found is not None:
         running = any(gate.is_open for gate in found[0].entries_of(found[2]))
-        yield judged(not running, f"call {found[2]} was entered while its body was still running")
+        yield held_or(not running, f"call {found[2]} was entered while its body was still running")
 
 
 def _forbidden(state: ObservedRunner, seen: RunnerGate, why: str) -> Iterator[tuple[Iteration, str]]:
@@ -266,6 +271,7 @@ FIRST_INVARIANTS = (
 
 CUT_OFF_INVARIANTS = (
     Invariant("RUNNER-32", a_paused_turn_has_run_no_call, RunnerGate, at=MODEL),
+    Invariant("RUNNER-32", a_paused_turn_has_run_no_call, RunFinished),
     Invariant("RUNNER-21", a_cut_off_turn_ends_the_run_as_declared, RunFinished),
     Invariant("RUNNER-21", calls_of_a_cut_off_turn_are_entered_as_declared, RunnerGate, at=MODEL),
 )

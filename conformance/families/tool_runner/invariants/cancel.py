@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.tool_runner.invariants.looks import ends_by_fault, judged, surely_cancelled
+from runlock.conformance.families.tool_runner.invariants.looks import ends_by_fault, surely_cancelled
 from runlock.conformance.families.tool_runner.messages import Responded, RunFinished, RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Gate, Iteration, Run
-from runlock.conformance.family.invariant import Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, held_or
 
 TOOL = ("tool",)
 MODEL = ("model",)
@@ -22,27 +22,27 @@ def _cancelled(state: ObservedRunner) -> Run | None:
     return run
 
 
-def no_request_is_sent_after_a_cancel(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def no_request_is_sent_after_a_cancel(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a cancel no request is sent."""
     if _cancelled(state) is not None:
-        yield f"the run was cancelled, and request {len(state.iterations) + 1} was sent"
+        yield broken(f"the run was cancelled, and request {len(state.iterations) + 1} was sent")
 
 
-def a_cancelled_run_is_at_rest_without_a_request(state: ObservedRunner) -> Judgements:
+def a_cancelled_run_is_at_rest_without_a_request(state: ObservedRunner) -> CheckResults:
     """After a cancel no request was sent."""
     run = _cancelled(state)
     if run is not None:
-        yield judged(True, "")
+        yield HELD
 
 
-def a_cancelled_run_is_done(state: ObservedRunner) -> Judgements:
+def a_cancelled_run_is_done(state: ObservedRunner) -> CheckResults:
     """A cancelled run is Done once nothing of it is under way and no yield is open."""
     run = _cancelled(state)
     if run is not None and not state.open_gates and state.shows_ends:
-        yield judged(run.is_done, "the run was cancelled and nothing of it is under way, and it did not end")
+        yield held_or(run.is_done, "the run was cancelled and nothing of it is under way, and it did not end")
 
 
-def a_cancelled_run_has_its_reason(state: ObservedRunner, seen: RunFinished) -> Judgements:
+def a_cancelled_run_has_its_reason(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run whose cancel met no race ends with reason Cancelled."""
     run, iteration = state.run_of(seen), state.iteration
     if run is None or run.cancel_at is None or state.met_a_race(run.cancelled_in) or run.finished:
@@ -52,35 +52,35 @@ def a_cancelled_run_has_its_reason(state: ObservedRunner, seen: RunFinished) -> 
     ):
         return
     code = seen.reason.code
-    yield judged(code == "Cancelled", f"the run was cancelled, and ended with reason {code}")
+    yield held_or(code == "Cancelled", f"the run was cancelled, and ended with reason {code}")
 
 
 def _faulted_after(iteration: Iteration, run: Run) -> bool:
     return any(gate.kind in ("fault", "raise") for gate in iteration.entries)
 
 
-def a_late_cancel_changes_nothing(state: ObservedRunner) -> Judgements:
+def a_late_cancel_changes_nothing(state: ObservedRunner) -> CheckResults:
     """A cancel of a run that is Done shows nothing."""
     if state.late_cancel:
-        yield judged(state.shown == 0, "a run that is Done was cancelled, and something happened")
+        yield held_or(state.shown == 0, "a run that is Done was cancelled, and something happened")
 
 
 # -- tools
 
 
-def calls_of_a_turn_with_the_user_run_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def calls_of_a_turn_with_the_user_run_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The calls of a turn that was with the user at the cancel run only where the policy says so."""
     iteration = _handed_over(state)
     if iteration is not None and state.phase(iteration)[0] == "handling":
         allowed = "run" in state.values("cancel.handed_over")
-        yield judged(
+        yield held_or(
             allowed, f"the run was cancelled while the user had the turn, and call {seen.call} was entered"
         )
 
 
 def calls_of_a_turn_with_the_user_have_run_as_declared(
     state: ObservedRunner, seen: RunFinished
-) -> Judgements:
+) -> CheckResults:
     """Where the policy says so, the calls of a turn that was with the user at the cancel run."""
     iteration = _handed_over(state)
     if iteration is None or iteration.resumed_at is None or iteration.touched or iteration.has_doubled_ids:
@@ -91,15 +91,15 @@ def calls_of_a_turn_with_the_user_have_run_as_declared(
     together = set.intersection(*wanted) if wanted else set()
     if together and state.policy("cancel.handed_over") == "run":
         lost = [call for call in sorted(together) if not iteration.entries_of(call)]
-        yield judged(
+        yield held_or(
             not lost,
             f"the user had the turn at the cancel and resumed, and call {' '.join(lost[:1])} did not run",
         )
     elif together:
-        yield judged(True, "")
+        yield HELD
 
 
-def a_yield_that_is_given_up_runs_no_call(state: ObservedRunner) -> Judgements:
+def a_yield_that_is_given_up_runs_no_call(state: ObservedRunner) -> CheckResults:
     """Where the runner gives the yield up at the cancel, the calls of its turn do not run."""
     iteration = _handed_over(state)
     if (
@@ -109,7 +109,7 @@ def a_yield_that_is_given_up_runs_no_call(state: ObservedRunner) -> Judgements:
         and iteration.yields[-1].gone
     ):
         late = [gate for gate in iteration.entries if gate.phase == "request"]
-        yield judged(not late, "the yield was given up at the cancel, and a call was entered after it")
+        yield held_or(not late, "the yield was given up at the cancel, and a call was entered after it")
 
 
 def _handed_over(state: ObservedRunner) -> Iteration | None:
@@ -120,7 +120,7 @@ def _handed_over(state: ObservedRunner) -> Iteration | None:
     return None if raced else iteration
 
 
-def a_running_tool_is_given_up_as_declared(state: ObservedRunner) -> Judgements:
+def a_running_tool_is_given_up_as_declared(state: ObservedRunner) -> CheckResults:
     """A tool that runs at the cancel is given up, or ends by itself, as declared."""
     run, iteration = state.run, state.iteration
     if run is None or iteration is None or run.cancel_at != state.stimuli or not state.alone:
@@ -128,9 +128,9 @@ def a_running_tool_is_given_up_as_declared(state: ObservedRunner) -> Judgements:
     inflight = [gate for gate in iteration.entries if _ran_at(gate, state.stimuli)]
     for gate in inflight:
         if state.policy("cancel.inflight") == "abort":
-            yield judged(gate.gone, f"the run was cancelled, and {gate.ref} was not given up")
+            yield held_or(gate.gone, f"the run was cancelled, and {gate.ref} was not given up")
         elif state.policy("cancel.inflight") == "drain":
-            yield judged(
+            yield held_or(
                 not gate.gone, f"the run was cancelled, and {gate.ref} was given up though it is to end"
             )
 
@@ -144,15 +144,15 @@ def _ran_at(gate: Gate, stimulus: int) -> bool:
     )
 
 
-def a_response_after_a_cancel_enters_nothing(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_response_after_a_cancel_enters_nothing(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a cancel, asking for a response enters no body."""
     iteration = state.iteration
     pending = iteration.pending_response if iteration is not None else None
     if _cancelled(state) is not None and pending is not None and pending.after_cancel:
-        yield f"a response was asked for after the cancel, and call {seen.call} was entered"
+        yield broken(f"a response was asked for after the cancel, and call {seen.call} was entered")
 
 
-def a_response_after_a_cancel_is_what_is_kept(state: ObservedRunner, seen: Responded) -> Judgements:
+def a_response_after_a_cancel_is_what_is_kept(state: ObservedRunner, seen: Responded) -> CheckResults:
     """After a cancel a response is null, or one that was made before."""
     iteration = state.iteration
     pending = iteration.pending_response if iteration is not None else None
@@ -161,43 +161,54 @@ def a_response_after_a_cancel_is_what_is_kept(state: ObservedRunner, seen: Respo
     made = any(one.seen is not None and one.seen.messages is not None for one in iteration.responses)
     nothing_to_run = not any(call.name in state.tools for call in iteration.calls)
     allowed = seen.messages is None or made or nothing_to_run
-    yield judged(allowed, "a response was asked for after the cancel, and one was given that was not kept")
+    yield held_or(allowed, "a response was asked for after the cancel, and one was given that was not kept")
 
 
-def no_call_is_entered_twice_around_a_cancel(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_yield_that_is_given_up_takes_no_question(state: ObservedRunner) -> CheckResults:
+    """Where the runner gives the yield up at the cancel, no response is asked for, and none enters a body."""
+    iteration, run = _handed_over(state), state.run
+    if iteration is None or run is None or not iteration.yields or not iteration.yields[-1].gone:
+        return
+    late = [gate for gate in iteration.entries if gate.phase == "response" and gate.at > (run.cancel_at or 0)]
+    yield held_or(not late, f"{late[0].ref if late else ''} was entered for a response after the cancel")
+
+
+def no_call_is_entered_twice_around_a_cancel(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a cancel no call is entered a second time."""
     iteration = state.iteration
     if _cancelled(state) is not None and iteration is not None and not iteration.has_doubled_ids:
         again = bool(iteration.entries_of(seen.call or ""))
-        yield judged(not again, f"the run was cancelled, and call {seen.call} was entered a second time")
+        yield held_or(not again, f"the run was cancelled, and call {seen.call} was entered a second time")
 
 
-def a_round_goes_no_further_after_a_cancel(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_round_goes_no_further_after_a_cancel(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A call that was not entered before the cancel of its round is not entered after it."""
     run, iteration = _cancelled(state), state.iteration
     if run is None or iteration is None or run.cancel_at is None:
         return
     phase, response = state.phase(iteration)
     if phase == "handling" and iteration.resumed_at is not None and iteration.resumed_at < run.cancel_at:
-        yield f"the run was cancelled during its round, and call {seen.call} was entered after it"
+        yield broken(f"the run was cancelled during its round, and call {seen.call} was entered after it")
     if phase == "response" and response is not None and not iteration.responses[response].after_cancel:
-        yield f"the run was cancelled while a response was made, and call {seen.call} was entered after it"
+        yield broken(
+            f"the run was cancelled while a response was made, and call {seen.call} was entered after it"
+        )
 
 
-def a_round_stopped_at_the_cancel(state: ObservedRunner) -> Judgements:
+def a_round_stopped_at_the_cancel(state: ObservedRunner) -> CheckResults:
     """A round that was cancelled has entered no call since."""
     run, iteration = _cancelled(state), state.iteration
     if run is None or iteration is None or run.cancel_at is None or iteration.resumed_at is None:
         return
     if iteration.resumed_at < run.cancel_at and iteration.entries:
-        yield judged(True, "")
+        yield HELD
 
 
-def no_call_was_entered_twice_around_a_cancel(state: ObservedRunner) -> Judgements:
+def no_call_was_entered_twice_around_a_cancel(state: ObservedRunner) -> CheckResults:
     """A cancelled run has entered no call of its round again."""
     iteration = state.iteration
     if _cancelled(state) is not None and iteration is not None and iteration.entries:
-        yield judged(True, "")
+        yield HELD
 
 
 INVARIANTS = (
@@ -205,6 +216,7 @@ INVARIANTS = (
     Invariant("CANCEL-7", no_call_is_entered_twice_around_a_cancel, RunnerGate, at=TOOL, requires=CANCEL),
     Invariant("CANCEL-6", a_response_after_a_cancel_enters_nothing, RunnerGate, at=TOOL, requires=CANCEL),
     Invariant("CANCEL-6", a_response_after_a_cancel_is_what_is_kept, Responded, requires=CANCEL),
+    Invariant("CANCEL-6", a_yield_that_is_given_up_takes_no_question, requires=CANCEL),
     Invariant("CANCEL-8", a_round_goes_no_further_after_a_cancel, RunnerGate, at=TOOL, requires=CANCEL),
     Invariant(
         "CANCEL-4", calls_of_a_turn_with_the_user_run_as_declared, RunnerGate, at=TOOL, requires=CANCEL

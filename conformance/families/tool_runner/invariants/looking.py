@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from runlock.conformance.families.tool_runner.invariants.looks import (
-    every,
-    judged,
-    named,
-    turn_of,
-)
+from runlock.conformance.families.tool_runner.invariants.looks import every, named, turn_of
 from runlock.conformance.families.tool_runner.messages import (
     MessageAppended,
     RunMoved,
@@ -23,23 +18,23 @@ from runlock.conformance.families.tool_runner.state.records import (
     stands,
     without_system,
 )
-from runlock.conformance.family.invariant import Judgements
+from runlock.conformance.family.invariant import CheckResults, held_or
 from runlock.conformance.protocol import Message
 
 
-def a_status_follows_the_one_before(state: ObservedRunner, seen: RunMoved) -> Judgements:
+def a_status_follows_the_one_before(state: ObservedRunner, seen: RunMoved) -> CheckResults:
     """A run is Running, and then Done for good."""
     run = state.run_of(seen)
     if run is None:
         return
     last = run.claims[-1] if run.claims else None
     right = (last, seen.to) in ((None, "Running"), ("Running", "Done"))
-    yield judged(right, f"run {run.id} was {last or 'not begun'}, and is said to be {seen.to}")
+    yield held_or(right, f"run {run.id} was {last or 'not begun'}, and is said to be {seen.to}")
     if seen.origin is not None:
-        yield judged(seen.origin == last, f"run {run.id} was {last}, and is said to come from {seen.origin}")
+        yield held_or(seen.origin == last, f"run {run.id} was {last}, and is said to come from {seen.origin}")
 
 
-def statuses_agree_with_the_end(state: ObservedRunner) -> Judgements:
+def statuses_agree_with_the_end(state: ObservedRunner) -> CheckResults:
     """A run is Done if its end was announced, and Running if not."""
     run = state.run
     if run is None or run.refused or not state.observes("run.status") or not state.observes("run.finished"):
@@ -48,24 +43,24 @@ def statuses_agree_with_the_end(state: ObservedRunner) -> Judgements:
     shown = run.claims[-1] if run.claims else None
     idle = run.is_again and not run.requests and shown is None
     if not idle:
-        yield judged(shown == wanted, f"run {run.id} is {wanted}, and its status was last shown as {shown}")
+        yield held_or(shown == wanted, f"run {run.id} is {wanted}, and its status was last shown as {shown}")
 
 
-def a_look_shows_what_was_announced(state: ObservedRunner, seen: RunnerInspected) -> Judgements:
+def a_look_shows_what_was_announced(state: ObservedRunner, seen: RunnerInspected) -> CheckResults:
     """An inspection shows the status and the reason that were announced."""
     run = state.run_of(seen)
     if run is None or not state.settled_before or not state.observes("run.finished") or run.refused:
         return
     wanted = "Done" if run.finished else "Running"
-    yield judged(seen.status == wanted, f"run {run.id} is {wanted}, and inspect shows {seen.status}")
+    yield held_or(seen.status == wanted, f"run {run.id} is {wanted}, and inspect shows {seen.status}")
     if run.finished and seen.reason is not None:
         code = run.finished[-1].reason.code
-        yield judged(
+        yield held_or(
             seen.reason.code == code, f"the run ended as {code}, and inspect shows {seen.reason.code}"
         )
 
 
-def a_look_shows_the_state(state: ObservedRunner, seen: RunnerInspected) -> Judgements:
+def a_look_shows_the_state(state: ObservedRunner, seen: RunnerInspected) -> CheckResults:
     """An inspection shows the messages and the params of the state."""
     last = state.iteration
     if last is None or not state.settled_before or state.is_cancelled:
@@ -73,10 +68,10 @@ def a_look_shows_the_state(state: ObservedRunner, seen: RunnerInspected) -> Judg
     if seen.messages is not None and (worlds := list(_states(state, last))):
         shown = without_system(seen.messages)
         right = any(_equal(shown, world) for world in worlds)
-        yield judged(right, f"the state holds {_texts(worlds[0])}, and inspect shows {_texts(shown)}")
+        yield held_or(right, f"the state holds {_texts(worlds[0])}, and inspect shows {_texts(shown)}")
     if seen.params is not None and (last.yielded is not None or last.request.is_open):
         for key, value in state.params_set.items():
-            yield judged(
+            yield held_or(
                 seen.params.get(key) == value, f"{key} was set to {value!r}, and inspect shows another"
             )
 
@@ -103,13 +98,13 @@ def _states_on_receipt(last: Iteration, turn: Message) -> Iterator[list[Message]
         yield [*before, *pushes[:early], turn, *pushes[early:]]
 
 
-def a_turn_on_receipt_stands_while_yielded(state: ObservedRunner, seen: RunnerInspected) -> Judgements:
+def a_turn_on_receipt_stands_while_yielded(state: ObservedRunner, seen: RunnerInspected) -> CheckResults:
     """A turn that is put into the state on receipt stands there while its yield is open."""
     last = state.iteration
     if last is None or not state.settled_before or state.is_cancelled or seen.messages is None:
         return
     if last.yielded is not None and last.turn is not None and not last.sets_messages:
-        yield judged(
+        yield held_or(
             stands(last.message, seen.messages), f"{turn_of(last)} is not in the state while yielded"
         )
 
@@ -122,7 +117,7 @@ def _texts(messages: Sequence[Message]) -> str:
     return f"{len(messages)} messages ({'; '.join(named(one) for one in messages[-3:])})"
 
 
-def a_final_turn_stands_at_the_end_as_declared(state: ObservedRunner, seen: RunnerInspected) -> Judgements:
+def a_final_turn_stands_at_the_end_as_declared(state: ObservedRunner, seen: RunnerInspected) -> CheckResults:
     """An unchanged final turn stands in the state at the end, or does not, as declared."""
     last, run = state.iteration, state.run_of(seen)
     if last is None or run is None or not run.finished or seen.messages is None or state.is_cancelled:
@@ -143,10 +138,10 @@ def a_final_turn_stands_at_the_end_as_declared(state: ObservedRunner, seen: Runn
         value == "kept" or (value == "unless_refused" and not refused) for value in state.values("end.turn")
     }
     where = "stands" if there else "does not stand"
-    yield judged(there in allowed, f"{turn_of(last)} {where} in the state at the end")
+    yield held_or(there in allowed, f"{turn_of(last)} {where} in the state at the end")
 
 
-def a_reported_message_was_put_there(state: ObservedRunner, seen: MessageAppended) -> Judgements:
+def a_reported_message_was_put_there(state: ObservedRunner, seen: MessageAppended) -> CheckResults:
     """A message that is reported is the received turn, or a result that the runner made."""
     last, message = state.iteration, seen.message
     if last is None or state.is_cancelled:
@@ -154,7 +149,7 @@ def a_reported_message_was_put_there(state: ObservedRunner, seen: MessageAppende
     if message.role == "assistant":
         once = not any(same(message, shown) for shown, _ in last.shown)
         right = same(message, last.message)
-        yield judged(
+        yield held_or(
             right and once,
             f"{named(message)} is reported, {'once more' if right else 'and no such turn came'}",
         )
@@ -165,12 +160,12 @@ def a_reported_message_was_put_there(state: ObservedRunner, seen: MessageAppende
         once = not any(same(message, shown) for shown, _ in last.shown)
         why = "once more" if message.call in handled else "and no such call came"
         reason = f"{named(message)} is reported, {why}"
-        yield judged(message.call in handled and once, reason)
+        yield held_or(message.call in handled and once, reason)
 
 
 def nothing_enters_the_state_while_a_yield_is_open(
     state: ObservedRunner, seen: MessageAppended
-) -> Judgements:
+) -> CheckResults:
     """Between a yield and its resume the runner puts nothing into the state."""
     last = state.iteration
     if last is None or last.yielded is None or state.is_cancelled:
@@ -178,25 +173,25 @@ def nothing_enters_the_state_while_a_yield_is_open(
     if stands(seen.message, [*last.before_pushes(), *last.pushes()]):
         return
     received = "on_receipt" in state.values("runner.append") and same(seen.message, last.message)
-    yield judged(received, f"{named(seen.message)} entered the state while the turn was with the user")
+    yield held_or(received, f"{named(seen.message)} entered the state while the turn was with the user")
 
 
 def nothing_entered_the_state_while_a_yield_is_open(
     state: ObservedRunner, seen: RunnerInspected
-) -> Judgements:
+) -> CheckResults:
     """While a yield is open, the state holds no result of its turn from the runner."""
     last = state.iteration
     if last is not None and not last.responses and (early := _early_results(state, seen)) is not None:
         reason = f"{named(early[0])} is in the state while the turn is with the user" if early else ""
-        yield judged(not early, reason)
+        yield held_or(not early, reason)
 
 
-def a_response_is_not_in_the_state(state: ObservedRunner, seen: RunnerInspected) -> Judgements:
+def a_response_is_not_in_the_state(state: ObservedRunner, seen: RunnerInspected) -> CheckResults:
     """While a yield is open, the state does not hold the response that the user asked for."""
     last = state.iteration
     if last is not None and last.responses and (early := _early_results(state, seen)) is not None:
         reason = f"the user asked for a response, and {named(early[0])} entered the state" if early else ""
-        yield judged(not early, reason)
+        yield held_or(not early, reason)
 
 
 def _early_results(state: ObservedRunner, seen: RunnerInspected) -> list[Message] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -10,21 +10,9 @@ from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.plan import Plan, plans
 from runlock.conformance.families.tool_runner.state.records import Iteration, same, without_system
-from runlock.conformance.family.invariant import HELD, CheckResult, Judgements, broken
 from runlock.conformance.protocol import Message
 
 Follows = Literal["first", "iteration", "retry", "tool fault", "out of turn"]
-
-
-def judged(holds: object, reason: str) -> CheckResult:
-    """The result of one check: held, or the reason why not."""
-    return HELD if holds else broken(reason)
-
-
-def held_or(reasons: Iterable[str]) -> Judgements:
-    """Each reason why something is broken; held if there is none."""
-    found = [broken(reason) for reason in reasons]
-    yield from found or [HELD]
 
 
 def surely_cancelled(state: ObservedRunner) -> bool:

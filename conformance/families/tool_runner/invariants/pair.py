@@ -6,27 +6,20 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from runlock.conformance.families.tool_runner.invariants.looks import (
-    Reading,
-    every,
-    follows,
-    held_or,
-    judged,
-    named,
-    reading,
-)
+from runlock.conformance.families.tool_runner.invariants.looks import Reading, follows, named, reading
+from runlock.conformance.families.tool_runner.invariants.tool_set import a_tool_outside_the_set_has_an_error
 from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_cut_off, is_paused
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Iteration, same, stands
-from runlock.conformance.family.invariant import Invariant, Judgements
+from runlock.conformance.family.invariant import CheckResults, Invariant, broken_for, held_or
 from runlock.conformance.protocol import Message
 
 MODEL = ("model",)
 
 
-def each_call_has_a_result(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def each_call_has_a_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Each call of a turn that the runner put there, or added results to, has a result."""
     read = reading(state, seen)
     if read is None or read.before.has_doubled_ids:
@@ -34,25 +27,37 @@ def each_call_has_a_result(state: ObservedRunner, seen: RunnerGate) -> Judgement
     for turn in owed(state, read):
         lost = missing_results(read, turn)
         if not _a_sibling_failed(read.before, lost):
-            yield judged(
+            yield held_or(
                 not lost, f"request {read.number} holds call {' '.join(lost[:1])} without its result"
             )
 
 
-def a_failure_costs_no_sibling_its_result(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_failure_costs_no_sibling_its_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The failure of one call does not cost another its result."""
     read = reading(state, seen)
     if read is None or read.before.has_doubled_ids:
         return
-    failed = [gate.seen.call for gate in read.before.entries if gate.kind in ("error", "raise")]
-    failed += [call.id for call in read.before.calls if not read.before.entries_of(call.id)]
+    failed = _failures(read.before)
     for turn in owed(state, read):
-        if len(turn.tool_calls) > 1 and set(failed) & {call.id for call in turn.tool_calls}:
-            lost = [*missing_results(read, turn), *_failed_with_another(state, read, turn)]
-            reason = (
-                f"call {failed[0]} failed, and request {read.number} lacks the result of {' '.join(lost[:1])}"
+        if len(turn.tool_calls) > 1 and failed & {call.id for call in turn.tool_calls}:
+            lost = [*_nowhere(read, turn), *_failed_with_another(state, read, turn)]
+            costs = [(other, call) for call in lost for other in sorted(failed - {call})]
+            other, call = costs[0] if costs else ("", "")
+            yield held_or(
+                not costs, f"call {other} failed, and request {read.number} lacks the result of {call}"
             )
-            yield judged(not lost, reason)
+
+
+def _nowhere(read: Reading, turn: Message) -> list[str]:
+    """The calls of a turn whose results a request does not hold at all."""
+    there = {message.call for message in read.messages if message.role == "tool"}
+    return [call for call in missing_results(read, turn) if call not in there]
+
+
+def _failures(iteration: Iteration) -> set[str]:
+    """The calls of an iteration that failed, or have no tool."""
+    failed = {str(gate.seen.call) for gate in iteration.entries if gate.kind in ("error", "raise")}
+    return failed | {call.id for call in iteration.calls if not iteration.entries_of(call.id)}
 
 
 def _may_lack_its_tool(state: ObservedRunner, iteration: Iteration, result: Message) -> bool:
@@ -68,7 +73,14 @@ def _failed_with_another(state: ObservedRunner, read: Reading, turn: Message) ->
     own = {call.id for call in turn.tool_calls}
     results = [result for _, result in read.results if result.call in own and result.status == "error"]
     surely = [one for one in results if not _may_lack_its_tool(state, read.before, one)]
-    return [str(result.call) for result in surely if _kinds(read.before, result) == {"ok"}]
+    own_errors = [one for one in surely if not _is_of_another(read.before, one)]
+    return [str(result.call) for result in own_errors if _kinds(read.before, result) == {"ok"}]
+
+
+def _is_of_another(iteration: Iteration, result: Message) -> bool:
+    """Whether a result says what the tool of another call answered."""
+    others = (gate for gate in iteration.entries if gate.seen.call != result.call)
+    return any(gate.outcome is not None and _is_text_of(result, gate.outcome) for gate in others)
 
 
 def owed(state: ObservedRunner, read: Reading) -> Iterator[Message]:
@@ -116,7 +128,7 @@ def _a_sibling_failed(iteration: Iteration, lost: list[str]) -> bool:
     return bool(lost) and bool(failed - set(lost))
 
 
-def no_result_stands_without_its_call(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def no_result_stands_without_its_call(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """No result that the runner put there stands without its call before it."""
     read = reading(state, seen)
     if read is None:
@@ -129,17 +141,17 @@ def no_result_stands_without_its_call(state: ObservedRunner, seen: RunnerGate) -
                 f"request {read.number} holds {named(result)}, which no message before it asks for"
             )
     if read.results:
-        yield from held_or(reasons[:1])
+        yield from broken_for(reasons[:1])
 
 
-def no_call_has_two_results(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def no_call_has_two_results(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """No call has two results of which the runner put one there."""
     read = reading(state, seen)
     if read is None or read.before.has_doubled_ids or not read.results:
         return
     by_call = Counter(_place_of_call(read, place, message) for place, message in _all_results(read))
     twice = [result for place, result in read.results if by_call[_place_of_call(read, place, result)] > 1]
-    yield judged(not twice, f"request {read.number} holds {named(twice[0]) if twice else ''} twice")
+    yield held_or(not twice, f"request {read.number} holds {named(twice[0]) if twice else ''} twice")
 
 
 def _all_results(read: Reading) -> Iterator[tuple[int, Message]]:
@@ -156,7 +168,7 @@ def _place_of_call(read: Reading, place: int, result: Message) -> tuple[str | No
     return result.call, asking[-1] if asking else -1
 
 
-def doubled_ids_give_one_result(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def doubled_ids_give_one_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Two calls with one id never give two visible results."""
     read = reading(state, seen)
     if read is None or not read.before.has_doubled_ids or read.before.message is None:
@@ -164,7 +176,7 @@ def doubled_ids_give_one_result(state: ObservedRunner, seen: RunnerGate) -> Judg
     after = Counter(message.call for message in read.results_after(read.before.message))
     twice = [call for call, count in after.items() if count > 1]
     if after:
-        yield judged(
+        yield held_or(
             not twice, f"request {read.number} holds two results under the id {' '.join(map(str, twice[:1]))}"
         )
 
@@ -172,7 +184,7 @@ def doubled_ids_give_one_result(state: ObservedRunner, seen: RunnerGate) -> Judg
 # -- what results say
 
 
-def results_stand_under_their_own_call(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def results_stand_under_their_own_call(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A result is not that of another call."""
     read = reading(state, seen)
     if read is None or read.before.has_doubled_ids:
@@ -190,10 +202,10 @@ def results_stand_under_their_own_call(state: ObservedRunner, seen: RunnerGate) 
         if len(read.before.entries) > 1 or mixed:
             other = others[0] if others else ""
             reason = f"request {read.number}: the result under call {result.call} is that of {other}"
-            yield judged(not mixed, reason)
+            yield held_or(not mixed, reason)
 
 
-def an_error_reaches_the_model_as_an_error(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def an_error_reaches_the_model_as_an_error(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """An error that a tool answered with is marked as one."""
     read = reading(state, seen)
     if read is None or read.before.has_doubled_ids:
@@ -203,10 +215,10 @@ def an_error_reaches_the_model_as_an_error(state: ObservedRunner, seen: RunnerGa
         if kinds == {"error"}:
             shown = f"request {read.number} holds it as {result.status}"
             reason = f"call {result.call} answered with an error, and {shown}"
-            yield judged(result.status == "error", reason)
+            yield held_or(result.status == "error", reason)
 
 
-def a_raise_fails_its_call(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_raise_fails_its_call(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """An exception in a tool fails its call, where the policy says so."""
     read = reading(state, seen)
     if read is None or read.before.has_doubled_ids or follows(state) != "iteration":
@@ -219,10 +231,10 @@ def a_raise_fails_its_call(state: ObservedRunner, seen: RunnerGate) -> Judgement
         if allowed and shown and _kinds(read.before, shown[0]) == {"raise"}:
             reason = f"call {gate.seen.call} threw, and request {read.number} holds its result as a success"
             allowed = shown[0].status == "error"
-        yield judged(allowed, reason)
+        yield held_or(allowed, reason)
 
 
-def results_say_what_the_tool_answered(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def results_say_what_the_tool_answered(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A result says what its tool answered."""
     read = reading(state, seen)
     if read is None or read.before.has_doubled_ids:
@@ -235,10 +247,10 @@ def results_say_what_the_tool_answered(state: ObservedRunner, seen: RunnerGate) 
             told = any(_says(result, outcome) for outcome in outcomes)
             text = f"“{result.text[:60]}” ({result.status})"
             reason = f"request {read.number}: the result of call {result.call} is {text}"
-            yield judged(told, f"{reason}; its tool answered {_words(outcomes[-1])}")
+            yield held_or(told, f"{reason}; its tool answered {_words(outcomes[-1])}")
 
 
-def a_success_was_given_by_a_tool(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_success_was_given_by_a_tool(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A success in a request was given by a tool."""
     read = reading(state, seen)
     if read is None or read.before.has_doubled_ids:
@@ -247,24 +259,7 @@ def a_success_was_given_by_a_tool(state: ObservedRunner, seen: RunnerGate) -> Ju
         if result.status != "error":
             given = "ok" in _kinds(read.before, result)
             reason = f"request {read.number} holds a success of call {result.call}, whose tool gave none"
-            yield judged(given, reason)
-
-
-def a_tool_outside_the_set_has_an_error(state: ObservedRunner, seen: RunnerGate) -> Judgements:
-    """A call of a tool that is not in the set has an error result."""
-    read = reading(state, seen)
-    if read is None or follows(state) != "iteration" or read.before.has_doubled_ids or read.before.touched:
-        return
-    before = read.before
-    if not every(state, before, lambda plan: plan.handled is not None and plan.results is True):
-        return
-    for call in before.calls:
-        if call.name in state.tools or call.name in before.tools:
-            continue
-        shown = [result for _, result in read.results if result.call == call.id]
-        if shown:
-            reason = f"call {call.id} names {call.name}, which is not in the set: its result is no error"
-            yield judged(shown[0].status == "error", reason)
+            yield held_or(given, reason)
 
 
 def _kinds(iteration: Iteration, result: Message) -> set[str]:
@@ -291,6 +286,7 @@ def _words(outcome: Any) -> str:
 
 
 INVARIANTS = (
+    Invariant("RUNNER-34", a_tool_outside_the_set_has_an_error, RunnerGate, at=MODEL),
     Invariant("ROUND-3", doubled_ids_give_one_result, RunnerGate, at=MODEL),
     Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, RunnerGate, at=MODEL),
     Invariant("PAIR-3", no_call_has_two_results, RunnerGate, at=MODEL),
@@ -299,7 +295,6 @@ INVARIANTS = (
     Invariant("ROUND-7", a_raise_fails_its_call, RunnerGate, at=MODEL),
     Invariant("ROUND-8", an_error_reaches_the_model_as_an_error, RunnerGate, at=MODEL),
     Invariant("ROUND-2", results_stand_under_their_own_call, RunnerGate, at=MODEL),
-    Invariant("RUNNER-34", a_tool_outside_the_set_has_an_error, RunnerGate, at=MODEL),
     Invariant("PAIR-5", a_success_was_given_by_a_tool, RunnerGate, at=MODEL),
     Invariant("PAIR-4", results_say_what_the_tool_answered, RunnerGate, at=MODEL),
 )

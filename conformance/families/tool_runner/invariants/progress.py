@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.tool_runner.invariants.looks import judged
 from runlock.conformance.families.tool_runner.state import ObservedRunner
-from runlock.conformance.family.invariant import Invariant, Judgements
+from runlock.conformance.family.invariant import CheckResults, Invariant, held_or
 
 
-def a_run_that_is_not_done_waits_at_a_gate(state: ObservedRunner) -> Judgements:
+def a_run_that_is_not_done_waits_at_a_gate(state: ObservedRunner) -> CheckResults:
     """A run that is not Done waits at a gate."""
     run = state.run
     if run is None or not state.shows_ends:
         return
     if not run.is_done and not run.refused:
-        yield judged(
+        yield held_or(
             state.open_gates, f"run {run.id} is not Done, and waits for nothing that the kit could give"
         )
 

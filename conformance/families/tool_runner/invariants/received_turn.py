@@ -9,7 +9,6 @@ from runlock.conformance.families.tool_runner.invariants.looks import (
     acts_of,
     every,
     follows,
-    judged,
     named,
     reading,
     some,
@@ -20,10 +19,10 @@ from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_paused
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import same, stands, without_system
-from runlock.conformance.family.invariant import HELD, CheckResult, Judgements, broken
+from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, broken, held_or
 
 
-def the_same_request_is_not_sent_again(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def the_same_request_is_not_sent_again(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A request is not sent again with the same messages."""
     before = state.iteration
     if before is None or before.touched or before.retried_at is not None or before.turn is None:
@@ -36,26 +35,26 @@ def the_same_request_is_not_sent_again(state: ObservedRunner, seen: RunnerGate) 
         return
     messages, number = without_system(seen.messages), len(state.iterations) + 1
     again = len(messages) == len(before.base) and all(map(same, messages, before.base))
-    yield judged(
+    yield held_or(
         not again, f"request {number} holds the messages of request {before.number}, and nothing changed"
     )
 
 
-def an_unchanged_turn_is_appended(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def an_unchanged_turn_is_appended(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """An unchanged turn enters the state after the messages of its request."""
     read = _unchanged(state, seen)
     if read is not None and not read.before.changes_tools and not read.before.responses:
         yield _appended(read)
 
 
-def a_change_of_tools_is_no_change(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_change_of_tools_is_no_change(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The turn of an iteration in which only tools were changed is appended."""
     read = _unchanged(state, seen)
     if read is not None and read.before.changes_tools:
         yield _appended(read)
 
 
-def a_paused_turn_goes_back(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_paused_turn_goes_back(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """An unchanged paused turn is in the next request, as it is."""
     read = reading(state, seen)
     if read is None or not is_paused(read.before) or follows(state) != "iteration" or read.before.touched:
@@ -64,27 +63,27 @@ def a_paused_turn_goes_back(state: ObservedRunner, seen: RunnerGate) -> Judgemen
         yield _appended(read)
 
 
-def a_streamed_turn_is_appended_as_stated(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_streamed_turn_is_appended_as_stated(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The turn of a stream enters the state as the model stated it."""
     read = reading(state, seen)
     if read is None or not read.before.deltas or read.before.touched or follows(state) != "iteration":
         return
     others = [one for one in read.strangers if one.role == "assistant"]
     reason = f"request {read.number} holds {named(others[0])} for {turn_of(read.before)}" if others else ""
-    yield judged(read.turns or not others, reason)
+    yield held_or(read.turns or not others, reason)
 
 
-def a_streamed_turn_is_reported_as_stated(state: ObservedRunner, seen: MessageAppended) -> Judgements:
+def a_streamed_turn_is_reported_as_stated(state: ObservedRunner, seen: MessageAppended) -> CheckResults:
     """The turn of a stream is reported as the model stated it."""
     last = state.iteration
     if last is not None and last.deltas and last.turn is not None and seen.message.role == "assistant":
         right = same(seen.message, last.message)
-        yield judged(
+        yield held_or(
             right, f"{named(seen.message)} is reported for {turn_of(last)}, which is not what was stated"
         )
 
 
-def a_request_is_not_sent_twice(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_request_is_not_sent_twice(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A request is not sent a second time before its turn is yielded."""
     before = state.iteration
     if before is None or before.turn is None or before.yields:
@@ -92,18 +91,18 @@ def a_request_is_not_sent_twice(state: ObservedRunner, seen: RunnerGate) -> Judg
     yield from (one for one in the_same_request_is_not_sent_again(state, seen) if one != HELD)
 
 
-def a_response_enters_no_state(state: ObservedRunner, seen: MessageAppended) -> Judgements:
+def a_response_enters_no_state(state: ObservedRunner, seen: MessageAppended) -> CheckResults:
     """A response that the user asked for is not put into the state."""
     last = state.iteration
     if last is not None and last.yielded is not None and last.responses and not state.is_cancelled:
         own = seen.message.role == "tool" and seen.message.call in {call.id for call in last.calls}
         given = stands(seen.message, [*last.before_pushes(), *last.pushes()])
-        yield judged(
+        yield held_or(
             not own or given, f"the user asked for a response, and {named(seen.message)} entered the state"
         )
 
 
-def a_response_is_not_sent(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_response_is_not_sent(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A response that the user asked for is not in the request beside the results of the runner."""
     read = reading(state, seen)
     if read is None or not read.before.responses or read.before.message is None or read.before.touched:
@@ -124,17 +123,17 @@ def a_response_is_not_sent(state: ObservedRunner, seen: RunnerGate) -> Judgement
         if early
         else ""
     )
-    yield judged(not early, reason)
+    yield held_or(not early, reason)
 
 
-def a_response_is_no_change(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_response_is_no_change(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The turn of an iteration in which the user only asked for a response is appended."""
     read = _unchanged(state, seen)
     if read is not None and read.before.responses and not read.before.changes_tools:
         yield _appended(read)
 
 
-def a_change_is_forgotten_at_the_next_request(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_change_is_forgotten_at_the_next_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """An unchanged iteration after a changed one appends its turn."""
     read = _unchanged(state, seen)
     if read is not None and len(state.iterations) > 1 and state.iterations[-2].touched:
@@ -160,7 +159,7 @@ def _appended(read: Reading) -> CheckResult:
         return broken(f"request {read.number} lacks {turn}, though {acts_of(read.before)}")
     if len(read.turns) > 1:
         return broken(f"request {read.number} holds {turn} {len(read.turns)} times")
-    return judged(_in_place(read), f"in request {read.number} {turn} stands before messages of its request")
+    return held_or(_in_place(read), f"in request {read.number} {turn} stands before messages of its request")
 
 
 def _in_place(read: Reading, early: int = 0) -> bool:
@@ -171,7 +170,7 @@ def _in_place(read: Reading, early: int = 0) -> bool:
     return all(one < place for one in earlier) and all(one > place for one in later)
 
 
-def a_changed_turn_is_left_out(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_changed_turn_is_left_out(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The turn of a changed iteration is not put into the state by the runner."""
     read = after_a_change(state, seen)
     if read is None or is_paused(read.before):
@@ -179,14 +178,14 @@ def a_changed_turn_is_left_out(state: ObservedRunner, seen: RunnerGate) -> Judge
     allowed = some(state, read.before, lambda plan: plan.kept is not False)
     reason = f"{acts_of(read.before)}, and request {read.number} holds {turn_of(read.before)} from the runner"
     if read.turns and stands(read.before.message, read.given):
-        yield f"the user pushed {turn_of(read.before)}, and request {read.number} holds it twice"
+        yield broken(f"the user pushed {turn_of(read.before)}, and request {read.number} holds it twice")
     else:
-        yield judged(allowed or not read.turns, reason)
+        yield held_or(allowed or not read.turns, reason)
 
 
 def a_paused_turn_of_a_changed_iteration_is_kept_as_declared(
     state: ObservedRunner, seen: RunnerGate
-) -> Judgements:
+) -> CheckResults:
     """A paused turn of a changed iteration is left out, or stands before what the user pushed."""
     read = after_a_change(state, seen)
     if read is None or not is_paused(read.before) or stands(read.before.message, read.given):
@@ -195,16 +194,16 @@ def a_paused_turn_of_a_changed_iteration_is_kept_as_declared(
     turn = turn_of(read.before)
     if not read.turns:
         lost = kept == {True}
-        yield judged(not lost, f"{turn} is paused and to be kept, and request {read.number} lacks it")
+        yield held_or(not lost, f"{turn} is paused and to be kept, and request {read.number} lacks it")
     elif kept == {False}:
-        yield f"{acts_of(read.before)}: {turn} is dropped, and request {read.number} holds it"
+        yield broken(f"{acts_of(read.before)}: {turn} is dropped, and request {read.number} holds it")
     else:
         on_receipt = "on_receipt" in state.values("runner.append")
         right = _in_place(read, len(read.before.early_pushes()) if on_receipt else 0)
-        yield judged(right, f"in request {read.number} {turn} stands after what the user pushed")
+        yield held_or(right, f"in request {read.number} {turn} stands after what the user pushed")
 
 
-def a_turn_that_was_put_on_receipt_stays(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_turn_that_was_put_on_receipt_stays(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A turn that the runner put into the state on receipt stays there, before what was pushed."""
     read = after_a_change(state, seen)
     if read is None or stands(read.before.message, read.given):
@@ -213,7 +212,7 @@ def a_turn_that_was_put_on_receipt_stays(state: ObservedRunner, seen: RunnerGate
         state, read.before, lambda plan: plan.kept is True
     ):
         right = len(read.turns) == 1 and _in_place(read, len(read.before.early_pushes()))
-        yield judged(right, f"request {read.number} does not hold {turn_of(read.before)} where it was put")
+        yield held_or(right, f"request {read.number} does not hold {turn_of(read.before)} where it was put")
 
 
 def after_a_change(state: ObservedRunner, seen: RunnerGate) -> Reading | None:

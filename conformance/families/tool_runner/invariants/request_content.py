@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.tool_runner.invariants.looks import (
-    Reading,
-    follows,
-    held_or,
-    judged,
-    named,
-    reading,
-)
+from runlock.conformance.families.tool_runner.invariants.looks import Reading, follows, named, reading
 from runlock.conformance.families.tool_runner.invariants.received_turn import (
     a_change_is_forgotten_at_the_next_request,
     a_change_of_tools_is_no_change,
@@ -32,30 +25,32 @@ from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_cut_off, is_paused
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Iteration, same, stands, without_system
-from runlock.conformance.family.invariant import Invariant, Judgements
+from runlock.conformance.family.invariant import CheckResults, Invariant, broken, broken_for, held_or
 from runlock.conformance.protocol import Message
 
 MODEL = ("model",)
 
 
-def the_first_request_holds_the_input(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def the_first_request_holds_the_input(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The first request holds the message of the user."""
     if follows(state) == "first" and seen.messages is not None:
         words = [message.text for message in seen.messages if message.role == "user"]
-        yield judged(words == [state.input], f"request 1 holds {words} of the user, not “{state.input}”")
+        yield held_or(words == [state.input], f"request 1 holds {words} of the user, not “{state.input}”")
 
 
-def a_request_after_a_fault_holds_the_state(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_request_after_a_fault_holds_the_state(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A request after a fault of the model holds what the failed one held, with what the user did since."""
     before = state.iteration
     if follows(state) != "retry" or before is None or seen.messages is None or state.is_cancelled:
         return
     now, wanted = without_system(seen.messages), [*before.before_pushes(), *before.pushes()]
     right = len(now) == len(wanted) and all(map(same, now, wanted))
-    yield judged(right, f"request {before.number} met a fault, and the request after it holds other messages")
+    yield held_or(
+        right, f"request {before.number} met a fault, and the request after it holds other messages"
+    )
 
 
-def set_messages_replace_all_before_them(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def set_messages_replace_all_before_them(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Messages that were set replace all before them."""
     read = reading(state, seen)
     if read is None or not read.before.sets_messages:
@@ -68,10 +63,10 @@ def set_messages_replace_all_before_them(state: ObservedRunner, seen: RunnerGate
     ]
     old = [one for one in read.strangers if stands(one, read.before.base)]
     kept = [f"request {read.number} still holds {named(one)}, which the user's set replaced" for one in old]
-    yield from held_or([*lost, *kept][:1])
+    yield from broken_for([*lost, *kept][:1])
 
 
-def pushed_messages_are_sent_in_order(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def pushed_messages_are_sent_in_order(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Each message that the user gave is sent, once, in the order given."""
     read = reading(state, seen)
     if read is None:
@@ -84,27 +79,27 @@ def pushed_messages_are_sent_in_order(state: ObservedRunner, seen: RunnerGate) -
     doubled = [one for one in read.strangers if stands(one, pushed)]
     twice = [f"request {read.number} holds {named(one)} twice; the user pushed it once" for one in doubled]
     if pushed or lost or twice:
-        yield from held_or([*lost, *twice][:1])
+        yield from broken_for([*lost, *twice][:1])
 
 
-def nothing_else_is_added(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def nothing_else_is_added(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A request holds nothing but what the user gave, turns, results, and news of the tools."""
     if follows(state) == "first" and seen.messages is not None:
         others = [named(one) for one in seen.messages if one.role != "user"]
-        yield judged(not others, f"request 1 holds {', '.join(others)}, which nobody gave")
+        yield held_or(not others, f"request 1 holds {', '.join(others)}, which nobody gave")
     read = reading(state, seen)
     if read is None:
         return
     strange = [f"request {read.number} holds {named(one)}, which nobody gave" for one in read.strangers]
     if not state.tools_changed and any(one.role == "system" for one in seen.messages or ()):
         strange.append(f"request {read.number} holds a system message, though no tool was changed")
-    yield from held_or(strange[:1])
+    yield from broken_for(strange[:1])
 
 
 # -- results and where they stand
 
 
-def results_follow_their_turn(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def results_follow_their_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Results stand directly after the turn that they answer."""
     read = reading(state, seen)
     if read is None or not read.results:
@@ -115,10 +110,12 @@ def results_follow_their_turn(state: ObservedRunner, seen: RunnerGate) -> Judgem
         has_turn = any(_asks(message, result.call) for message in read.messages[:place])
         if has_turn and not (owner is not None and _asks(owner, result.call)):
             reasons.append(f"in request {read.number} {named(result)} does not stand directly after its turn")
-    yield from held_or(reasons[:1])
+    yield from broken_for(reasons[:1])
 
 
-def results_of_a_turn_that_does_not_stand_are_left_out(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def results_of_a_turn_that_does_not_stand_are_left_out(
+    state: ObservedRunner, seen: RunnerGate
+) -> CheckResults:
     """Results enter the state only if the turn that they answer stands in it."""
     read = reading(state, seen)
     if read is None:
@@ -130,7 +127,7 @@ def results_of_a_turn_that_does_not_stand_are_left_out(state: ObservedRunner, se
     lost = [result for _, result in read.results if result.call in ids and not _stands_before(read, result)]
     reason = f"request {read.number} holds {named(lost[0])}, but not its turn" if lost else ""
     if read.before.entries or read.results:
-        yield judged(not lost, reason)
+        yield held_or(not lost, reason)
 
 
 def _stands_before(read: Reading, result: Message) -> bool:
@@ -141,7 +138,7 @@ def _asks(message: Message, call: str | None) -> bool:
     return message.role == "assistant" and any(one.id == call for one in message.tool_calls)
 
 
-def a_call_that_the_user_answered_has_one_result(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_call_that_the_user_answered_has_one_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A call that the user answered has no second result."""
     read = reading(state, seen)
     if read is None or read.before.has_doubled_ids:
@@ -151,10 +148,10 @@ def a_call_that_the_user_answered_has_one_result(state: ObservedRunner, seen: Ru
         twice = [result for _, result in read.results if result.call in answered]
         call = twice[0].call if twice else ""
         reason = f"the user answered call {call}, and request {read.number} holds two results for it"
-        yield judged(not twice, reason)
+        yield held_or(not twice, reason)
 
 
-def the_answer_of_the_user_is_what_is_sent(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def the_answer_of_the_user_is_what_is_sent(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The user's answer to a call is what is sent."""
     read = reading(state, seen)
     if read is None:
@@ -165,13 +162,13 @@ def the_answer_of_the_user_is_what_is_sent(state: ObservedRunner, seen: RunnerGa
     for answer in [one for one in answers if one.call in own]:
         if stands(answer, read.missing) and (answer.call not in made or stands(answer, read.messages)):
             continue  # it was lost, or stands elsewhere, as any message may be
-        yield judged(
+        yield held_or(
             not stands(answer, read.missing),
             f"request {read.number} lacks the user's answer to {answer.call}",
         )
 
 
-def results_of_a_changed_iteration_enter_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def results_of_a_changed_iteration_enter_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Results of a changed iteration are appended or dropped, as declared."""
     read = after_a_change(state, seen)
     if read is None or follows(state) != "iteration" or read.before.has_doubled_ids:
@@ -184,18 +181,18 @@ def results_of_a_changed_iteration_enter_as_declared(state: ObservedRunner, seen
     there = [result for _, result in read.results if result.call in ids]
     ran = {gate.seen.call for gate in read.before.entries if gate.phase == "handling"} & ids
     if wanted == {False}:
-        yield judged(
+        yield held_or(
             not there, f"results of a changed iteration are dropped, and request {read.number} holds some"
         )
     elif ran:
         answered = {message.call for message in read.given if message.role == "tool"}
         lost = ran - {result.call for result in there} - answered
-        yield judged(
+        yield held_or(
             not lost, f"request {read.number} lacks the result of call {' '.join(sorted(map(str, lost))[:1])}"
         )
 
 
-def no_result_is_made_for_a_call_that_is_not_handled(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def no_result_is_made_for_a_call_that_is_not_handled(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The runner adds no result for a call that it does not handle."""
     read = reading(state, seen)
     if read is None or follows(state) != "iteration" or read.before.touched or not read.results:
@@ -204,7 +201,7 @@ def no_result_is_made_for_a_call_that_is_not_handled(state: ObservedRunner, seen
     if is_paused(before) or is_cut_off(before):
         handled = {call.id for plan in plans(state, before) for call in plan.calls}
         extra = [result for _, result in read.results if result.call not in handled]
-        yield judged(
+        yield held_or(
             not extra, f"request {read.number} holds {named(extra[0]) if extra else ''}, which did not run"
         )
 
@@ -212,38 +209,40 @@ def no_result_is_made_for_a_call_that_is_not_handled(state: ObservedRunner, seen
 # -- params, and what the server holds
 
 
-def params_that_were_set_are_sent(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def params_that_were_set_are_sent(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Params that were set are in every later request; others stay as they are."""
     if seen.params is None or not state.params_set or state.is_cancelled:
         return
     number = len(state.iterations) + 1
     for key, value in state.params_set.items():
         right = key in seen.params and seen.params[key] == value
-        yield judged(
+        yield held_or(
             right, f"the user set {key} to {value!r}, and request {number} has {seen.params.get(key)!r}"
         )
     for key, value in (state.first_params or {}).items():
         if key not in state.params_set and seen.params.get(key) != value:
-            yield f"{key} was not set, and request {number} has {seen.params.get(key)!r} instead of {value!r}"
+            yield broken(
+                f"{key} was not set, and request {number} has {seen.params.get(key)!r} instead of {value!r}"
+            )
 
 
-def each_request_carries_the_whole_state(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def each_request_carries_the_whole_state(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A runner that keeps the history itself sends all of it."""
     if seen.sent is not None and seen.messages is not None and not state.is_cancelled:
         whole = seen.sent == len(seen.messages)
-        yield judged(
+        yield held_or(
             whole, f"request {len(state.iterations) + 1} carries {seen.sent} of {len(seen.messages)} messages"
         )
 
 
-def what_is_not_sent_is_with_the_server(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def what_is_not_sent_is_with_the_server(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """What a request leaves out is what earlier requests and turns gave the server."""
     if seen.sent is None or seen.messages is None or state.is_cancelled:
         return
     left_out = seen.messages[: len(seen.messages) - seen.sent]
     number = len(state.iterations) + 1
     held = not left_out or any(_server_holds(one, left_out) for one in state.iterations)
-    yield judged(
+    yield held_or(
         held, f"request {number} leaves out {len(left_out)} messages that the server does not hold so"
     )
 

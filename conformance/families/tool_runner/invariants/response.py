@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.tool_runner.invariants.looks import judged, turn_of
+from runlock.conformance.families.tool_runner.invariants.looks import turn_of
 from runlock.conformance.families.tool_runner.messages import Responded, RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_kept
 from runlock.conformance.families.tool_runner.state.records import Iteration, Response
-from runlock.conformance.family.invariant import Invariant, Judgements
+from runlock.conformance.family.invariant import CheckResults, Invariant, broken, held_or
 
 TOOL = ("tool",)
 
@@ -21,26 +21,26 @@ def _asked(state: ObservedRunner) -> tuple[Iteration, Response, int] | None:
     return iteration, pending, iteration.responses.index(pending)
 
 
-def a_response_enters_only_calls_of_its_turn(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_response_enters_only_calls_of_its_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """For a response only calls of the received turn run."""
     asked = _asked(state)
     if asked is not None and seen.call is not None:
         own = {call.id for call in asked[0].calls}
-        yield judged(
+        yield held_or(
             seen.call in own, f"the response is for {turn_of(asked[0])}, and call {seen.call} was entered"
         )
 
 
-def a_response_answers_its_own_turn(state: ObservedRunner, seen: Responded) -> Judgements:
+def a_response_answers_its_own_turn(state: ObservedRunner, seen: Responded) -> CheckResults:
     """A response holds no result of another turn."""
     asked = _asked(state)
     if asked is not None and seen.messages:
         own = {call.id for call in asked[0].calls}
         others = [message.call for message in seen.messages if message.call not in own]
-        yield judged(not others, f"the response is for {turn_of(asked[0])}, and answers call {others[:1]}")
+        yield held_or(not others, f"the response is for {turn_of(asked[0])}, and answers call {others[:1]}")
 
 
-def a_response_has_one_result_for_each_call(state: ObservedRunner, seen: Responded) -> Judgements:
+def a_response_has_one_result_for_each_call(state: ObservedRunner, seen: Responded) -> CheckResults:
     """A response has one result for each call, and is null if there is none."""
     asked = _asked(state)
     if asked is None or state.is_cancelled or asked[0].has_doubled_ids or _broke(state, asked[0], asked[2]):
@@ -49,10 +49,10 @@ def a_response_has_one_result_for_each_call(state: ObservedRunner, seen: Respond
     if seen.messages is None:
         must = bool(wanted) and iteration.turn is not None and iteration.turn.stop == "tool_use"
         if not _may_be_early(iteration, asked[1]):
-            yield judged(not must, f"{turn_of(iteration)} asks for tools, and its response is null")
+            yield held_or(not must, f"{turn_of(iteration)} asks for tools, and its response is null")
         return
     shown = [message.call for message in seen.messages]
-    yield judged(
+    yield held_or(
         sorted(map(str, shown)) == sorted(wanted), f"{turn_of(iteration)} has a response for {shown}"
     )
 
@@ -62,7 +62,7 @@ def _may_be_early(iteration: Iteration, response: Response) -> bool:
     return not iteration.is_yielded_whole and response.window == iteration.turn_in
 
 
-def a_response_says_what_the_tools_answered(state: ObservedRunner, seen: Responded) -> Judgements:
+def a_response_says_what_the_tools_answered(state: ObservedRunner, seen: Responded) -> CheckResults:
     """A response says what the tools answered."""
     asked = _asked(state)
     if asked is None or asked[0].has_doubled_ids or state.is_cancelled:
@@ -81,11 +81,11 @@ def a_response_says_what_the_tools_answered(state: ObservedRunner, seen: Respond
             told = message.status != "error" and (
                 message.text in texts or not all(isinstance(t, str) for t in texts)
             )
-            yield judged(
+            yield held_or(
                 told, f"call {message.call} answered {texts[-1]!r}, and its response is {message.text!r}"
             )
         elif (kinds and "ok" not in kinds) or not kinds:
-            yield judged(
+            yield held_or(
                 message.status == "error", f"call {message.call} did not succeed; its response is no error"
             )
 
@@ -99,7 +99,7 @@ def _answered_by_the_user(iteration: Iteration) -> set[str | None]:
     return {message.call for message in iteration.pushes() if message.role == "tool"}
 
 
-def a_kept_response_is_given_again(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_kept_response_is_given_again(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """While a response is kept, a second request for it enters no body."""
     asked = _asked(state)
     if asked is None or state.is_cancelled:
@@ -107,10 +107,10 @@ def a_kept_response_is_given_again(state: ObservedRunner, seen: RunnerGate) -> J
     iteration, _, number = asked
     if number and _kept(state, iteration, number) == {True}:
         reason = f"the response of request {iteration.number} is kept"
-        yield f"{reason}, and call {seen.call} was entered for it again"
+        yield broken(f"{reason}, and call {seen.call} was entered for it again")
 
 
-def a_kept_response_was_given_again(state: ObservedRunner, seen: Responded) -> Judgements:
+def a_kept_response_was_given_again(state: ObservedRunner, seen: Responded) -> CheckResults:
     """A second response was given from what is kept."""
     asked = _asked(state)
     if (
@@ -120,10 +120,10 @@ def a_kept_response_was_given_again(state: ObservedRunner, seen: Responded) -> J
         and _kept(state, asked[0], asked[2]) == {True}
     ):
         made = [gate for gate in asked[0].entries if gate.response == asked[2]]
-        yield judged(not made, "a kept response was made again")
+        yield held_or(not made, "a kept response was made again")
 
 
-def a_response_that_is_not_kept_is_made_anew(state: ObservedRunner, seen: Responded) -> Judgements:
+def a_response_that_is_not_kept_is_made_anew(state: ObservedRunner, seen: Responded) -> CheckResults:
     """Where no response is kept, a second request for it runs the tools."""
     asked = _asked(state)
     if asked is None or not asked[2] or state.is_cancelled or not seen.messages or asked[0].changes_tools:
@@ -134,7 +134,7 @@ def a_response_that_is_not_kept_is_made_anew(state: ObservedRunner, seen: Respon
     earlier = [one for one in iteration.responses[:number] if one.seen is not None and one.seen.messages]
     if able and earlier and _kept(state, iteration, number) == {False}:
         made = [gate for gate in iteration.entries if gate.response == number]
-        yield judged(made, "no response is kept, and a second one was given without a tool")
+        yield held_or(made, "no response is kept, and a second one was given without a tool")
 
 
 def _kept(state: ObservedRunner, iteration: Iteration, number: int) -> set[bool | None]:

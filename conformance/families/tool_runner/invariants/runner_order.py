@@ -8,7 +8,6 @@ from runlock.conformance.families.tool_runner.invariants.looks import (
     every,
     follows,
     is_changed,
-    judged,
     some,
     turn_of,
 )
@@ -16,14 +15,14 @@ from runlock.conformance.families.tool_runner.messages import RunFinished, Runne
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_paused
 from runlock.conformance.families.tool_runner.state.records import Iteration, same, stands
-from runlock.conformance.family.invariant import Invariant, Judgements
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, held_or
 from runlock.conformance.protocol import Message
 
 MODEL = ("model",)
 YIELD = ("yield",)
 
 
-def each_turn_is_yielded_before_the_next_request(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def each_turn_is_yielded_before_the_next_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """No request is sent while a turn has not been yielded."""
     before = state.iteration
     if before is None or state.is_cancelled or before.fault or before.left_at is not None:
@@ -32,54 +31,56 @@ def each_turn_is_yielded_before_the_next_request(state: ObservedRunner, seen: Ru
         return
     number = len(state.iterations) + 1
     if before.turn is None:
-        yield f"request {number} was sent while request {before.number} had no answer yet"
+        yield broken(f"request {number} was sent while request {before.number} had no answer yet")
     else:
-        yield judged(before.yields, f"request {number} was sent, but {turn_of(before)} was never yielded")
+        yield held_or(before.yields, f"request {number} was sent, but {turn_of(before)} was never yielded")
 
 
-def a_turn_is_yielded_once(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_turn_is_yielded_once(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Each turn is yielded once, and only after its request."""
     iteration = state.iteration
     if state.is_early(seen):
         return
     if iteration is None:
-        yield "a yield opened before any request was sent"
+        yield broken("a yield opened before any request was sent")
         return
     early = iteration.turn is None and not state.scenario.runner.stream
     if early:
-        yield f"a yield opened before request {iteration.number} was answered"
+        yield broken(f"a yield opened before request {iteration.number} was answered")
     elif not (state.is_cancelled and seen.message is None):  # that stream's request may not have been sent
-        yield judged(not iteration.yields, f"{turn_of(iteration)} was yielded a second time")
+        yield held_or(not iteration.yields, f"{turn_of(iteration)} was yielded a second time")
 
 
-def a_received_turn_is_with_the_user(state: ObservedRunner) -> Judgements:
+def a_received_turn_is_with_the_user(state: ObservedRunner) -> CheckResults:
     """Once a turn has come, it is yielded."""
     iteration = state.iteration
     if iteration is None or iteration.turn is None or state.is_cancelled:
         return
     if iteration.left_at is None:
-        yield judged(iteration.yields, f"{turn_of(iteration)} was not yielded")
+        yield held_or(iteration.yields, f"{turn_of(iteration)} was not yielded")
 
 
-def a_turn_is_yielded_before_the_end(state: ObservedRunner, seen: RunFinished) -> Judgements:
+def a_turn_is_yielded_before_the_end(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run does not end with a turn that the user has not seen."""
     iteration = state.iteration
     if iteration is None or iteration.turn is None or state.is_cancelled or iteration.left_at is not None:
         return
-    yield judged(iteration.yields, f"the run ended, but {turn_of(iteration)} was never yielded")
+    yield held_or(iteration.yields, f"the run ended, but {turn_of(iteration)} was never yielded")
 
 
-def the_yielded_message_is_the_turn(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def the_yielded_message_is_the_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The yield shows the turn as the model gave it."""
     iteration = state.iteration
     if iteration is None or state.is_early(seen) or (seen.message is None and state.scenario.runner.stream):
         return
     if iteration.turn is None:
         if seen.message is not None:
-            yield f"the yield of request {iteration.number} shows a message, but its turn is not whole yet"
+            yield broken(
+                f"the yield of request {iteration.number} shows a message, but its turn is not whole yet"
+            )
         return
     right = same(seen.message, iteration.message)
-    yield judged(right, f"{turn_of(iteration)} was yielded as {_shown(seen.message)}")
+    yield held_or(right, f"{turn_of(iteration)} was yielded as {_shown(seen.message)}")
 
 
 def _shown(message: Message | None) -> str:
@@ -89,42 +90,42 @@ def _shown(message: Message | None) -> str:
     return f"“{message.text[:60]}” with {f'calls {calls}' if calls else 'no calls'}"
 
 
-def no_request_is_sent_while_a_yield_is_open(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def no_request_is_sent_while_a_yield_is_open(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Between a yield and its resume no request is sent."""
     iteration = state.iteration
     if iteration is None or not iteration.yields or state.is_cancelled:
         return
     number = len(state.iterations) + 1
     reason = f"request {number} was sent while the turn of request {iteration.number} was with the user"
-    yield judged(iteration.yielded is None, reason)
+    yield held_or(iteration.yielded is None, reason)
 
 
-def no_request_is_sent_after_the_user_left(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def no_request_is_sent_after_the_user_left(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a break the runner sends nothing, unless it is taken up again."""
     iteration = state.iteration
     if iteration is None or iteration.left_at is None:
         return
     taken_up = iteration.taken_up_at is not None
-    yield judged(taken_up, f"the user left the loop, and request {len(state.iterations) + 1} was sent")
+    yield held_or(taken_up, f"the user left the loop, and request {len(state.iterations) + 1} was sent")
 
 
-def nothing_more_happens_after_the_user_left(state: ObservedRunner) -> Judgements:
+def nothing_more_happens_after_the_user_left(state: ObservedRunner) -> CheckResults:
     """A run that its user left opens no gate."""
     iteration = state.iteration
     if iteration is None or iteration.left_at is None or iteration.taken_up_at is not None:
         return
     late = [gate for gate in iteration.entries if gate.phase == "left"]
-    yield judged(not late, "a tool was entered after the user left the loop")
+    yield held_or(not late, "a tool was entered after the user left the loop")
 
 
-def a_fault_of_the_model_sends_no_request(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_fault_of_the_model_sends_no_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a fault of the model the runner does not try again by itself."""
     iteration = state.iteration
     if iteration is None or not iteration.fault:
         return
     taken_up = iteration.retried_at is not None
     number = len(state.iterations) + 1
-    yield judged(
+    yield held_or(
         taken_up, f"request {iteration.number} met a fault of the model, and request {number} was sent"
     )
 
@@ -132,7 +133,7 @@ def a_fault_of_the_model_sends_no_request(state: ObservedRunner, seen: RunnerGat
 # -- whether a request or the end comes next
 
 
-def an_unchanged_final_turn_sends_no_request(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def an_unchanged_final_turn_sends_no_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A final turn of an unchanged iteration is not followed by a request."""
     before = _before_request(state)
     if (
@@ -143,19 +144,21 @@ def an_unchanged_final_turn_sends_no_request(state: ObservedRunner, seen: Runner
     ):
         return
     if every(state, before, lambda plan: "stop" not in plan.next):
-        yield f"{turn_of(before)} is final and {acts_of(before)}, yet request {before.number + 1} was sent"
+        yield broken(
+            f"{turn_of(before)} is final and {acts_of(before)}, yet request {before.number + 1} was sent"
+        )
 
 
-def an_unchanged_final_turn_ends_the_run(state: ObservedRunner, seen: RunFinished) -> Judgements:
+def an_unchanged_final_turn_ends_the_run(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A final turn of an unchanged iteration ends the run."""
     before = _before_end(state, seen)
     if before is not None and not before.touched and not is_paused(before):
         ends = every(state, before, lambda plan: plan.next == frozenset({"end"}))
         if ends:
-            yield judged(True, "")
+            yield HELD
 
 
-def an_unchanged_final_turn_is_followed_by_nothing(state: ObservedRunner) -> Judgements:
+def an_unchanged_final_turn_is_followed_by_nothing(state: ObservedRunner) -> CheckResults:
     """A final turn that was resumed leaves the runner at rest without a request."""
     last = state.iteration
     if last is None or state.is_cancelled or last.touched or last.resumed_at != state.stimuli:
@@ -163,10 +166,10 @@ def an_unchanged_final_turn_is_followed_by_nothing(state: ObservedRunner) -> Jud
     final = last.turn is not None and every(state, last, lambda plan: plan.next == frozenset({"end"}))
     if final and not is_paused(last):
         late = [gate for gate in state.open_gates if gate.phase != "yield"]  # not one of the stream
-        yield judged(not late, f"{turn_of(last)} is final, and the runner goes on after it")
+        yield held_or(not late, f"{turn_of(last)} is final, and the runner goes on after it")
 
 
-def a_changed_final_turn_sends_a_request_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_changed_final_turn_sends_a_request_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A changed final turn is followed by a request only where the policy says so."""
     before = _before_request(state)
     if before is None or not _is_changed_final(state, before):
@@ -174,16 +177,16 @@ def a_changed_final_turn_sends_a_request_as_declared(state: ObservedRunner, seen
     allowed = some(state, before, lambda plan: plan.may_request)
     if allowed or every(state, before, lambda plan: "stop" not in plan.next):
         reason = f"{turn_of(before)} is final and {acts_of(before)}: the run ends, yet a request was sent"
-        yield judged(allowed, reason)
+        yield held_or(allowed, reason)
 
 
-def a_changed_final_turn_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -> Judgements:
+def a_changed_final_turn_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A changed final turn ends the run only where the policy says so."""
     before = _before_end(state, seen)
     if before is not None and _is_changed_final(state, before):
         allowed = some(state, before, lambda plan: plan.may_end)
         reason = f"{turn_of(before)} is final and {acts_of(before)}: the state is sent, yet the run ended"
-        yield judged(allowed, reason)
+        yield held_or(allowed, reason)
 
 
 def _is_changed_final(state: ObservedRunner, iteration: Iteration) -> bool:
@@ -191,67 +194,69 @@ def _is_changed_final(state: ObservedRunner, iteration: Iteration) -> bool:
     return is_changed(state, iteration) is True and not is_paused(iteration) and not asks
 
 
-def a_paused_turn_goes_back_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_paused_turn_goes_back_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """An unchanged paused turn is sent back where the policy says so."""
     before = _before_request(state)
     if before is None or not is_paused(before) or before.touched:
         return
     allowed = some(state, before, lambda plan: plan.may_request)
     if allowed or every(state, before, lambda plan: "stop" not in plan.next):
-        yield judged(allowed, f"{turn_of(before)} is paused and ends the run, yet a request was sent")
+        yield held_or(allowed, f"{turn_of(before)} is paused and ends the run, yet a request was sent")
 
 
-def a_paused_turn_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -> Judgements:
+def a_paused_turn_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """An unchanged paused turn ends the run where the policy says so."""
     before = _before_end(state, seen)
     if before is not None and is_paused(before) and not before.touched:
         allowed = some(state, before, lambda plan: plan.may_end)
-        yield judged(allowed, f"{turn_of(before)} is paused and goes back to the model, yet the run ended")
+        yield held_or(allowed, f"{turn_of(before)} is paused and goes back to the model, yet the run ended")
 
 
-def handled_calls_are_followed_by_a_request(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def handled_calls_are_followed_by_a_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After the calls of an unchanged turn the next request is sent."""
     before = _before_request(state)
     if before is not None and _is_unchanged_and_asks(state, before):
-        yield judged(True, "")
+        yield HELD
 
 
-def handled_calls_do_not_end_the_run(state: ObservedRunner, seen: RunFinished) -> Judgements:
+def handled_calls_do_not_end_the_run(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """After the calls of an unchanged turn the run does not end, also when every tool failed."""
     before = _before_end(state, seen)
     if before is None or not _is_unchanged_and_asks(state, before):
         return
     allowed = some(state, before, lambda plan: plan.may_end)
-    yield judged(allowed, f"{turn_of(before)} asks for tools: the next request follows, yet the run ended")
+    yield held_or(allowed, f"{turn_of(before)} asks for tools: the next request follows, yet the run ended")
 
 
 def a_changed_turn_that_asks_for_tools_is_followed_by_a_request(
     state: ObservedRunner, seen: RunFinished
-) -> Judgements:
+) -> CheckResults:
     """A changed turn that asks for tools, or is paused, does not end the run."""
     before = _before_end(state, seen)
     if before is None or not before.touched or _is_changed_final(state, before):
         return
     allowed = some(state, before, lambda plan: plan.may_end)
     if not allowed:
-        yield f"{turn_of(before)} is not final and {acts_of(before)}: a request follows, yet the run ended"
+        yield broken(
+            f"{turn_of(before)} is not final and {acts_of(before)}: a request follows, yet the run ended"
+        )
 
 
-def the_next_thing_is_the_next_request(state: ObservedRunner, seen: RunFinished) -> Judgements:
+def the_next_thing_is_the_next_request(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """When the user has pushed the turn and its response, the run does not end."""
     before = _before_end(state, seen)
     if before is not None and pushed_turn_and_response(before):
         allowed = some(state, before, lambda plan: plan.may_end)
-        yield judged(
+        yield held_or(
             allowed, "the user pushed the turn and its response, and the run ended without a request"
         )
 
 
-def the_next_thing_is_the_request(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def the_next_thing_is_the_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """When the user has pushed the turn and its response, the next request is sent."""
     before = _before_request(state)
     if before is not None and pushed_turn_and_response(before):
-        yield judged(True, "")
+        yield HELD
 
 
 def pushed_turn_and_response(iteration: Iteration) -> bool:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runlock.conformance.families.tool_runner.invariants.looks import (
-    entering,
-    judged,
-)
+from runlock.conformance.families.tool_runner.invariants.looks import entering, every, follows, reading
 from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_in_set
 from runlock.conformance.families.tool_runner.state.records import Iteration
-from runlock.conformance.family.invariant import Judgements
+from runlock.conformance.family.invariant import CheckResults, broken, held_or
 
 
 def _entering(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str, str] | None:
@@ -24,17 +21,34 @@ def _entering(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str, 
     return None if seen.name in names else entering(state, seen)
 
 
-def a_tool_outside_the_set_does_not_run(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_tool_outside_the_set_does_not_run(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A tool that is not in the set when its call starts does not run."""
     found = _entering(state, seen)
     if found is None or seen.name is None:
         return
     name, iteration = seen.name, found[0]
     if name not in state.tools and name not in iteration.tools:
-        yield f"call {seen.call} entered the tool {name}, which is not in the set"
+        yield broken(f"call {seen.call} entered the tool {name}, which is not in the set")
 
 
-def an_added_tool_counts_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_tool_outside_the_set_has_an_error(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """A call of a tool that is not in the set has an error result."""
+    read = reading(state, seen)
+    if read is None or follows(state) != "iteration" or read.before.has_doubled_ids or read.before.touched:
+        return
+    before = read.before
+    if not every(state, before, lambda plan: plan.handled is not None and plan.results is True):
+        return
+    for call in before.calls:
+        if call.name in state.tools or call.name in before.tools:
+            continue
+        shown = [result.status for _, result in read.results if result.call == call.id]
+        flaw = "its result is no error" if shown else "it has no result"
+        reason = f"call {call.id} names {call.name}, which is not in the set: {flaw}"
+        yield held_or(shown[:1] == ["error"], reason)
+
+
+def an_added_tool_counts_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A tool that was added or replaced counts for calls from when the policy says."""
     found = _entering(state, seen)
     if found is None or seen.name is None or state.is_cancelled:
@@ -45,16 +59,16 @@ def an_added_tool_counts_as_declared(state: ObservedRunner, seen: RunnerGate) ->
     if name not in iteration.tools:
         counts = is_in_set(state, iteration, name, _first(state))
         allowed = counts or "at_once" in state.values("tools.added")
-        yield judged(
+        yield held_or(
             allowed, f"the tool {name} was added in this iteration and counts from the next request on"
         )
     elif seen.version is not None:
         at_once = "at_once" in state.values("tools.added") and seen.version in state.tools[name]
         later = "next_request" in state.values("tools.added") and seen.version in iteration.tools[name]
-        yield judged(at_once or later, f"call {seen.call} ran version {seen.version} of the tool {name}")
+        yield held_or(at_once or later, f"call {seen.call} ran version {seen.version} of the tool {name}")
 
 
-def a_removed_tool_is_gone_as_declared(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def a_removed_tool_is_gone_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A tool that was removed is gone for calls from when the policy says."""
     found = _entering(state, seen)
     if found is None or seen.name is None or state.is_cancelled:
@@ -62,10 +76,10 @@ def a_removed_tool_is_gone_as_declared(state: ObservedRunner, seen: RunnerGate) 
     name, iteration = seen.name, found[0]
     if name in iteration.tools and name not in state.tools:
         allowed = "next_request" in state.values("tools.removed")
-        yield judged(allowed, f"the tool {name} was removed, and call {seen.call} entered it")
+        yield held_or(allowed, f"the tool {name} was removed, and call {seen.call} entered it")
 
 
-def the_version_of_a_tool_is_the_one_that_counts(state: ObservedRunner, seen: RunnerGate) -> Judgements:
+def the_version_of_a_tool_is_the_one_that_counts(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A tool that was not touched in this iteration runs in the version of the set."""
     found = _entering(state, seen)
     if found is None or seen.name is None or seen.version is None:
@@ -73,7 +87,7 @@ def the_version_of_a_tool_is_the_one_that_counts(state: ObservedRunner, seen: Ru
     iteration, versions = found[0], state.tools.get(seen.name)
     if state.tools_changed and versions is not None and versions == iteration.tools.get(seen.name):
         right = seen.version in versions
-        yield judged(
+        yield held_or(
             right, f"call {seen.call} ran version {seen.version} of {seen.name}, not {max(versions)}"
         )
 

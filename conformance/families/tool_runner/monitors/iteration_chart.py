@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Final
 from runlock.conformance.families.tool_runner.messages import RunFinished, RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.family.chart_monitor import Follower, Reading
+from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.protocol import GateClosed, Observation, Report
 from runlock.machines.table import compile_chart
@@ -113,7 +113,7 @@ class IterationMonitor(Monitor):
             self.late_resume = False
             self._see("resume")
 
-    def observe(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """Check an observation."""
         if isinstance(seen, GateClosed) and self._is_refused(seen):
             self._lose()
@@ -125,7 +125,7 @@ class IterationMonitor(Monitor):
             self.early_yield = False
             self._see("open")
         if not self.is_lost or self.wrong:
-            yield Judgement(self.follower.reading.closed, self.wrong)
+            yield clause_result(self.follower.reading.closed, self.wrong)
 
     def _is_refused(self, seen: GateClosed) -> bool:
         """Whether the server refused a request: its gate is given up, and no break or cancel did that."""

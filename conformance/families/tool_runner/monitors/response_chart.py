@@ -9,8 +9,8 @@ from runlock.conformance.families.tool_runner.messages import Responded, RunnerG
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.records import Iteration
 from runlock.conformance.family.chart_monitor import Follower, Reading
+from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.coverage import Trails
-from runlock.conformance.family.judgement import Judgement
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.protocol import Observation
 from runlock.machines.table import compile_chart
@@ -38,7 +38,7 @@ class ResponseMonitor(Monitor):
         self.trails = trails
         self.follower = Follower(READING)
 
-    def observe(self, seen: Observation) -> Iterator[Judgement]:
+    def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """Check an observation."""
         last = self.state.iteration
         if isinstance(seen, RunnerGate) and seen.on == "model":
@@ -71,13 +71,13 @@ class ResponseMonitor(Monitor):
         """Whether the first response uses calls that were entered while the model streamed."""
         return len(last.responses) == 1 and any(gate.phase in ("request", "yield") for gate in last.entries)
 
-    def _see(self, label: str) -> Judgement:
+    def _see(self, label: str) -> ClauseResult:
         before, after = self.follower.states, self.follower.after(label)
         if not after:
             wrong = f"a response was {label} in {' or '.join(sorted(before)) or 'the beginning'}"
-            return Judgement(READING.closed, f"{wrong}; the chart has no such transition")
+            return clause_result(READING.closed, f"{wrong}; the chart has no such transition")
         self.follower.see(label)
         if self.follower.is_lost:
             self.trails.lose(TABLE, "response")
         self.trails.take(TABLE, "response", *(row for row in self.follower.taken if row is not None))
-        return Judgement(READING.closed)
+        return ClauseResult(READING.closed)

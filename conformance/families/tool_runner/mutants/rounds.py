@@ -22,6 +22,29 @@ class OneFailureFailsAll(Runner):
         return results
 
 
+class GivesSiblingsUp(Runner):
+    """When one call fails, the calls that are still running are cancelled."""
+
+    async def _together(self, the_round: Round) -> None:
+        tasks = [asyncio.ensure_future(self.run_call(call, the_round)) for call in the_round.calls]
+        try:
+            for next_one in asyncio.as_completed(tasks):
+                await next_one
+                if any(one["status"] == "error" for one in the_round.results.values()):
+                    return
+        finally:
+            for body in list(self.running):
+                body.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class LosesUnknownTools(Runner):
+    """A call of an unknown tool gets no result."""
+
+    def in_order(self, the_round: Round) -> list[Message]:
+        return [one for one in super().in_order(the_round) if not one["text"].startswith("there is no tool")]
+
+
 class MatchesResultsByPosition(Runner):
     """Results are assigned to calls by position, in the order in which they arrived."""
 
@@ -108,6 +131,8 @@ SEQUENTIAL = {"round.executor": "sequential"}
 
 MUTANTS = (
     Mutant(OneFailureFailsAll, "ROUND-1", "lacks the result", also=("PAIR-4",)),
+    Mutant(GivesSiblingsUp, "ROUND-1", "which was running, was given up"),
+    Mutant(LosesUnknownTools, "RUNNER-34", "it has no result", also=("PAIR-1", "RUNNER-17")),
     Mutant(
         MatchesResultsByPosition,
         "ROUND-2",

@@ -103,7 +103,7 @@ def breaks_the_same(mutant, depth):
     return one == both
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.long
 @pytest.mark.parametrize("mutant", HANDFUL, ids=lambda mutant: mutant.name)
 def test_one_order_finds_what_both_do(mutant):
     """Leaving out the other order loses no violation."""

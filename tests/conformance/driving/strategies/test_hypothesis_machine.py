@@ -49,6 +49,7 @@ def named(name: str) -> Mutant:
 # --- what it draws ------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_it_draws_every_class_of_stimulus(bench: Bench) -> None:
     """What a runtime takes is sent to it sooner or later: races, cuts, losses and floods of decisions too."""
     sent: Counter[str] = Counter()
@@ -65,6 +66,7 @@ def test_it_draws_every_class_of_stimulus(bench: Bench) -> None:
     assert offered - {"run.again", "cancel.waiting"} - sent.keys() == set()
 
 
+@pytest.mark.long
 def test_what_is_not_at_hand_gives_no_occasion(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """No class of action is switched off by what it is said to need, but where it would do nothing anyway."""
     without: Counter[str] = Counter()
@@ -204,6 +206,7 @@ class Fragile(Hosted):
         return answer
 
 
+@pytest.mark.long
 def test_a_violation_outlives_the_breakdown_behind_it() -> None:
     """A runtime that breaks a clause, and then breaks down, has broken the clause: that is no trouble."""
     mutant, tally = named("AsksOnWhenDone"), Tally()
@@ -211,7 +214,7 @@ def test_a_violation_outlives_the_breakdown_behind_it() -> None:
     generate(bench, 60, 0, tally)
     bench.close()
 
-    assert mutant.says in tally.found[mutant.clause].violation.because
+    assert mutant.says in tally.found[mutant.clause].violation.reason
     assert tally.troubles == []
 
 
@@ -231,6 +234,7 @@ def test_it_raises_what_is_broken() -> None:
 # --- what it leaves behind ----------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "moves",
     [

@@ -53,6 +53,7 @@ def test_a_change_that_is_plainly_wrong_is_killed_and_the_right_one_is_not(ast_m
     assert all(not ast_mutants.played(benches[0], schedule).found for _, schedule in places)
 
 
+@pytest.mark.long
 def test_what_is_argued_to_be_equivalent_is_there(ast_mutants: ModuleType) -> None:
     """An argument about a change that nobody makes any more is removed."""
     every = [one for file in ast_mutants.FILES for one in ast_mutants.changes(file)]

@@ -5,6 +5,7 @@ from driven_runner import Driven
 from plain_runner import PlainRunner
 
 from runlock.conformance.families.tool_runner.host.hosted import HostedRunner
+from runlock.conformance.families.tool_runner.reference import reference
 from runlock.conformance.protocol import ILLEGAL_STIMULUS, NO_SUCH_GATE, UNSUPPORTED, ProtocolError
 
 C1 = {"id": "c1", "name": "t0", "args": {"k": "c1"}}
@@ -51,6 +52,25 @@ def test_acts_are_performed_in_order_before_the_release_of_the_same_race():
     assert one.send("deliver", stimuli=[push, resume, push]) == ["model 2"]
     assert [message["text"] for message in one.last("gate.open")["messages"]] == ["hello", "note"]
     assert one.refused == [{"stimulus": 2, "why": "no yield is open"}]
+
+
+@pytest.mark.parametrize("push_at", [0, 1])
+def test_an_act_that_races_with_a_fault_of_the_stream_is_performed(push_at):
+    """The yield is still open when the push arrives, so it is neither lost nor refused."""
+    one = Driven(reference(), stream=True, read="all")
+    one.start()
+    fault = {"kind": "fault", "message": "broken"}
+    race = [{"method": "gate.release", "params": {"gate": one.gates["model"], "outcome": fault}}]
+    race.insert(
+        push_at, {"method": "runner.push", "params": {"messages": [{"role": "user", "text": "note"}]}}
+    )
+
+    assert one.send("deliver", stimuli=race) == ["gate.closed", "end Error"]
+    one.send("runner.again", run="r2")
+    request = next(seen for seen in reversed(one.seen) if seen.get("on") == "model")
+    assert [message["text"] for message in request["messages"]] == ["hello", "note"]
+    assert one.refused == []
+    assert one.sut.request("scenario.close", {}) == {"leaks": []}
 
 
 def test_an_act_without_a_yield_is_refused():
@@ -138,6 +158,25 @@ def test_a_break_before_the_turn_is_whole_gives_the_request_up():
     one.release("model", kind="delta", text="by")
 
     assert sorted(one.release("yield", kind="break")) == ["end BehaviorRequested", "gate.closed"]
+
+
+def test_a_user_whose_read_fails_takes_the_next_item():
+    """The runner says what becomes of the fault: here it ends the run, there it goes on."""
+
+    class GoesOn(PlainRunner):
+        """A runner that yields another stream after one that broke."""
+
+        async def run(self, input):
+            for _ in range(2):
+                yield None, self.pieces(self.host.stream([], sent=0, params={}), [])
+
+    plain, lenient = Driven(stream=True, read="all"), Driven(GoesOn, stream=True, read="all")
+    for one in (plain, lenient):
+        one.start()
+
+    assert plain.release("model", kind="fault", message="broken") == ["gate.closed", "end Error"]
+    assert lenient.release("model", kind="fault", message="broken") == ["gate.closed", "model 2", "yield 2"]
+    assert lenient.sut.request("scenario.close", {}) == {"leaks": []}
 
 
 def test_turns_bound_what_the_runner_does():

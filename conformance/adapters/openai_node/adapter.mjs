@@ -1,0 +1,76 @@
+// `runTools` of `openai` behind the hosted face, offline: its `fetch` ends in the kit.
+//
+// The user of `runTools` sees a completion in an event and cannot hold the runner there.  So the answer of the
+// endpoint is held back while the user has it, and what the user does then is done when it arrives.
+// Not declared: changes of the state, since what the runner shows between a turn and its tools cannot be awaited;
+// an error of a tool, which the API has no word for; a fault, since what a tool throws ends the run in any case;
+// a turn that was cut off, which the SDK's helpers make an exception of, as they document.
+
+import OpenAI from "openai";
+import { VERSION } from "openai/version";
+import { serveRunner } from "./runlock_runner.mjs";
+import { Endpoint, seen } from "./endpoint.mjs";
+
+class Adapter {
+  handshake = {
+    implementation: { name: "openai", version: VERSION, language: "javascript" },
+    profile: "tool-runner-core",
+    // Promised at https://github.com/openai/openai-node/blob/master/helpers.md
+    policies: { "round.executor": "parallel", "results.order": "call", "tool.raises": "end_run", "runner.history": "whole" },
+    gates: ["model", "tool", "yield"],
+    stimuli: ["cancel", "cancel.yield", "deliver", "clock.advance"],
+    outcomes: { model: ["turn", "fault"], tool: ["ok", "raise"], yield: ["resume", "break"] },
+    stops: ["tool_use", "end_turn"],
+    runner: { stream: [false], max_iterations: true },
+  };
+
+  open(host, scenario) {
+    Object.assign(this, { host, scenario, received: null, isAborted: false });
+    this.endpoint = new Endpoint(host);
+    const { fetch } = this.endpoint;
+    this.client = new OpenAI({ apiKey: "kit", baseURL: "http://kit", maxRetries: 0, fetch, logLevel: "off" });
+  }
+
+  async *run(input) {
+    const messages = [{ role: "user", content: input }];
+    const tools = this.scenario.tools.filter((tool) => tool.offered).map(({ name }) => this.tool(name));
+    const maxChatCompletions = this.scenario.runner.max_iterations ?? Infinity;
+    this.runner = this.client.chat.completions.runTools({ model: "kit", messages, tools }, { maxChatCompletions });
+    const over = this.runner.done().then(() => null);
+    for (let held; (held = await Promise.race([this.endpoint.held(), over])); ) {
+      let isResumed = false;
+      this.received = held.message;
+      try {
+        yield { message: held.message, pieces: null };
+        isResumed = true;
+      } finally {
+        if (!isResumed) this.runner.abort();
+        held.arrive();
+      }
+    }
+  }
+
+  cancel() {
+    this.isAborted = true;
+    this.runner.abort();
+  }
+
+  last() {
+    return this.received;
+  }
+
+  ended() {
+    return this.isAborted ? "Cancelled" : "NaturalEnd";
+  }
+
+  snapshot() {
+    return { messages: seen(this.runner.messages) };
+  }
+
+  tool(name) {
+    const run = async (args) => (await this.host.tool(null, name, args)).content ?? "";
+    return { type: "function", function: { name, parameters: { type: "object" }, parse: JSON.parse, function: run } };
+  }
+}
+
+serveRunner(() => new Adapter());

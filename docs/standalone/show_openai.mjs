@@ -1,0 +1,55 @@
+// What `runTools` of openai does, with a scripted server.  Run it in the folder of its packages:
+//
+//     node --input-type=module - [NAME] < show_openai.mjs
+
+import OpenAI from "openai";
+
+const call = (id) => ({ id, type: "function", function: { name: "read", arguments: "{}" } });
+
+/** A client whose server gives its answers one after the other, and keeps the messages of each request. */
+function served(...answers) {
+  const asked = [];
+  const fetch = async (_, { body }) => {
+    asked.push(JSON.parse(body).messages);
+    const message = { role: "assistant", refusal: null, content: null, ...answers.shift() };
+    const choice = { index: 0, message, logprobs: null, finish_reason: message.tool_calls ? "tool_calls" : "stop" };
+    const completion = { id: "chatcmpl-1", object: "chat.completion", created: 0, model: "m", choices: [choice] };
+    return new Response(JSON.stringify(completion), { headers: { "content-type": "application/json" } });
+  };
+  return { asked, client: new OpenAI({ apiKey: "k", baseURL: "http://server", maxRetries: 0, fetch }) };
+}
+
+/** A runner with one tool. */
+function runner(client, options) {
+  const read = { name: "read", parameters: { type: "object" }, parse: JSON.parse, function: () => "read" };
+  const messages = [{ role: "user", content: "read" }];
+  return client.chat.completions.runTools({ model: "m", messages, tools: [{ type: "function", function: read }] }, options);
+}
+
+/** Two calls with one id in one turn give the model two results under that id. */
+async function repeatedId() {
+  const { asked, client } = served({ tool_calls: [call("c1"), call("c1")] }, { content: "done" });
+  await runner(client).done();
+  const results = asked.at(-1).filter((message) => message.role === "tool").map((message) => message.tool_call_id);
+  console.log("  the model is shown results for:", results);
+  return results.join() === "c1,c1";
+}
+
+/** A limit of 0 sends no request, and is an error. */
+async function limitOfZero() {
+  const { asked, client } = served({ content: "done" });
+  const error = await runner(client, { maxChatCompletions: 0 }).done().catch((error) => error);
+  console.log("  the runner ends with:", error?.message, "after requests:", asked.length);
+  return error instanceof Error && asked.length === 0;
+}
+
+const shown = { repeatedId, limitOfZero };
+const names = process.argv.slice(2).filter((name) => name in shown);
+for (const name of names.length ? names : Object.keys(shown)) {
+  console.log(`${name}:`);
+  if (!(await shown[name]())) {
+    console.log("not seen here");
+    process.exit(1);
+  }
+}
+process.exit(0);
