@@ -122,10 +122,10 @@ class AcpAdapter(ABC):
         self.requests = self.prompts = 0
         self.round: list[ToolCall] = []
         self.entered: set[str] = set()
-        self.announced: set[str] = set()
+        self.announced: set[tuple[str, str]] = set()
         self.aborted: set[str] = set()
         self.asking: set[asyncio.Task[Answer]] = set()
-        self.tools = ToolServer(self.names.tools, self.run_tool)
+        self.tools = ToolServer(list(self.names.tools), self.run_tool)
         self.in_turn = self.is_asked = self.is_cancelled = False
         await self.bridge.do(self._open())
 

@@ -74,7 +74,7 @@ def write_traces(result: Result, folder: Path) -> dict[str, Path]:
 
     The traces of an earlier run are removed, except a trace that is itself the target.
     """
-    traces = {one.clause: one.trace.with_verdict(one.clause, one.because) for one in result.witnesses}
+    traces = {one.clause: one.trace.with_verdict(one.clause, one.reason) for one in result.witnesses}
     for number, trouble in enumerate(result.troubles, 1):
         if trouble.trace is not None:
             traces[trouble_name(number)] = trouble.trace.with_verdict(None, trouble.what)

@@ -58,7 +58,8 @@ def _heat_map(name: str, judged: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     )
     body = "".join(_row(family, clause, verdicts, judged) for clause, verdicts in rows(name, judged))
     switch = '<label><input type="checkbox" class="only-broken"> only clauses that something breaks</label>'
-    table = f'<table class="map"><thead><tr><th scope="col">clause</th>{head}</tr></thead><tbody>{body}</tbody></table>'
+    top = f'<thead><tr><th scope="col">clause</th>{head}</tr></thead>'
+    table = f'<table class="map">{top}<tbody>{body}</tbody></table>'
     frame = f'class="frame" tabindex="0" role="region" aria-label="Clauses of {name} by runtimes"'
     about = f'<p>{switch}</p><p class="legend">{LEGEND}</p>'
     yield f"## {name}\n"

@@ -42,7 +42,7 @@ def found_on(loop, schedules):
     """The reasons of what these schedules broke."""
     tallies = [loop.see(one) for one in schedules]
     assert [trouble for tally in tallies for trouble in tally.troubles] == []
-    return [(clause, one.violation.because) for tally in tallies for clause, one in tally.found.items()]
+    return [(clause, one.violation.reason) for tally in tallies for clause, one in tally.found.items()]
 
 
 @pytest.mark.parametrize("name", list(RIGHT))
