@@ -54,13 +54,16 @@ class ThreadJudge:
         _add(summary.source(importer.name, handshake), recording, judges)
         has_unlisted = _count_unlisted(summary, importer.name, recording.trace, facts)
         last = judges[-1]
-        if len(judges) > 1 or has_unlisted or exceptions_of(recording.trace):
+        if (verdict := recording.trace.verdict) is not None:
+            found = {one.violation.clause for one in judges if one.violation is not None}
+            summary.recorded[recording.trace.verdict_in_words] += verdict.get("clause") not in found
+        if len(judges) > 1 or has_unlisted or verdict is not None or exceptions_of(recording.trace):
             return None
         sizes = len(recording.trace.records), last.state.stimuli
         rules_out = frozenset(last.open.excluded)
         return Held(
             importer.name, handshake, recording.thread, *sizes, recording.is_open, last.exercised,
-            last.coverage, rules_out,
+            last.coverage, frozenset(last.policies), rules_out,
         )  # fmt: skip
 
     def learn(self, shape: Shape, held: Held, importer: Importer) -> None:
@@ -98,6 +101,7 @@ def _add(source: SourceSummary, recording: Recording, judges: list[Judge]) -> No
     source.stimuli += last.state.stimuli
     source.exercised.update(last.exercised)
     source.coverage.add(last.coverage)
+    source.policies |= last.policies
     for raised in exceptions_of(recording.trace):
         source.exception(raised, recording.thread)
     for one in judges:

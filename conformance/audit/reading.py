@@ -20,6 +20,9 @@ PACKED: Final = (".gz", ".zst")
 NOISE: Final = (b"event:", b"id:", b"retry:", b":")
 """Lines of a stream of server-sent events that hold no data."""
 
+OWN_RESULT: Final = "result.json"
+"""What `check` and `audit` leave next to their traces; in a folder it is no recording."""
+
 BATCH: Final = 2_000
 
 
@@ -38,7 +41,8 @@ def _files_in(path: Path) -> list[Path]:
         if not path.exists():
             raise UsageError(f"{path} does not exist.")
         return [path]
-    return sorted(file for file in path.rglob("*") if file.is_file() and _ending(file) in ENDINGS)
+    found = (file for file in path.rglob("*") if file.is_file() and _ending(file) in ENDINGS)
+    return sorted(file for file in found if file.name != OWN_RESULT)
 
 
 def _ending(path: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from runlock.conformance.audit.formats import importer_named
 from runlock.conformance.audit.judging import limited
 from runlock.conformance.audit.shortening import shortened
-from runlock.conformance.audit.summary import Counterexample, SourceSummary, Summary
+from runlock.conformance.audit.summary import ERRORS_KEPT, Counterexample, SourceSummary, Summary
 from runlock.conformance.campaign.audit import UNREACHED, facts_of
 from runlock.conformance.campaign.causes import grouped
 from runlock.conformance.campaign.result import ClauseVerdict, Result
@@ -54,7 +54,9 @@ def results_of(summary: Summary, target: str, selection: Selection) -> list[Audi
         of_family.setdefault(one.result.family_name, []).append(one)
     made = [_merged(several) for several in of_family.values()] or [_nothing(order)]
     made.sort(key=lambda one: (-one.threads, one.result.family_name))
+    recorded = sorted(sentence for sentence, times in summary.recorded.items() if times)[:ERRORS_KEPT]
     for one in made:
+        one.result.warnings += [f"a trace was recorded for this: {sentence}" for sentence in recorded]
         one.result.troubles += [Trouble(BLAMED, sentence) for sentence in summary.errors]
         if summary.failed > len(summary.errors):
             more = summary.failed - len(summary.errors)
@@ -102,6 +104,7 @@ def _tally(source: SourceSummary, examples: Mapping[str, list[Counterexample]], 
         ended_by=source.ended_by,
         raised={what: raised for what, (raised, _) in sorted(source.raised.items())},
         coverage=source.coverage,
+        policies=set(source.policies),
     )
     for clause, found in examples.items():
         tally.note(clause, _found(found[0], facts))

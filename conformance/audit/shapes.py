@@ -61,6 +61,7 @@ class Held:
     is_open: bool
     exercised: Mapping[str, int]
     coverage: Coverage
+    policies: frozenset[str]
     rules_out: frozenset[tuple[str, str]]  # values of open policies
     times: int = 0  # threads of its shape that were not judged themselves
 
@@ -75,6 +76,7 @@ class Held:
         source.open += self.is_open * self.times
         source.records += self.records * self.times
         source.stimuli += self.stimuli * self.times
+        source.policies |= self.policies
         self._add_counts(source)
         self.times = 0
 

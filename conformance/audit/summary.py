@@ -56,6 +56,7 @@ class SourceSummary:
     excluded: dict[tuple[str, str], tuple[Exclusion, Counterexample]] = field(default_factory=dict)
     raised: dict[str, tuple[Raised, str]] = field(default_factory=dict)  # with the thread
     coverage: Coverage = field(default_factory=Coverage)
+    policies: set[str] = field(default_factory=set)  # that a check has read and judged something by
 
     def note(self, clause: str, examples: Iterable[Counterexample]) -> None:
         """Keep the shortest counterexamples of a clause."""
@@ -89,6 +90,7 @@ class SourceSummary:
         for name in ("exercised", "shown", "broken", "ended_by"):
             getattr(self, name).update(getattr(other, name))
         self.coverage.add(other.coverage)
+        self.policies |= other.policies
         for clause, examples in other.found.items():
             self.note(clause, examples)
         for key, (exclusion, example) in other.excluded.items():
@@ -103,6 +105,7 @@ class Summary:
 
     sources: dict[str, SourceSummary] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)  # `format: kind of record`
+    recorded: Counter[str] = field(default_factory=Counter)  # verdicts in traces that are not found again
     errors: list[str] = field(default_factory=list)  # the first ones by name
     failed: int = 0  # how many there are
 
@@ -126,6 +129,7 @@ class Summary:
         for source in other.sources.values():
             self.source(source.format, source.handshake).add(source)
         self.unknown.update(other.unknown)
+        self.recorded.update(other.recorded)
         failed = self.failed + other.failed
         self.error(*other.errors)
         self.failed = failed

@@ -12,14 +12,14 @@ CLAIMS = handshake("recorded", "1.0", gates=["model", "tool"], observes=["run.fi
 
 
 def threads(
-    number: int, *, faulty: Collection[int] = (), framed: bool = False, rounds: int = 2
+    number: int, *, faulty: Collection[int] = (), framed: bool = False, rounds: int = 2, first: int = 0
 ) -> list[dict[str, Any]]:
     """The records of threads; those that are `faulty` show the model another result than the tool gave.
 
     With `framed`, the model is shown each result inside of a longer text.
     """
     made = [{"handshake": CLAIMS}]
-    for index in range(number):
+    for index in range(first, first + number):
         made += _thread(index, rounds, is_faulty=index in faulty, is_framed=framed)
     return made
 

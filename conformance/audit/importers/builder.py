@@ -56,7 +56,7 @@ class Builder:
         """The model answered."""
         asked = [{"id": call["id"], "name": call["name"], "args": call["args"]} for call in calls]
         for call in calls:
-            self.tools.setdefault(call["name"], {"name": call["name"], "permission": "allow"})
+            self._offer(call["name"])
         self._release(gate, {"kind": "turn", "text": text, "tool_calls": asked})
 
     def fault(self, gate: str, message: str) -> None:
@@ -94,8 +94,12 @@ class Builder:
         """The body of a call is entered, perhaps with another tool or arguments than asked; the gate."""
         attempt = self.entries[call["id"]] = self.entries.get(call["id"], 0) + 1
         given = call["args"] if args is None else args
+        self._offer(name or call["name"])
         about = {"call": call["id"], "name": name or call["name"], "args": given, "attempt": attempt}
         return self._gate("tool", step=self.steps, **about)
+
+    def _offer(self, name: str) -> None:
+        self.tools.setdefault(name, {"name": name, "permission": "allow"})
 
     def finish(self, code: str, pending: Iterable[str] = ()) -> None:
         """This segment of the run ended."""

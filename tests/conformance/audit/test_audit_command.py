@@ -84,7 +84,7 @@ def test_clauses_can_be_selected(capsys: Capsys) -> None:
     only = run(capsys, "audit", "after", "--only", "PAIR-*", "--json").json
     skipped = run(capsys, "audit", "after", "--skip", "PAIR-4", "--json")
 
-    assert {one["id"] for one in only["clauses"]} == {f"PAIR-{number}" for number in range(1, 7)}
+    assert {one["id"].partition("-")[0] for one in only["clauses"]} == {"PAIR"}
     assert (skipped.code, skipped.json["violations"]) == (0, [])
 
 
